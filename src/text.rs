@@ -1,0 +1,264 @@
+//! The utterance as every layer sees it, and the spans that point into it.
+//!
+//! Spans count Unicode scalar values (`char`s), end exclusive, because that is what clients in every
+//! language can count; bytes stay inside this file.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// A half-open range of `char`s of an utterance. Serialized as `[start, end]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "(usize, usize)", into = "(usize, usize)")]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Span {
+    #[must_use]
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.end.saturating_sub(self.start)
+    }
+
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+
+    /// True if the two share at least one `char`.
+    #[must_use]
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// True if `other` lies wholly within this span.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+impl From<(usize, usize)> for Span {
+    fn from((start, end): (usize, usize)) -> Self {
+        Self { start, end }
+    }
+}
+
+impl From<Span> for (usize, usize) {
+    fn from(span: Span) -> Self {
+        (span.start, span.end)
+    }
+}
+
+/// What a person said, with the tables that every recognizer and aligner needs, made once a turn.
+#[derive(Debug, Clone)]
+pub struct Utterance {
+    text: String,
+    /// Byte offset of each `char` of `text`, and `text.len()` as the last entry.
+    byte_of_char: Vec<usize>,
+    folded: String,
+    /// For each byte of `folded`, the index of the `char` of `text` that it came from; one entry more for its end.
+    char_of_folded_byte: Vec<u32>,
+    words: Vec<Span>,
+}
+
+impl Utterance {
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut byte_of_char = Vec::with_capacity(text.len() + 1);
+        let mut folded = String::with_capacity(text.len());
+        let mut char_of_folded_byte = Vec::with_capacity(text.len() + 1);
+        for (index, (byte, character)) in text.char_indices().enumerate() {
+            byte_of_char.push(byte);
+            fold_char(character, |piece| folded.push(piece));
+            char_of_folded_byte.resize(folded.len(), u32::try_from(index).unwrap_or(u32::MAX));
+        }
+        let chars = byte_of_char.len();
+        byte_of_char.push(text.len());
+        char_of_folded_byte.push(u32::try_from(chars).unwrap_or(u32::MAX));
+        let mut utterance =
+            Self { text: text.to_owned(), byte_of_char, folded, char_of_folded_byte, words: Vec::new() };
+        utterance.words = utterance.find_words();
+        utterance
+    }
+
+    fn find_words(&self) -> Vec<Span> {
+        use unicode_segmentation::UnicodeSegmentation as _;
+        let mut words = Vec::new();
+        let mut char_index = 0;
+        for piece in self.text.split_word_bounds() {
+            let length = piece.chars().count();
+            if piece.chars().any(char::is_alphanumeric) {
+                words.push(Span::new(char_index, char_index + length));
+            }
+            char_index += length;
+        }
+        words
+    }
+
+    /// The text exactly as it came.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Length in `char`s.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.byte_of_char.len() - 1
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Case- and accent-folded text ([`fold`]), for matching; its byte ranges map back with [`Self::span_of_folded`].
+    #[must_use]
+    pub fn folded(&self) -> &str {
+        &self.folded
+    }
+
+    /// Words (UAX 29 segments with a letter or a digit), in order. In scripts without spaces a word may be one character.
+    #[must_use]
+    pub fn words(&self) -> &[Span] {
+        &self.words
+    }
+
+    /// The text under `span`; clamped to the utterance.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        let last = self.len();
+        let (start, end) = (span.start.min(last), span.end.min(last));
+        if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
+    }
+
+    /// The span of a byte range of [`Self::text`]. Both ends must be character boundaries.
+    #[must_use]
+    pub fn span_of_bytes(&self, bytes: Range<usize>) -> Span {
+        let char_at = |byte: usize| self.byte_of_char.partition_point(|&offset| offset < byte);
+        Span::new(char_at(bytes.start), char_at(bytes.end))
+    }
+
+    /// The span of a byte range of [`Self::folded`].
+    #[must_use]
+    pub fn span_of_folded(&self, bytes: Range<usize>) -> Span {
+        if bytes.is_empty() {
+            let at = self.char_of_folded_byte[bytes.start.min(self.folded.len())] as usize;
+            return Span::new(at, at);
+        }
+        let start = self.char_of_folded_byte[bytes.start] as usize;
+        let end = self.char_of_folded_byte[bytes.end - 1] as usize + 1;
+        Span::new(start, end)
+    }
+}
+
+/// True if a text shows nothing: only white space, control characters and zero-width ones.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|character| {
+        character.is_whitespace()
+            || character.is_control()
+            || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{00AD}')
+    })
+}
+
+/// Folds for comparison: compatibility decomposition, no combining marks, lower case, one kind of apostrophe and hyphen.
+///
+/// `fold("Zürich") == "zurich"`; idempotent. Whitespace is kept as it is.
+#[must_use]
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for character in text.chars() {
+        fold_char(character, |piece| folded.push(piece));
+    }
+    folded
+}
+
+fn fold_char(character: char, mut push: impl FnMut(char)) {
+    if character.is_ascii() {
+        push(character.to_ascii_lowercase());
+        return;
+    }
+    for decomposed in std::iter::once(character).nfkd() {
+        match decomposed {
+            '\u{2018}' | '\u{2019}' | '\u{02BC}' => {
+                push('\'');
+                continue;
+            }
+            '\u{2010}'..='\u{2014}' | '\u{2212}' => {
+                push('-');
+                continue;
+            }
+            'ß' | 'ẞ' => {
+                push('s');
+                push('s');
+                continue;
+            }
+            _ => {}
+        }
+        // Marks that are letters' own in their script (Japanese voicing, Indic vowels) carry meaning: keep those.
+        if is_combining_mark(decomposed) && ('\u{0300}'..='\u{036F}').contains(&decomposed) {
+            continue;
+        }
+        for lower in decomposed.to_lowercase() {
+            if !('\u{0300}'..='\u{036F}').contains(&lower) {
+                push(lower);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn folding_drops_case_and_accents() {
+        assert_eq!(fold("Zürich Straße İstanbul"), "zurich strasse istanbul");
+        assert_eq!(fold("that’s ﬁne"), "that's fine");
+    }
+
+    #[test]
+    fn spans_count_scalar_values() {
+        let utterance = Utterance::new("née 🎵 Köln");
+        let at = utterance.folded().find("koln").expect("folded");
+        let span = utterance.span_of_folded(at..at + 4);
+        assert_eq!((span, utterance.slice(span)), (Span::new(6, 10), "Köln"));
+    }
+
+    proptest! {
+        #[test]
+        fn folding_is_idempotent(text in "\\PC{0,40}") {
+            prop_assert_eq!(fold(&fold(&text)), fold(&text));
+        }
+
+        #[test]
+        fn every_word_slices_to_itself(text in "\\PC{0,60}") {
+            let utterance = Utterance::new(&text);
+            let chars: Vec<char> = text.chars().collect();
+            for word in utterance.words() {
+                let expected: String = chars[word.start..word.end].iter().collect();
+                prop_assert_eq!(utterance.slice(*word), expected);
+            }
+        }
+
+        #[test]
+        fn folded_ranges_map_into_the_text(text in "\\PC{0,40}") {
+            let utterance = Utterance::new(&text);
+            for (at, piece) in utterance.folded().char_indices() {
+                let span = utterance.span_of_folded(at..at + piece.len_utf8());
+                prop_assert!(span.len() == 1 && span.end <= utterance.len());
+            }
+        }
+    }
+}
