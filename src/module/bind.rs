@@ -1,0 +1,467 @@
+//! Which recognizers may find a slot's values.
+//!
+//! What the author says comes first: `module.toml` alone decides if it names one, then `recognizers.json`. Without
+//! either, in this order, all that apply: the recognizer that `format` means; the defined recognizers whose name is the
+//! slot's; what its type means (integer; number, money and percent; boolean); and for a text whose name or description
+//! says so without doubt, date, time, date and time, duration, email, phone or URL. The choices of the schema are always
+//! a recognizer too, `enum`, and make the guesses by name unnecessary.
+//!
+//! **By name** means: the words of the recognizer's name are the last words of the slot's path, singular and plural being
+//! one: `city` finds `city`, `cities[]`, `departure_city` and `address.city`, and `DishName` finds `dishes[].name`. The
+//! longest such name comes first. `city` does not find `location`: bind that in `recognizers.json`.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{
+    Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, Step,
+    schema::{compile_pattern, type_names},
+    squeeze,
+};
+
+/// The recognizers of a module while its slots are bound: defined ones first, implicit ones as they are needed.
+pub(super) struct Binder {
+    recognizers: Vec<Recognizer>,
+    used: Vec<bool>,
+    by_name: HashMap<String, RecognizerId>,
+    by_squeezed: HashMap<String, RecognizerId>,
+    /// Singular words of a defined recognizer's name, joined; where two are the same, the first.
+    by_words: HashMap<String, RecognizerId>,
+    builtins: HashMap<Builtin, RecognizerId>,
+    /// By the sorted choices.
+    enums: HashMap<String, RecognizerId>,
+}
+
+impl Binder {
+    pub(super) fn new(defined: Vec<Recognizer>) -> Self {
+        let mut binder = Self {
+            used: vec![false; defined.len()],
+            by_name: HashMap::new(),
+            by_squeezed: HashMap::new(),
+            by_words: HashMap::new(),
+            builtins: HashMap::new(),
+            enums: HashMap::new(),
+            recognizers: Vec::new(),
+        };
+        for (index, recognizer) in defined.iter().enumerate() {
+            let id = RecognizerId::from_index(index);
+            binder.by_name.insert(recognizer.name.clone(), id);
+            binder.by_squeezed.entry(squeeze(&recognizer.name)).or_insert(id);
+            let joined: String = words(&recognizer.name).iter().map(|word| singular(word)).collect();
+            if !joined.is_empty() {
+                binder.by_words.entry(joined).or_insert(id);
+            }
+        }
+        binder.recognizers = defined;
+        binder
+    }
+
+    /// The recognizer that an author means by `name`: a defined one as written, one that differs in case and separators,
+    /// a built-in one.
+    pub(super) fn named(&mut self, name: &str) -> Option<RecognizerId> {
+        let defined = self.by_name.get(name).or_else(|| self.by_squeezed.get(&squeeze(name))).copied();
+        defined.or_else(|| Builtin::named(name).map(|builtin| self.builtin(builtin)))
+    }
+
+    /// True if [`Self::named`] finds one.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+            || self.by_squeezed.contains_key(&squeeze(name))
+            || Builtin::named(name).is_some()
+    }
+
+    /// All names that [`Self::named`] knows, for hints.
+    pub(super) fn names(&self) -> Vec<String> {
+        let defined = self.by_name.keys().cloned();
+        defined.chain(Builtin::ALL.iter().map(|builtin| builtin.name().to_owned())).collect()
+    }
+
+    /// Fills `slot.recognizers`. `said` is what the author bound it to, empty if nothing.
+    pub(super) fn bind(&mut self, slot: &mut Slot, said: &[RecognizerId]) {
+        let mut bound: Vec<RecognizerId> = said.to_vec();
+        let choices = self.choices(slot);
+        let has_choices = choices.is_some();
+        bound.extend(choices);
+        if said.is_empty() {
+            if has_choices {
+                bound.extend(self.by_type(slot, &[Builtin::Integer, Builtin::Number, Builtin::Boolean]));
+            } else {
+                bound.extend(self.by_format(slot));
+                bound.extend(self.by_label(slot));
+                bound.extend(self.by_type(slot, &Builtin::ALL));
+                if bound.is_empty() && slot.kind == SlotKind::String {
+                    bound.extend(guess(slot).map(|builtin| self.builtin(builtin)));
+                }
+            }
+        }
+        let mut unique = Vec::with_capacity(bound.len());
+        for id in bound {
+            if !unique.contains(&id) {
+                self.used[id.index()] = true;
+                unique.push(id);
+            }
+        }
+        slot.recognizers = unique;
+    }
+
+    /// All recognizers, and for each whether a slot uses it.
+    pub(super) fn finish(self) -> (Vec<Recognizer>, Vec<bool>) {
+        (self.recognizers, self.used)
+    }
+
+    fn add(&mut self, name: &str, kind: RecognizerKind) -> RecognizerId {
+        let id = RecognizerId::from_index(self.recognizers.len());
+        self.recognizers.push(Recognizer { name: name.to_owned(), kind });
+        self.used.push(false);
+        id
+    }
+
+    fn builtin(&mut self, builtin: Builtin) -> RecognizerId {
+        if let Some(&id) = self.builtins.get(&builtin) {
+            return id;
+        }
+        let id = self.add(builtin.name(), RecognizerKind::Builtin(builtin));
+        self.builtins.insert(builtin, id);
+        id
+    }
+
+    /// The recognizer of the schema's choices; equal choices share one.
+    fn choices(&mut self, slot: &Slot) -> Option<RecognizerId> {
+        let is_label = |choice: &&Value| match choice {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Number(_) => true,
+            // The built-in one knows more words for these.
+            Value::Bool(_) => slot.kind != SlotKind::Boolean,
+            _ => false,
+        };
+        let labels: Vec<&Value> = slot.choices.iter().filter(is_label).collect();
+        if labels.is_empty() {
+            return None;
+        }
+        let mut key: Vec<String> = labels.iter().map(ToString::to_string).collect();
+        key.sort_unstable();
+        let key = key.join("\n");
+        if let Some(&id) = self.enums.get(&key) {
+            return Some(id);
+        }
+        let instances = labels
+            .into_iter()
+            .map(|label| Instance {
+                label: label.clone(),
+                expressions: label.as_str().and_then(spelt_out).into_iter().collect(),
+            })
+            .collect();
+        let id = self.add("enum", RecognizerKind::List(ListSpec { instances, fuzzy: false }));
+        self.enums.insert(key, id);
+        Some(id)
+    }
+
+    fn by_format(&mut self, slot: &Slot) -> Option<RecognizerId> {
+        let format = slot.schema.get("format")?.as_str()?;
+        let builtin = match squeeze(format).as_str() {
+            "date" | "fulldate" => Builtin::Date,
+            "time" | "partialtime" | "fulltime" => Builtin::Time,
+            "datetime" | "timestamp" => Builtin::DateTime,
+            "duration" => Builtin::Duration,
+            "email" | "idnemail" => Builtin::Email,
+            "uri" | "url" | "iri" | "urireference" | "irireference" => Builtin::Url,
+            "phone" | "tel" | "telephone" | "phonenumber" | "e164" => Builtin::Phone,
+            "percent" | "percentage" => Builtin::Percent,
+            "money" | "currency" if slot.kind != SlotKind::String => Builtin::Money,
+            _ => return None,
+        };
+        let of_numbers = matches!(builtin, Builtin::Percent | Builtin::Money);
+        let fits = match slot.kind {
+            SlotKind::String => !of_numbers,
+            SlotKind::Integer | SlotKind::Number => of_numbers,
+            SlotKind::Boolean => false,
+            SlotKind::Any => true,
+        };
+        fits.then(|| self.builtin(builtin))
+    }
+
+    /// Defined recognizers whose name is the end of the slot's path, the longest first.
+    fn by_label(&self, slot: &Slot) -> Vec<RecognizerId> {
+        if self.by_words.is_empty() || slot.kind == SlotKind::Boolean {
+            return Vec::new();
+        }
+        let path: Vec<String> = slot
+            .path
+            .0
+            .iter()
+            .filter_map(|step| match step {
+                Step::Key(key) => Some(words(key)),
+                Step::Each => None,
+            })
+            .flatten()
+            .map(|word| singular(&word).into_owned())
+            .collect();
+        // Names of more words than this are sentences.
+        let from = path.len().saturating_sub(6);
+        (from..path.len())
+            .filter_map(|start| self.by_words.get(&path[start..].concat()).copied())
+            .filter(|id| self.fits(*id, slot.kind))
+            .collect()
+    }
+
+    /// True if the recognizer can give a value of this kind.
+    fn fits(&self, id: RecognizerId, kind: SlotKind) -> bool {
+        match (&self.recognizers[id.index()].kind, kind) {
+            (_, SlotKind::Any) => true,
+            (RecognizerKind::List(list), SlotKind::String) => {
+                list.instances.iter().any(|instance| instance.label.is_string())
+            }
+            (RecognizerKind::List(list), SlotKind::Integer | SlotKind::Number) => {
+                list.instances.iter().any(|instance| instance.label.is_number())
+            }
+            (RecognizerKind::Pattern(_), SlotKind::String | SlotKind::Integer | SlotKind::Number) => true,
+            (RecognizerKind::Builtin(_), _) => true,
+            (_, SlotKind::Boolean) => false,
+        }
+    }
+
+    fn by_type(&mut self, slot: &Slot, allowed: &[Builtin]) -> Vec<RecognizerId> {
+        let mut builtins: Vec<Builtin> = Vec::new();
+        match slot.kind {
+            SlotKind::Integer => builtins.push(Builtin::Integer),
+            SlotKind::Number => builtins.extend([Builtin::Number, Builtin::Money, Builtin::Percent]),
+            SlotKind::Boolean => builtins.push(Builtin::Boolean),
+            SlotKind::String => {}
+            // A value of several types is looked for as each of them.
+            SlotKind::Any => {
+                for name in type_names(slot.schema.get("type")) {
+                    builtins.extend(match name {
+                        "integer" => Some(Builtin::Integer),
+                        "number" => Some(Builtin::Number),
+                        "boolean" => Some(Builtin::Boolean),
+                        _ => None,
+                    });
+                }
+            }
+        }
+        builtins.retain(|builtin| allowed.contains(builtin));
+        builtins.into_iter().map(|builtin| self.builtin(builtin)).collect()
+    }
+}
+
+/// What the name or the description of a text says without doubt. Nothing, if the schema's own `pattern` refuses what the
+/// recognizer would give.
+fn guess(slot: &Slot) -> Option<Builtin> {
+    let builtin = guess_by_name(slot.label()).or_else(|| guess_by_description(&slot.description))?;
+    let sample = match builtin {
+        Builtin::Date => "2026-03-01",
+        Builtin::Time => "15:30:00",
+        Builtin::DateTime => "2026-03-01T15:30:00",
+        Builtin::Duration => "PT30M",
+        Builtin::Email => "jane@example.com",
+        Builtin::Phone => "+4930123456",
+        Builtin::Url => "https://example.com/",
+        _ => return Some(builtin),
+    };
+    let fits = match slot.schema.get("pattern").and_then(Value::as_str) {
+        Some(pattern) => compile_pattern(pattern).is_ok_and(|pattern| pattern.is_match(sample)),
+        None => true,
+    };
+    fits.then_some(builtin)
+}
+
+fn guess_by_name(label: &str) -> Option<Builtin> {
+    let words = words(label);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["date", "of", ..] => Some(Builtin::Date),
+        [.., "date", "time"] | [.., "datetime" | "timestamp"] => Some(Builtin::DateTime),
+        [.., "date" | "dates" | "birthday" | "dob"] => Some(Builtin::Date),
+        [.., "time"] => Some(Builtin::Time),
+        [.., "duration"] => Some(Builtin::Duration),
+        [.., "email" | "emails"] | [.., "email", "address"] | [.., "e", "mail"] => Some(Builtin::Email),
+        [.., "phone" | "telephone" | "phones" | "tel" | "fax"] => Some(Builtin::Phone),
+        [.., "phone" | "telephone" | "mobile", "number"] => Some(Builtin::Phone),
+        [.., "url" | "urls" | "uri" | "website" | "homepage"] => Some(Builtin::Url),
+        _ => None,
+    }
+}
+
+fn guess_by_description(description: &str) -> Option<Builtin> {
+    let text = description.to_ascii_lowercase();
+    let (day, clock) = (text.contains("yyyy-mm-dd"), text.contains("hh:mm"));
+    match (day, clock) {
+        (true, true) => return Some(Builtin::DateTime),
+        (true, false) => return Some(Builtin::Date),
+        (false, true) => return Some(Builtin::Time),
+        (false, false) => {}
+    }
+    let text = text.trim_start_matches("the ").trim_start_matches("an ").trim_start_matches("a ");
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| text.starts_with(prefix));
+    if text.contains("iso 8601 duration") {
+        Some(Builtin::Duration)
+    } else if text.contains("iso 8601 date") {
+        Some(if text.contains("date-time") || text.contains("datetime") { Builtin::DateTime } else { Builtin::Date })
+    } else if starts(&["email address", "e-mail address", "email of"]) {
+        Some(Builtin::Email)
+    } else if starts(&["phone number", "telephone number"]) {
+        Some(Builtin::Phone)
+    } else if starts(&["url of", "url to", "website of"]) {
+        Some(Builtin::Url)
+    } else {
+        None
+    }
+}
+
+/// `PepperoniPizza` as people say it: `pepperoni pizza`. `None` where no word begins inside.
+fn spelt_out(label: &str) -> Option<String> {
+    let is_camel = label.chars().all(char::is_alphabetic)
+        && label.chars().zip(label.chars().skip(1)).any(|(left, right)| left.is_lowercase() && right.is_uppercase());
+    let words = words(label);
+    (is_camel && words.iter().all(|word| word.chars().count() > 1)).then(|| words.join(" "))
+}
+
+/// The words of a name, lower-case: `departure_city`, `departureCity` and `Departure-City` are `departure`, `city`;
+/// `HTTPServer2` is `http`, `server2`.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let characters: Vec<char> = name.chars().collect();
+    for (index, &character) in characters.iter().enumerate() {
+        if !character.is_alphanumeric() {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+            continue;
+        }
+        let before = index.checked_sub(1).map(|before| characters[before]);
+        let after_is_lower = characters.get(index + 1).is_some_and(|after| after.is_lowercase());
+        let begins = character.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase() || before.is_numeric() || (before.is_uppercase() && after_is_lower)
+            });
+        if begins {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        }
+        word.extend(character.to_lowercase());
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// An English plural without its ending, roughly; what it does to a word, it does on both sides of a comparison.
+pub(super) fn singular(word: &str) -> std::borrow::Cow<'_, str> {
+    if word.len() > 4
+        && let Some(stem) = word.strip_suffix("ies")
+    {
+        return format!("{stem}y").into();
+    }
+    for ending in ["sses", "xes", "ches", "shes"] {
+        if word.ends_with(ending) {
+            return word[..word.len() - 2].into();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.into(),
+        _ => word.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::module::{Limits, findings::Findings, slots};
+
+    fn defined(names: &[&str]) -> Vec<Recognizer> {
+        let instances = vec![Instance { label: json!("x"), expressions: vec![] }];
+        let kind = RecognizerKind::List(ListSpec { instances, fuzzy: false });
+        names.iter().map(|name| Recognizer { name: (*name).to_owned(), kind: kind.clone() }).collect()
+    }
+
+    /// Binds the properties; gives `path: recognizers`.
+    fn bound(names: &[&str], properties: &Value) -> Vec<String> {
+        let parameters = json!({"type": "object", "properties": properties});
+        let mut slots = slots::flatten(&parameters, "", ("f", ""), &Limits::default(), &mut Findings::new());
+        let mut binder = Binder::new(defined(names));
+        slots.iter_mut().for_each(|slot| binder.bind(slot, &[]));
+        let (recognizers, _) = binder.finish();
+        slots
+            .iter()
+            .map(|slot| {
+                let names: Vec<&str> =
+                    slot.recognizers.iter().map(|id| recognizers[id.index()].name.as_str()).collect();
+                format!("{}: {}", slot.path, names.join(" "))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn names_bind_by_their_last_words() {
+        let text = json!({"type": "string"});
+        let names = ["city", "DishName", "Topping", "size", "Name"];
+        let properties = json!({
+            "city": text, "departureCity": text, "cities": {"type": "array", "items": text}, "location": text, "capacity": text,
+            "dishes": {"type": "array", "items": {"type": "object", "properties": {"name": text}}},
+            "toppings": text, "size": {"type": "boolean"}
+        });
+        assert_eq!(
+            bound(&names, &properties),
+            [
+                "city: city",
+                "departureCity: city",
+                "cities[]: city",
+                "location: ",
+                "capacity: ",
+                "dishes[].name: DishName Name",
+                "toppings: Topping",
+                "size: boolean"
+            ]
+        );
+    }
+
+    #[test]
+    fn schemas_bind_by_choices_format_and_type() {
+        let properties = json!({
+            "unit": {"enum": ["celsius", "fahrenheit"]}, "unit2": {"type": "string", "enum": ["fahrenheit", "celsius"]},
+            "level": {"type": "integer", "enum": [1, 2]}, "on": {"type": "boolean", "enum": [true, false]},
+            "day": {"type": "string", "format": "date"}, "n": {"type": "integer"}, "x": {"type": "number"},
+            "start_date": {"type": "string"}, "update": {"type": "string"}, "contactEmail": {"type": "string"},
+            "us_date": {"type": "string", "pattern": "^\\d{2}/\\d{2}/\\d{4}$"}, "note": {"type": "string"},
+            "begin": {"type": "string", "description": "Start as YYYY-MM-DD"}
+        });
+        assert_eq!(
+            bound(&[], &properties),
+            [
+                "unit: enum",
+                "unit2: enum",
+                "level: enum integer",
+                "on: boolean",
+                "day: date",
+                "n: integer",
+                "x: number money percent",
+                "start_date: date",
+                "update: ",
+                "contactEmail: email",
+                "us_date: ",
+                "note: ",
+                "begin: date"
+            ]
+        );
+    }
+
+    #[test]
+    fn equal_choices_share_a_recognizer() {
+        let mut binder = Binder::new(Vec::new());
+        let parameters = json!({"type": "object", "properties": {
+            "a": {"enum": ["x", "PepperoniPizza"]}, "b": {"enum": ["PepperoniPizza", "x"]}}});
+        let mut slots = slots::flatten(&parameters, "", ("f", ""), &Limits::default(), &mut Findings::new());
+        slots.iter_mut().for_each(|slot| binder.bind(slot, &[]));
+        assert_eq!(slots[0].recognizers, slots[1].recognizers);
+        let RecognizerKind::List(list) = &binder.recognizers[0].kind else { panic!("a list") };
+        assert_eq!(list.instances[1].expressions, ["pepperoni pizza"]);
+    }
+
+    #[test]
+    fn words_are_taken_apart() {
+        assert_eq!(words("HTTPServer2_of-thePlace"), ["http", "server2", "of", "the", "place"]);
+        let singulars: Vec<_> =
+            ["cities", "dishes", "boxes", "class", "bus", "tags", "gas"].into_iter().map(singular).collect();
+        assert_eq!(singulars, ["city", "dish", "box", "class", "bus", "tag", "gas"]);
+    }
+}

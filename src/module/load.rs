@@ -1,0 +1,430 @@
+//! From a directory to a [`Module`]: the files are read here and nowhere else; everything after that is pure.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, Read as _},
+    num::NonZero,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId,
+    bind::Binder,
+    check as rules,
+    findings::Findings,
+    schema, slots,
+    source::{
+        self, EXEMPLARS_FILE, PROMPT_FILES, RECOGNIZERS_FILE, SCHEMA_FILES, SETTINGS_FILE, SourceFile, SourceFunction,
+        locate,
+    },
+};
+
+/// What a module may be at most; going over is an error that names the limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    pub functions: usize,
+    pub exemplars: usize,
+    /// Entries (labels and expressions) over all lists.
+    pub list_entries: usize,
+    /// Bytes of one file.
+    pub file_bytes: u64,
+    /// Nesting of objects and arrays in a function's parameters.
+    pub depth: usize,
+    /// Slots of one function.
+    pub slots: usize,
+    /// Schemas (objects, properties, items, branches) of one function, references inlined.
+    pub schema_nodes: usize,
+    /// The same over all functions, with the values in them (about 64 bytes count as one).
+    pub module_schema_nodes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            functions: 20_000,
+            exemplars: 500_000,
+            list_entries: 1_000_000,
+            file_bytes: 256 << 20,
+            depth: 16,
+            slots: 500,
+            schema_nodes: 10_000,
+            module_schema_nodes: 4_000_000,
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("{path} could not be read: {source}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error("the module has errors")]
+    Refused(Diagnostics),
+}
+
+/// Loads the module in `directory` under `name`.
+///
+/// # Errors
+/// [`LoadError::Refused`] with every finding if one of them is an error.
+pub fn load(directory: &Path, name: ModuleName, limits: &Limits) -> Result<Module, LoadError> {
+    let mut findings = Findings::new();
+    let files =
+        read_files(directory, limits, &mut findings).map_err(|(path, source)| LoadError::Io { path, source })?;
+    let (module, diagnostics) = assemble(name, &files, limits, findings);
+    module.ok_or(LoadError::Refused(diagnostics))
+}
+
+/// Everything that is found in `directory`, for people who write modules; the module too if it would load.
+///
+/// A directory or file that can't be read is a finding here.
+#[must_use]
+pub fn check(directory: &Path, name: ModuleName, limits: &Limits) -> (Option<Module>, Diagnostics) {
+    let mut findings = Findings::new();
+    match read_files(directory, limits, &mut findings) {
+        Ok(files) => assemble(name, &files, limits, findings),
+        Err((path, error)) => {
+            let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let message = format!("it could not be read: {error}");
+            findings.push(Diagnostic::error("unreadable", &file, "", message));
+            (None, findings.finish(&[]))
+        }
+    }
+}
+
+/// The hex BLAKE3 of the content of the module's files, [`Module::version`], without parsing them.
+///
+/// Files that [`load`] would refuse to read (links that lead outside, longer than the default limit) don't count.
+///
+/// # Errors
+/// If the directory or a file can't be read.
+pub fn content_version(directory: &Path) -> io::Result<String> {
+    let files = read_files(directory, &Limits::default(), &mut Findings::new()).map_err(|(_, error)| error)?;
+    Ok(version(&files))
+}
+
+/// When a module's files were last touched: equal stamps mean, as far as file systems tell, equal files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Stamp(Vec<(&'static str, Option<SystemTime>, u64)>);
+
+/// The stamp of a module's files; reads none of them.
+///
+/// # Errors
+/// If the directory or a file can't be looked at; a file that isn't there is no error.
+pub fn stamp(directory: &Path) -> io::Result<Stamp> {
+    fs::metadata(directory)?;
+    let mut stamp = Vec::new();
+    for name in file_names() {
+        match fs::metadata(directory.join(name)) {
+            Ok(metadata) => stamp.push((name, metadata.modified().ok(), metadata.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Stamp(stamp))
+}
+
+fn file_names() -> impl Iterator<Item = &'static str> {
+    SCHEMA_FILES.into_iter().chain(other_files())
+}
+
+/// All but the schema's.
+fn other_files() -> impl Iterator<Item = &'static str> {
+    let prompts = PROMPT_FILES.into_iter().map(|(_, file)| file);
+    [EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE].into_iter().chain(prompts)
+}
+
+fn version(files: &[SourceFile]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in files {
+        for part in [file.name.as_bytes(), &file.bytes] {
+            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Reads the files of a module, in a fixed order. Symbolic links may point anywhere inside the directory, never outside.
+fn read_files(
+    directory: &Path,
+    limits: &Limits,
+    findings: &mut Findings,
+) -> Result<Vec<SourceFile>, (PathBuf, io::Error)> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |error: io::Error| (path, error)
+    };
+    let root = fs::canonicalize(directory).map_err(at(directory))?;
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(&root).map_err(at(directory))? {
+        entries.push(entry.map_err(at(directory))?.file_name().to_string_lossy().into_owned());
+    }
+    entries.sort_unstable();
+    check_entries(&entries, findings);
+
+    let mut files = Vec::new();
+    for name in file_names() {
+        let path = root.join(name);
+        // A dangling link is there too, and gets an error.
+        if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            continue;
+        }
+        let target = fs::canonicalize(&path).map_err(at(&path))?;
+        if !target.starts_with(&root) {
+            let message = "it is a link to somewhere outside of the module's directory";
+            findings.push(Diagnostic::error("outside", name, "", message).hint("put the file itself there"));
+            continue;
+        }
+        // Asked before it is opened: a pipe would never end.
+        if !fs::metadata(&target).map_err(at(&path))?.is_file() {
+            findings.push(Diagnostic::error("not-a-file", name, "", "it is not a regular file"));
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let file = fs::File::open(&target).map_err(at(&path))?;
+        file.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(at(&path))?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.file_bytes {
+            let message = format!("the file is longer than the limit `file_bytes` = {}", limits.file_bytes);
+            findings.push(Diagnostic::error("over-limit", name, "", message));
+            continue;
+        }
+        files.push(SourceFile { name: name.to_owned(), bytes });
+    }
+    Ok(files)
+}
+
+/// Other files are the author's own business, unless their names look like a slip.
+fn check_entries(entries: &[String], findings: &mut Findings) {
+    let known: Vec<&str> = file_names().chain(["cases.json", "cases.jsonl"]).collect();
+    for entry in entries {
+        let is_known = known.contains(&entry.as_str()) || (entry.starts_with("cases") && entry.contains(".json"));
+        if is_known || entry.starts_with('.') || entry.ends_with('~') {
+            continue;
+        }
+        let lower = entry.to_ascii_lowercase();
+        let near = known.iter().find(|name| strsim::damerau_levenshtein(name, &lower) <= 2 || same_stem(name, &lower));
+        if let Some(near) = near {
+            let message = format!("the file is not read: its name is not `{near}`");
+            findings
+                .push(Diagnostic::warning("ignored-file", entry, "", message).hint(format!("rename it to `{near}`")));
+        }
+    }
+}
+
+/// `exemplars.yaml` for `exemplars.json`, `module.tml` for `module.toml`.
+fn same_stem(name: &str, written: &str) -> bool {
+    let stem = |name: &str| name.rsplit_once('.').map(|(stem, kind)| (stem.to_owned(), kind.len()));
+    match (stem(name), stem(written)) {
+        (Some((known, _)), Some((own, kind))) => {
+            known == own && kind <= 5 && ["json", "yaml", "yml", "toml"].iter().any(|kind| written.ends_with(kind))
+        }
+        _ => false,
+    }
+}
+
+/// The pure middle: from the content of the files to the module.
+pub(super) fn assemble(
+    name: ModuleName,
+    files: &[SourceFile],
+    limits: &Limits,
+    mut findings: Findings,
+) -> (Option<Module>, Diagnostics) {
+    let file = |wanted: &str| files.iter().find(|file| file.name == wanted);
+    let (schema_file, source_functions) = read_schema(files, limits, &mut findings);
+    let exemplars = file(EXEMPLARS_FILE)
+        .and_then(|file| source::parse(file, &mut findings))
+        .map(|document| source::exemplars::read(EXEMPLARS_FILE, &document, limits, &mut findings))
+        .unwrap_or_default();
+    let recognizers = file(RECOGNIZERS_FILE)
+        .and_then(|file| source::parse(file, &mut findings))
+        .map(|document| source::recognizers::read(RECOGNIZERS_FILE, &document, limits, &mut findings))
+        .unwrap_or_default();
+    let prompts = read_prompts(files, &mut findings);
+    let mut settings = file(SETTINGS_FILE)
+        .and_then(|file| file.text(&mut findings))
+        .and_then(|text| source::settings::read(text, &mut findings))
+        .unwrap_or_default();
+
+    // Without functions every name in the other files would be reported: one finding is enough.
+    let (mut functions, mut all_recognizers) = (Vec::new(), Vec::new());
+    if !source_functions.is_empty() {
+        let pointers_of_functions;
+        (functions, pointers_of_functions) = make_functions(&schema_file, source_functions, limits, &mut findings);
+        let names = rules::FunctionNames::new(&functions);
+        rules::exemplars(exemplars, &mut functions, &names, &mut findings);
+
+        let (defined, pointers): (Vec<_>, Vec<_>) =
+            recognizers.defined.into_iter().map(|defined| (defined.recognizer, defined.pointer)).unzip();
+        let mut binder = Binder::new(defined);
+        let overrides = rules::settings(&mut settings, &mut functions, &names, &mut binder, &mut findings);
+        let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, &mut findings);
+        for (index, function) in functions.iter_mut().enumerate() {
+            let function_id = super::FunctionId::from_index(index);
+            for (slot_index, slot) in function.slots.iter_mut().enumerate() {
+                let listed = bindings.of(function_id, slot, &mut binder);
+                match overrides.get(&(function_id, SlotId::from_index(slot_index))) {
+                    Some(&recognizer) => binder.bind(slot, &[recognizer]),
+                    None => binder.bind(slot, &listed),
+                }
+            }
+        }
+        bindings.report_unused(&functions, &mut findings);
+        let used;
+        (all_recognizers, used) = binder.finish();
+        for (index, pointer) in pointers.iter().enumerate().filter(|(index, _)| !used[*index]) {
+            let message = format!("no slot uses the recognizer `{}`", all_recognizers[index].name);
+            findings.push(
+                Diagnostic::warning("unused-recognizer", RECOGNIZERS_FILE, pointer, message)
+                    .hint("bind it in `slots`, or give it the name of a slot"),
+            );
+        }
+        compile(&schema_file, &functions, &pointers_of_functions, &mut findings);
+    }
+
+    for file in files {
+        if let Ok(text) = std::str::from_utf8(&file.bytes) {
+            // Columns are counted without the mark, as editors do.
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            locate::complete(findings.list_mut(), &file.name, text);
+        }
+    }
+    let refused = findings.errors() > 0;
+    let mut order = vec![schema_file.as_str()];
+    other_files().for_each(|file| order.push(file));
+    let diagnostics = findings.finish(&order);
+    if refused {
+        return (None, diagnostics);
+    }
+    let warnings = diagnostics.0.clone();
+    let module =
+        Module { name, version: version(files), functions, recognizers: all_recognizers, settings, prompts, warnings };
+    (Some(module), diagnostics)
+}
+
+/// The prompts that the module replaces; templates that do not parse are findings.
+fn read_prompts(files: &[SourceFile], findings: &mut Findings) -> BTreeMap<&'static str, String> {
+    let mut prompts = BTreeMap::new();
+    for (name, path) in PROMPT_FILES {
+        let Some(text) = files.iter().find(|file| file.name == path).and_then(|file| file.text(findings)) else {
+            continue;
+        };
+        match minijinja::Environment::new().template_from_str(text) {
+            Ok(_) => {
+                prompts.insert(name, text.to_owned());
+            }
+            Err(error) => {
+                let finding = Diagnostic::error("bad-template", path, "", error.to_string());
+                findings.push(finding.at(error.line().unwrap_or(1), 1).hint("prompts are Jinja templates"));
+            }
+        }
+    }
+    prompts
+}
+
+/// The name of the schema file, and the functions in it.
+fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -> (String, Vec<SourceFunction>) {
+    let schemas: Vec<&SourceFile> = files.iter().filter(|file| SCHEMA_FILES.contains(&file.name.as_str())).collect();
+    let file = match schemas.as_slice() {
+        [] => {
+            // A file that was there and could not be taken has its own finding.
+            if findings.errors() == 0 {
+                let message = "the module has no schema: nobody could ask for anything";
+                let hint = format!("add one of {}", SCHEMA_FILES.join(", "));
+                findings.push(Diagnostic::error("no-schema-file", SCHEMA_FILES[0], "", message).hint(hint));
+            }
+            return (SCHEMA_FILES[0].to_owned(), Vec::new());
+        }
+        [file] => *file,
+        [file, other, ..] => {
+            let message = format!("the module has two schemas, `{}` and `{}`", file.name, other.name);
+            findings.push(Diagnostic::error("two-schema-files", &other.name, "", message).hint("keep one of them"));
+            file
+        }
+    };
+    let before = findings.errors();
+    let Some(document) = source::parse(file, findings) else { return (file.name.clone(), Vec::new()) };
+    let functions = source::functions(&file.name, &document, limits, findings);
+    if functions.is_empty() && findings.errors() == before {
+        let message = "the schema describes no function";
+        findings.push(Diagnostic::error("no-functions", &file.name, "", message));
+    }
+    (file.name.clone(), functions)
+}
+
+/// The functions, still without exemplars and recognizers, and where each was written.
+fn make_functions(
+    file: &str,
+    sources: Vec<SourceFunction>,
+    limits: &Limits,
+    findings: &mut Findings,
+) -> (Vec<Function>, Vec<String>) {
+    let wire_names = rules::wire_names(file, &sources, findings);
+    let (mut functions, mut pointers) = (Vec::with_capacity(sources.len()), Vec::with_capacity(sources.len()));
+    for (source, wire_name) in sources.into_iter().zip(wire_names) {
+        if source.description.is_empty() {
+            let message =
+                format!("the function `{}` has no description: only its name and exemplars find it", source.name);
+            let found = Diagnostic::warning("empty-description", file, &source.pointer, message);
+            findings.push(found.hint("say in one sentence what it does"));
+        }
+        let slots = slots::flatten(&source.parameters, file, (&source.name, &source.pointer), limits, findings);
+        functions.push(Function {
+            name: source.name,
+            wire_name,
+            description: source.description,
+            parameters: source.parameters,
+            slots,
+            exemplars: Vec::new(),
+            operation: source.operation,
+        });
+        pointers.push(source.pointer);
+    }
+    (functions, pointers)
+}
+
+/// Functions per thread from which on threads are worth their start.
+const COMPILED_PER_THREAD: usize = 256;
+
+/// Has the validator compile every function's parameters, so that nothing can fail later.
+fn compile(file: &str, functions: &[Function], pointers: &[String], findings: &mut Findings) {
+    let first_fault = |(function, pointer): (&Function, &String)| {
+        let reason = schema::validator(&function.parameters).err()?;
+        let message = format!("the parameters of `{}` are not a valid JSON Schema: {reason}", function.name);
+        Some(Diagnostic::error("bad-schema", file, pointer, message))
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = threads.min(functions.len() / COMPILED_PER_THREAD).max(1);
+    let size = functions.len().div_ceil(threads).max(1);
+    let faults: Vec<Diagnostic> = if threads == 1 {
+        functions.iter().zip(pointers).filter_map(first_fault).collect()
+    } else {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = functions
+                .chunks(size)
+                .zip(pointers.chunks(size))
+                .map(|(functions, pointers)| {
+                    scope.spawn(move || functions.iter().zip(pointers).filter_map(first_fault).collect::<Vec<_>>())
+                })
+                .collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+        })
+    };
+    for fault in faults {
+        findings.push(fault);
+    }
+}
+
+/// A module out of texts, without a directory.
+#[cfg(test)]
+pub(super) fn from_texts(files: &[(&str, &str)], limits: &Limits) -> (Option<Module>, Diagnostics) {
+    let files: Vec<SourceFile> = files
+        .iter()
+        .map(|(name, text)| SourceFile { name: (*name).to_owned(), bytes: text.as_bytes().to_vec() })
+        .collect();
+    let name = ModuleName::new("test").expect("a good name");
+    assemble(name, &files, limits, Findings::new())
+}

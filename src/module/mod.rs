@@ -1,0 +1,458 @@
+//! A module as its authors wrote it, valid by construction: functions with typed slots, exemplars, recognizers, settings.
+//!
+//! [`load()`] reads a directory, collects every problem as a [`Diagnostic`], and gives a [`Module`] only if none is an error.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+mod bind;
+mod check;
+pub mod diagnostic;
+mod findings;
+pub mod load;
+pub mod schema;
+pub mod settings;
+mod slots;
+mod source;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
+pub use settings::Settings;
+
+/// The name of a module: one path segment that can never leave the modules root.
+///
+/// Letters, digits, `_`, `-` and `.` only; 1 to 128 bytes; it doesn't start with a dot.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ModuleName(Arc<str>);
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("a module name has 1 to 128 letters, digits, '_', '-' or '.', and doesn't start with '.'")]
+pub struct BadModuleName;
+
+impl ModuleName {
+    pub fn new(name: &str) -> Result<Self, BadModuleName> {
+        let fits = (1..=128).contains(&name.len())
+            && !name.starts_with('.')
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        if fits { Ok(Self(name.into())) } else { Err(BadModuleName) }
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ModuleName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for ModuleName {
+    type Error = BadModuleName;
+    fn try_from(name: String) -> Result<Self, BadModuleName> {
+        Self::new(&name)
+    }
+}
+
+impl From<ModuleName> for String {
+    fn from(name: ModuleName) -> Self {
+        name.as_str().to_owned()
+    }
+}
+
+/// Everything an author wrote, checked and resolved. Immutable.
+#[derive(Debug, Clone)]
+pub struct Module {
+    pub name: ModuleName,
+    /// Hex BLAKE3 of the content of every file that was read: the same content has the same version everywhere.
+    pub version: String,
+    pub functions: Vec<Function>,
+    /// Defined ones first, then the implicit ones (built-ins that a slot uses, enums and booleans of the schema).
+    pub recognizers: Vec<Recognizer>,
+    pub settings: Settings,
+    /// Jinja templates of this module's own: `system`, `user`, `retry`.
+    pub prompts: BTreeMap<&'static str, String>,
+    /// Warnings that did not keep the module from loading.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Module {
+    #[must_use]
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    pub fn function_ids(&self) -> impl Iterator<Item = FunctionId> + use<> {
+        (0..self.functions.len()).map(FunctionId::from_index)
+    }
+
+    #[must_use]
+    pub fn recognizer(&self, id: RecognizerId) -> &Recognizer {
+        &self.recognizers[id.index()]
+    }
+
+    /// The function with this name: as written, else by its wire name.
+    #[must_use]
+    pub fn function_named(&self, name: &str) -> Option<FunctionId> {
+        self.functions
+            .iter()
+            .position(|function| function.name == name)
+            .or_else(|| self.functions.iter().position(|function| function.wire_name == name))
+            .map(FunctionId::from_index)
+    }
+}
+
+macro_rules! index_newtype {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub struct $name(u32);
+
+        impl $name {
+            #[must_use]
+            pub fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).expect("a module's parts are counted in far fewer than 2^32"))
+            }
+
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index_newtype!(
+    /// Position of a function in [`Module::functions`].
+    FunctionId
+);
+index_newtype!(
+    /// Position of a slot in [`Function::slots`].
+    SlotId
+);
+index_newtype!(
+    /// Position of a recognizer in [`Module::recognizers`].
+    RecognizerId
+);
+index_newtype!(
+    /// Position of an exemplar in [`Function::exemplars`].
+    ExemplarId
+);
+
+/// Something the module's user can ask for.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// As the authors wrote it; what answers carry.
+    pub name: String,
+    /// `name` where it fits `[a-zA-Z0-9_-]{1,64}`, otherwise a stable and unique name that does; what model servers see.
+    pub wire_name: String,
+    /// May be empty.
+    pub description: String,
+    /// JSON Schema of the arguments: always `type: object`, self-contained (only `#/$defs/...` references, for recursion).
+    pub parameters: Value,
+    /// The leaves of `parameters`, in the schema's order.
+    pub slots: Vec<Slot>,
+    pub exemplars: Vec<Exemplar>,
+    /// Where an OpenAPI operation came from, `GET /pets/{petId}`; `None` for the other formats.
+    pub operation: Option<String>,
+}
+
+impl Function {
+    #[must_use]
+    pub fn slot(&self, id: SlotId) -> &Slot {
+        &self.slots[id.index()]
+    }
+
+    pub fn slot_ids(&self) -> impl Iterator<Item = SlotId> + use<> {
+        (0..self.slots.len()).map(SlotId::from_index)
+    }
+
+    /// The slot that an author or client means by `label`: its path, else its last key, else either without case and separators.
+    #[must_use]
+    pub fn slot_labelled(&self, label: &str) -> Option<SlotId> {
+        let find = |test: &dyn Fn(&Slot) -> bool| self.slots.iter().position(test).map(SlotId::from_index);
+        let squeezed = squeeze(label);
+        find(&|slot| slot.path.to_string() == label)
+            .or_else(|| find(&|slot| slot.label() == label))
+            .or_else(|| find(&|slot| squeeze(&slot.path.to_string()) == squeezed))
+            .or_else(|| find(&|slot| squeeze(slot.label()) == squeezed))
+    }
+}
+
+/// A name without case and separators, so that `OrderFood`, `order_food` and `order-food` are one.
+#[must_use]
+pub fn squeeze(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// One step from the arguments object towards a leaf.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Step {
+    Key(Arc<str>),
+    /// Every item of an array.
+    Each,
+}
+
+/// Where a slot lies in the arguments: `format`, `shipping_address.city`, `toppings[]`, `dishes[].name`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SlotPath(pub Vec<Step>);
+
+impl SlotPath {
+    /// True if the slot lies in an array, and so may have several values.
+    #[must_use]
+    pub fn is_repeated(&self) -> bool {
+        self.0.contains(&Step::Each)
+    }
+}
+
+impl fmt::Display for SlotPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(key) if index == 0 => formatter.write_str(key)?,
+                Step::Key(key) => write!(formatter, ".{key}")?,
+                Step::Each => formatter.write_str("[]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for SlotPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A leaf of a function's parameters: one thing to find in what a person says.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    pub path: SlotPath,
+    pub description: String,
+    pub kind: SlotKind,
+    /// The leaf's own schema (of the item, for an array), references resolved.
+    pub schema: Value,
+    /// True if it and every object above it are required, so that no call is complete without it.
+    /// A slot under an array is required *per item*; then this says whether the array needs one.
+    pub required: bool,
+    pub default: Option<Value>,
+    /// Closed list of values, from `enum` or `const`; empty for an open slot.
+    pub choices: Vec<Value>,
+    /// What may find its values, best first. Empty: free text, found by its neighbours in the exemplars.
+    pub recognizers: Vec<RecognizerId>,
+    /// What to ask when it is missing (`module.toml`).
+    pub question: Option<String>,
+}
+
+impl Slot {
+    /// The last key of its path, which is what exemplars call it.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.path
+            .0
+            .iter()
+            .rev()
+            .find_map(|step| match step {
+                Step::Key(key) => Some(&**key),
+                Step::Each => None,
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// The JSON type of a slot's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotKind {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    /// An object with no declared properties, a union, or no type at all: any JSON value.
+    Any,
+}
+
+/// An example of how people ask for a function.
+#[derive(Debug, Clone)]
+pub struct Exemplar {
+    /// As written, slots as `<label>`.
+    pub template: String,
+    /// The template taken apart, in order.
+    pub pieces: Vec<Piece>,
+    pub mode: OwnerMode,
+    /// `OpenDU`'s label; `"Negative"` for a negative exemplar.
+    pub label: Option<String>,
+    pub context_frame: Option<String>,
+    pub context_slot: Option<String>,
+    /// The sentence that the template was made from, if the author kept it.
+    pub utterance: Option<String>,
+    /// What that sentence's arguments are, if the author said so.
+    pub arguments: Option<Value>,
+}
+
+impl Exemplar {
+    /// The template with each `<slot>` rendered by `render`.
+    pub fn rendered(&self, mut render: impl FnMut(&str) -> String) -> String {
+        let mut text = String::with_capacity(self.template.len());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(literal) => text.push_str(literal),
+                Piece::Slot { label, .. } => text.push_str(&render(label)),
+            }
+        }
+        text
+    }
+}
+
+/// A run of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// `slot` is `None` where the function has no slot of this label (a warning at load).
+    Slot {
+        label: String,
+        slot: Option<SlotId>,
+    },
+}
+
+/// How an exemplar speaks for its function (`owner_mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OwnerMode {
+    #[default]
+    Normal,
+    /// Belongs to a part of the function (a slot's frame) and implies the function.
+    Extended,
+    /// Looks like the function and isn't: evidence against it.
+    Negative,
+}
+
+/// A named way to find values.
+#[derive(Debug, Clone)]
+pub struct Recognizer {
+    pub name: String,
+    pub kind: RecognizerKind,
+}
+
+#[derive(Debug, Clone)]
+pub enum RecognizerKind {
+    List(ListSpec),
+    Pattern(PatternSpec),
+    Builtin(Builtin),
+}
+
+/// A closed list of entities with their synonyms.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListSpec {
+    pub instances: Vec<Instance>,
+    /// Also find misspelt expressions (one edit from 5 letters on, two from 9).
+    pub fuzzy: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instance {
+    /// The canonical value; always matched as an expression too (with `_` and `-` as spaces as well).
+    pub label: Value,
+    pub expressions: Vec<String>,
+}
+
+/// Regular expressions of linear time; a group named `value` narrows the span and the value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PatternSpec {
+    pub patterns: Vec<String>,
+}
+
+/// What Uptake finds by itself, and the canonical JSON value that it gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Builtin {
+    /// `3`
+    Integer,
+    /// `2.5`
+    Number,
+    /// `2` for "second" and "2nd"
+    Ordinal,
+    /// `{"amount": 5, "currency": "USD"}`; the currency is null if it was not said
+    Money,
+    /// `5` for "5%"
+    Percent,
+    /// `"2026-03-01"`
+    Date,
+    /// `"15:30:00"`
+    Time,
+    /// `"2026-03-01T15:30:00"`, local to the module's time zone
+    DateTime,
+    /// ISO 8601: `"PT30M"`, `"P3D"`
+    Duration,
+    /// the address as written
+    Email,
+    /// E.164 where the country is known, the digits otherwise
+    Phone,
+    /// the URL as written
+    Url,
+    /// `true` for "yes", "with"; `false` for "no", "without"
+    Boolean,
+}
+
+impl Builtin {
+    pub const ALL: [Self; 13] = [
+        Self::Integer,
+        Self::Number,
+        Self::Ordinal,
+        Self::Money,
+        Self::Percent,
+        Self::Date,
+        Self::Time,
+        Self::DateTime,
+        Self::Duration,
+        Self::Email,
+        Self::Phone,
+        Self::Url,
+        Self::Boolean,
+    ];
+
+    /// The name by which `recognizers.json` and answers call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Ordinal => "ordinal",
+            Self::Money => "money",
+            Self::Percent => "percent",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::DateTime => "datetime",
+            Self::Duration => "duration",
+            Self::Email => "email",
+            Self::Phone => "phone",
+            Self::Url => "url",
+            Self::Boolean => "boolean",
+        }
+    }
+
+    /// The built-in of this name, `squeeze`d, with the usual other names (`int`, `date-time`, `uri`, `tel`).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let squeezed = squeeze(name);
+        Self::ALL.into_iter().find(|builtin| builtin.name() == squeezed).or(match squeezed.as_str() {
+            "int" => Some(Self::Integer),
+            "float" | "double" | "decimal" => Some(Self::Number),
+            "currency" | "amountofmoney" => Some(Self::Money),
+            "percentage" => Some(Self::Percent),
+            "uri" => Some(Self::Url),
+            "tel" | "telephone" | "phonenumber" => Some(Self::Phone),
+            "bool" => Some(Self::Boolean),
+            "emailaddress" => Some(Self::Email),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,543 @@
+//! `OpenAPI` 3.0 and 3.1: one function per operation.
+//!
+//! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where two
+//! have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
+//! `<place>_<name>` (`body_id`), with `_2` and so on where even that is taken. A body that is not an object with
+//! properties is one argument, `body`. A body's required properties are required unless the document says
+//! `required: false`: leaving that out is far more often an oversight than a wish for an empty body. Properties that are
+//! `readOnly` belong to answers and are left out. `Accept`, `Content-Type` and `Authorization` are not parameters.
+//!
+//! **Names.** The `operationId`; without one the method and the path, `get_pets_by_pet_id` for `GET /pets/{petId}`,
+//! so that the name does not depend on what else the document has.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
+};
+
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
+
+pub(in crate::module) fn functions(
+    file: &str,
+    document: &Value,
+    limits: &Limits,
+    findings: &mut Findings,
+) -> Vec<SourceFunction> {
+    match document.get("openapi").and_then(Value::as_str) {
+        Some(version) if version.starts_with("3.") => {}
+        Some(version) => {
+            let message = format!("OpenAPI `{version}` is not supported");
+            findings
+                .push(Diagnostic::error("unknown-format", file, Place::ROOT.key("openapi"), message).hint(VERSIONS));
+            return Vec::new();
+        }
+        None => {
+            let message = if document.get("swagger").is_some() {
+                "Swagger 2.0 is not supported"
+            } else {
+                "the document does not say its version in `openapi`, as a string"
+            };
+            findings.push(Diagnostic::error("unknown-format", file, Place::ROOT, message).hint(VERSIONS));
+            return Vec::new();
+        }
+    }
+    let paths_at = Place::ROOT.key("paths");
+    let Some(Value::Object(paths)) = document.get("paths") else {
+        let message = "the document has no object `paths`, so it describes no function";
+        findings.push(Diagnostic::error("bad-function", file, paths_at, message));
+        return Vec::new();
+    };
+    let mut reader =
+        Reader { normaliser: Normaliser::new(file, document, limits), file, derived: HashSet::new(), findings };
+    reader.normaliser.request = true;
+    let mut functions = Vec::new();
+    for (path, item) in paths {
+        let at = paths_at.key(path);
+        let Some((item, item_at)) = reader.resolved(item, &at) else { continue };
+        let item_at = Place::Start(&item_at);
+        let Value::Object(item) = item else {
+            reader.bad(&item_at, format!("a path is an object, found {}", kind_of(item)));
+            continue;
+        };
+        for (method, operation) in item {
+            if !METHODS.contains(&method.as_str()) {
+                reader.check_member(method, &item_at);
+                continue;
+            }
+            if functions.len() >= limits.functions {
+                let message = format!("there are more functions than the limit `functions` = {}", limits.functions);
+                reader.findings.push(Diagnostic::error("over-limit", file, paths_at, message));
+                return functions;
+            }
+            let at = item_at.key(method);
+            let Value::Object(operation) = operation else {
+                reader.bad(&at, format!("an operation is an object, found {}", kind_of(operation)));
+                continue;
+            };
+            match component_of_skill(document, path, operation) {
+                Some((name, schema)) => functions.extend(reader.skill(name, schema)),
+                None => functions.extend(reader.operation(path, method, item, operation, &item_at, &at)),
+            }
+        }
+    }
+    functions
+}
+
+const VERSIONS: &str = "write it as OpenAPI 3.0 or 3.1 (`openapi: 3.1.0`)";
+
+/// `OpenDU` once wrote a skill as a path `/skills` whose operation's description names a component schema.
+fn component_of_skill<'d>(
+    document: &'d Value,
+    path: &str,
+    operation: &'d Map<String, Value>,
+) -> Option<(&'d str, &'d Value)> {
+    if path != "/skills" || operation.contains_key("operationId") || operation.contains_key("parameters") {
+        return None;
+    }
+    let name = operation.get("description")?.as_str()?.trim();
+    let schema = document.get("components")?.get("schemas")?.get(name)?;
+    Some((name, schema))
+}
+
+struct Reader<'d> {
+    normaliser: Normaliser<'d>,
+    file: &'d str,
+    /// Names that were made here, to keep them apart.
+    derived: HashSet<String>,
+    findings: &'d mut Findings,
+}
+
+/// A parameter or a property of the body on its way into the arguments.
+struct Argument {
+    place: &'static str,
+    name: String,
+    schema: Value,
+    required: bool,
+}
+
+impl<'d> Reader<'d> {
+    fn bad(&mut self, place: &Place<'_>, message: String) {
+        self.findings.push(Diagnostic::error("bad-function", self.file, place, message));
+    }
+
+    fn check_member(&mut self, member: &str, place: &Place<'_>) {
+        let known = ["summary", "description", "servers", "parameters", "$ref"];
+        if !known.contains(&member) && !member.starts_with("x-") {
+            let hint = self.findings.near(member, METHODS.into_iter().chain(known));
+            let message = format!("`{member}` is neither a method nor a member of a path; it has no effect");
+            self.findings
+                .push(Diagnostic::warning("unknown-member", self.file, place.key(member), message).hint_if(hint));
+        }
+    }
+
+    /// Follows a chain of references; gives the target and its pointer.
+    fn resolved(&mut self, value: &'d Value, place: &Place<'_>) -> Option<(&'d Value, String)> {
+        let (mut value, mut pointer) = (value, place.to_string());
+        for _ in 0..16 {
+            let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return Some((value, pointer)) };
+            let at = Place::Start(&pointer);
+            let target = self.normaliser.resolve(reference, &at.key("$ref"), self.findings)?;
+            value = self.normaliser.document.pointer(&target)?;
+            pointer = target;
+        }
+        let message = "references lead to references, without an end";
+        self.findings.push(Diagnostic::error("bad-reference", self.file, place, message));
+        None
+    }
+
+    fn skill(&mut self, name: &str, schema: &Value) -> Option<SourceFunction> {
+        let components = Place::Start("/components/schemas");
+        let at = components.key(name);
+        self.normaliser.begin(String::new());
+        let normalised = self.normaliser.schema(schema, &at, 0, 0, self.findings);
+        let definitions = self.normaliser.definitions(self.findings);
+        let description = normalised.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        let parameters = as_parameters(normalised, definitions, self.file, &at, self.findings)?;
+        Some(SourceFunction {
+            name: name.to_owned(),
+            description,
+            parameters,
+            operation: None,
+            pointer: at.to_string(),
+        })
+    }
+
+    fn operation(
+        &mut self,
+        path: &str,
+        method: &str,
+        item: &'d Map<String, Value>,
+        operation: &'d Map<String, Value>,
+        item_at: &Place<'_>,
+        at: &Place<'_>,
+    ) -> Option<SourceFunction> {
+        let name = match operation.get("operationId") {
+            Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
+            None | Some(Value::Null | Value::String(_)) => self.derived_name(method, path),
+            Some(other) => {
+                self.bad(&at.key("operationId"), format!("`operationId` is a string, found {}", kind_of(other)));
+                return None;
+            }
+        };
+        let own = text_member(operation, "description", self.file, at, self.findings);
+        let summary = text_member(operation, "summary", self.file, at, self.findings);
+        let description = describe(&summary, &own);
+        // A path's own words serve the operation that has none.
+        let description = if description.is_empty() {
+            let summary = text_member(item, "summary", self.file, item_at, self.findings);
+            describe(&summary, &text_member(item, "description", self.file, item_at, self.findings))
+        } else {
+            description
+        };
+
+        self.normaliser.begin(String::new());
+        let mut arguments = self.parameters(item, operation, item_at, at);
+        let mut closed = false;
+        if let Some(body) = operation.get("requestBody") {
+            closed = self.body(body, &at.key("requestBody"), &mut arguments);
+        }
+        let definitions = self.normaliser.definitions(self.findings);
+        Some(SourceFunction {
+            name,
+            description,
+            parameters: assemble(arguments, definitions, closed),
+            operation: Some(format!("{} {path}", method.to_ascii_uppercase())),
+            pointer: at.to_string(),
+        })
+    }
+
+    fn derived_name(&mut self, method: &str, path: &str) -> String {
+        let mut name = method.to_owned();
+        for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+            for (literal, variable) in pieces(segment) {
+                push_words(&mut name, literal);
+                if let Some(variable) = variable {
+                    name.push_str("_by");
+                    push_words(&mut name, variable);
+                }
+            }
+        }
+        if !self.derived.insert(name.clone()) {
+            let free = (2..).map(|count| format!("{name}_{count}")).find(|name| !self.derived.contains(name));
+            name = free.unwrap_or(name);
+            self.derived.insert(name.clone());
+        }
+        name
+    }
+
+    /// Parameters of the path and of the operation, which replace those of the same name and place.
+    fn parameters(
+        &mut self,
+        item: &'d Map<String, Value>,
+        operation: &'d Map<String, Value>,
+        item_at: &Place<'_>,
+        at: &Place<'_>,
+    ) -> Vec<Argument> {
+        let mut arguments: Vec<Argument> = Vec::new();
+        for (owner, owner_at) in [(item, item_at), (operation, at)] {
+            let list_at = owner_at.key("parameters");
+            let parameters = match owner.get("parameters") {
+                None | Some(Value::Null) => continue,
+                Some(Value::Array(parameters)) => parameters,
+                Some(other) => {
+                    self.bad(&list_at, format!("`parameters` is a list, found {}", kind_of(other)));
+                    continue;
+                }
+            };
+            let from = arguments.len();
+            for (index, parameter) in parameters.iter().enumerate() {
+                let Some(argument) = self.parameter(parameter, &list_at.index(index)) else { continue };
+                let same = |known: &Argument| known.name == argument.name && known.place == argument.place;
+                match arguments.iter().position(same) {
+                    Some(known) if known < from => arguments[known] = argument,
+                    Some(_) => {
+                        let message = format!("the {} parameter `{}` is listed twice", argument.place, argument.name);
+                        let found = Diagnostic::warning("duplicate-name", self.file, list_at.index(index), message);
+                        self.findings.push(found.hint("the first one counts"));
+                    }
+                    None => arguments.push(argument),
+                }
+            }
+        }
+        arguments.sort_by_key(|argument| PLACES.iter().position(|place| *place == argument.place));
+        arguments
+    }
+
+    fn parameter(&mut self, parameter: &'d Value, place: &Place<'_>) -> Option<Argument> {
+        let (parameter, pointer) = self.resolved(parameter, place)?;
+        let at = Place::Start(&pointer);
+        let Value::Object(parameter) = parameter else {
+            self.bad(&at, format!("a parameter is an object, found {}", kind_of(parameter)));
+            return None;
+        };
+        let Some(name) = parameter.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) else {
+            self.bad(&at, "the parameter has no `name`".to_owned());
+            return None;
+        };
+        let written = parameter.get("in").and_then(Value::as_str).unwrap_or_default();
+        let Some(in_place) = PLACES.into_iter().find(|place| *place == written) else {
+            let hint = format!("places are {}", PLACES.join(", "));
+            let hint = if written == "body" { "a body is written as `requestBody`".to_owned() } else { hint };
+            let message = format!("the parameter `{name}` is in `{written}`, which is no place");
+            self.findings.push(Diagnostic::error("bad-function", self.file, at.key("in"), message).hint(hint));
+            return None;
+        };
+        let reserved = ["accept", "content-type", "authorization"];
+        if in_place == "header" && reserved.contains(&name.to_ascii_lowercase().as_str()) {
+            return None;
+        }
+        let mut schema = if let Some(schema) = parameter.get("schema") {
+            self.normaliser.schema(schema, &at.key("schema"), 1, 0, self.findings)
+        } else if let Some((media, content)) =
+            parameter.get("content").and_then(Value::as_object).and_then(|content| content.iter().next())
+        {
+            let content_at = at.key("content");
+            let media_at = content_at.key(media);
+            let schema = content.get("schema").unwrap_or(&Value::Bool(true));
+            self.normaliser.schema(schema, &media_at.key("schema"), 1, 0, self.findings)
+        } else {
+            let found =
+                Diagnostic::warning("no-schema", self.file, at, format!("the parameter `{name}` has no schema"));
+            self.findings.push(found.hint("any value is accepted; say its `type`"));
+            json!({})
+        };
+        if let (Value::Object(schema), Some(Value::String(description))) = (&mut schema, parameter.get("description")) {
+            // The parameter's own words are about this use of the schema.
+            schema.insert("description".to_owned(), Value::String(description.trim().to_owned()));
+        }
+        let required = in_place == "path" || parameter.get("required") == Some(&Value::Bool(true));
+        Some(Argument { place: in_place, name: name.to_owned(), schema, required })
+    }
+
+    /// Adds the body's properties, or the body as a whole. True if the object of the body is closed.
+    fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> bool {
+        let Some((body, pointer)) = self.resolved(body, place) else { return false };
+        let at = Place::Start(&pointer);
+        let Some(Value::Object(content)) = body.get("content") else {
+            self.bad(&at, "the request body has no `content`".to_owned());
+            return false;
+        };
+        let Some((media, described)) = content.iter().min_by_key(|(media, _)| preference(media)) else { return false };
+        let is_required = body.get("required") != Some(&Value::Bool(false));
+        let content_at = at.key("content");
+        let media_at = content_at.key(media);
+        let Some(schema) = described.get("schema") else { return false };
+        let schema_at = media_at.key("schema");
+        let normalised = self.normaliser.schema(schema, &schema_at, 0, 0, self.findings);
+        let Value::Object(mut map) = normalised else { return false };
+
+        let mergeable = |key: &String| {
+            matches!(
+                key.as_str(),
+                "type"
+                    | "properties"
+                    | "required"
+                    | "title"
+                    | "description"
+                    | "examples"
+                    | "default"
+                    | "deprecated"
+                    | "additionalProperties"
+                    | "readOnly"
+                    | "writeOnly"
+            )
+        };
+        let has_properties = map.get("properties").and_then(Value::as_object).is_some_and(|inner| !inner.is_empty());
+        if has_properties && map.keys().all(mergeable) && preference(media) < WHOLE {
+            let closed = map.get("additionalProperties") == Some(&Value::Bool(false));
+            let required: HashSet<String> = match map.remove("required") {
+                Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+                _ => HashSet::new(),
+            };
+            if let Some(Value::Object(properties)) = map.remove("properties") {
+                for (name, schema) in properties {
+                    let required = is_required && required.contains(&name);
+                    arguments.push(Argument { place: "body", name, schema, required });
+                }
+            }
+            closed
+        } else {
+            if let Some(Value::String(description)) = body.get("description") {
+                map.entry("description").or_insert_with(|| Value::String(description.trim().to_owned()));
+            }
+            let required = is_required && body.get("required").is_some();
+            let schema = Value::Object(map);
+            arguments.push(Argument { place: "body", name: "body".to_owned(), schema, required });
+            false
+        }
+    }
+}
+
+/// From this preference on, a body is text or bytes, not an object.
+const WHOLE: usize = 4;
+
+fn preference(media: &str) -> usize {
+    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match media.as_str() {
+        "application/json" => 0,
+        json if json.ends_with("+json") => 1,
+        "*/*" | "application/*" => 2,
+        "application/x-www-form-urlencoded" | "multipart/form-data" => 3,
+        _ => WHOLE,
+    }
+}
+
+fn describe(summary: &str, description: &str) -> String {
+    match (summary, description) {
+        (one, "") | ("", one) => one.to_owned(),
+        (summary, description) if description.starts_with(summary) => description.to_owned(),
+        (summary, description) if summary.ends_with(['.', '!', '?', ':', '。']) => format!("{summary} {description}"),
+        (summary, description) => format!("{summary}. {description}"),
+    }
+}
+
+/// `{a}-x{b}` as `("", a)`, `("-x", b)`.
+fn pieces(segment: &str) -> Vec<(&str, Option<&str>)> {
+    let mut pieces = Vec::new();
+    let mut rest = segment;
+    while let Some((literal, after)) = rest.split_once('{') {
+        let (variable, behind) = after.split_once('}').unwrap_or((after, ""));
+        pieces.push((literal, Some(variable)));
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        pieces.push((rest, None));
+    }
+    pieces
+}
+
+/// Appends `_word` for each word of `text`, camel case taken apart.
+fn push_words(name: &mut String, text: &str) {
+    for word in super::super::bind::words(text) {
+        name.push('_');
+        name.push_str(&word);
+    }
+}
+
+fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> Value {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    // Names that stand unchanged somewhere are not given to a renamed argument.
+    let written: HashSet<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
+    for argument in arguments {
+        let mut name = argument.name;
+        if properties.contains_key(&name) {
+            let renamed = format!("{}_{name}", argument.place);
+            let free = |name: &String| !properties.contains_key(name) && !written.contains(name);
+            let numbered = (2..).map(|count| format!("{renamed}_{count}"));
+            name = std::iter::once(renamed.clone()).chain(numbered).find(free).unwrap_or(renamed);
+        }
+        if argument.required {
+            required.push(Value::String(name.clone()));
+        }
+        properties.insert(name, argument.schema);
+    }
+    let mut parameters = Map::new();
+    parameters.insert("type".to_owned(), json!("object"));
+    parameters.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        parameters.insert("required".to_owned(), Value::Array(required));
+    }
+    if closed {
+        parameters.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    if !definitions.is_empty() {
+        parameters.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    Value::Object(parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(document: &Value) -> (Vec<SourceFunction>, Vec<Diagnostic>) {
+        let mut findings = Findings::new();
+        let functions = functions("schema.json", document, &Limits::default(), &mut findings);
+        (functions, findings.finish(&[]).0)
+    }
+
+    #[test]
+    fn every_place_and_every_method() {
+        let (functions, found) = read(&json!({
+            "openapi": "3.0.3",
+            "paths": {"/pets/{petId}": {
+                "parameters": [{"$ref": "#/components/parameters/petId"}, {"name": "lang", "in": "header", "schema": {"type": "string"}}],
+                "get": {"summary": "A pet", "description": "By its id.",
+                        "parameters": [{"name": "lang", "in": "query", "schema": {"type": "string"}},
+                                       {"name": "verbose", "in": "cookie", "schema": {"type": "boolean"}},
+                                       {"name": "Accept", "in": "header", "schema": {"type": "string"}}]},
+                "put": {"operationId": "replacePet", "deprecated": true,
+                        "requestBody": {"$ref": "#/components/requestBodies/pet"}},
+                "delete": {}
+            }},
+            "components": {
+                "parameters": {"petId": {"name": "petId", "in": "path", "required": true, "description": "Which", "schema": {"type": "integer"}}},
+                "requestBodies": {"pet": {"content": {"text/xml": {}, "application/json; charset=utf-8": {"schema": {"$ref": "#/components/schemas/pet"}}}}},
+                "schemas": {"pet": {"type": "object", "required": ["id", "name", "petId"], "properties": {
+                    "id": {"type": "integer", "readOnly": true}, "name": {"type": "string", "nullable": true}, "petId": {"type": "string"}}}}
+            }
+        }));
+        assert_eq!(found, []);
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["get_pets_by_pet_id", "replacePet", "delete_pets_by_pet_id"]);
+        assert_eq!(functions[0].operation.as_deref(), Some("GET /pets/{petId}"));
+        assert_eq!(functions[0].description, "A pet. By its id.");
+        assert_eq!(
+            functions[0].parameters,
+            json!({"type": "object", "required": ["petId"], "properties": {
+                "petId": {"type": "integer", "description": "Which"}, "lang": {"type": "string"},
+                "header_lang": {"type": "string"}, "verbose": {"type": "boolean"}}})
+        );
+        assert_eq!(
+            functions[1].parameters,
+            json!({"type": "object", "required": ["petId", "name", "body_petId"], "properties": {
+                "petId": {"type": "integer", "description": "Which"}, "lang": {"type": "string"},
+                "name": {"type": ["string", "null"]}, "body_petId": {"type": "string"}}})
+        );
+    }
+
+    #[test]
+    fn a_body_that_is_no_object_is_one_argument() {
+        let (functions, found) = read(&json!({"openapi": "3.1.0", "paths": {"/tags": {"post": {"requestBody": {
+            "required": true, "description": "All tags",
+            "content": {"application/json": {"schema": {"type": "array", "items": {"type": "string"}}}}}}}}}));
+        assert_eq!(found, []);
+        assert_eq!(
+            functions[0].parameters,
+            json!({"type": "object", "required": ["body"], "properties": {
+                "body": {"type": "array", "items": {"type": "string"}, "description": "All tags"}}})
+        );
+    }
+
+    #[test]
+    fn derived_names_are_stable_and_unique() {
+        let (functions, _) = read(&json!({"openapi": "3.1.0", "paths": {
+            "/userGroups/{groupId}/users.{format}": {"get": {}}, "/a/{b}": {"get": {}}, "/a/by/b": {"get": {}}, "/": {"post": {}}}}));
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["get_user_groups_by_group_id_users_by_format", "get_a_by_b", "get_a_by_b_2", "post"]);
+    }
+
+    #[test]
+    fn skills_of_the_older_dialect() {
+        let (functions, found) = read(&json!({"openapi": "3.1.0",
+            "paths": {"/skills": {"get": {"description": "FoodOrdering"}}},
+            "components": {"schemas": {
+                "FoodOrdering": {"type": "object", "description": "Food ordering", "properties": {
+                    "dishes": {"type": "array", "items": {"$ref": "#/components/schemas/Dish"}}}},
+                "Dish": {"type": "object", "properties": {"name": {"type": "string"}}}}}}));
+        assert_eq!(found, []);
+        assert_eq!((functions[0].name.as_str(), functions[0].description.as_str()), ("FoodOrdering", "Food ordering"));
+        assert!(functions[0].parameters.pointer("/properties/dishes/items/properties/name").is_some());
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        assert_eq!(read(&json!({"swagger": "2.0", "paths": {}})).1[0].code, "unknown-format");
+        assert_eq!(read(&json!({"openapi": "4.0", "paths": {}})).1[0].code, "unknown-format");
+        assert_eq!(read(&json!({"openapi": 3.1, "paths": {}})).1[0].code, "unknown-format");
+    }
+}

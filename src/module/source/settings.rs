@@ -1,0 +1,318 @@
+//! `module.toml`: every member is checked against one table of what may be there, so that all faults come at once.
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    super::{Settings, settings::Thresholds},
+    Diagnostic, Findings, Place, SETTINGS_FILE,
+    locate::line_and_column,
+};
+
+/// What a member may be.
+enum Expect {
+    Text,
+    Bool,
+    /// 0 to 1.
+    Share,
+    Number,
+    Count,
+    OneOf(&'static [&'static str]),
+    Table(&'static [(&'static str, Expect)]),
+    /// A table with names of the author's own.
+    Named(&'static Expect),
+}
+
+const SETTINGS: Expect = Expect::Table(&[
+    ("description", Expect::Text),
+    ("language", Expect::Text),
+    ("time_zone", Expect::Text),
+    ("instructions", Expect::Text),
+    ("strategy", Expect::OneOf(&["auto", "local", "tools"])),
+    ("thresholds", Expect::Table(&[("sure", Expect::Share), ("in_scope", Expect::Share)])),
+    (
+        "llm",
+        Expect::Table(&[
+            ("model", Expect::Text),
+            ("temperature", Expect::Number),
+            ("max_tokens", Expect::Count),
+            ("candidates", Expect::Count),
+            ("shots", Expect::Count),
+        ]),
+    ),
+    (
+        "functions",
+        Expect::Named(&Expect::Table(&[
+            ("confirm", Expect::Bool),
+            (
+                "slots",
+                Expect::Named(&Expect::Table(&[
+                    ("question", Expect::Text),
+                    ("recognizer", Expect::Text),
+                    ("grounding", Expect::OneOf(&["strict", "free"])),
+                ])),
+            ),
+        ])),
+    ),
+]);
+
+/// The settings as written; names in them are not looked up yet.
+pub(in crate::module) fn read(text: &str, findings: &mut Findings) -> Option<Settings> {
+    let table = match DeTable::parse(text) {
+        Ok(table) => table,
+        Err(error) => {
+            let message = format!("this is not TOML: {}", error.message());
+            let found = Diagnostic::error("syntax", SETTINGS_FILE, "", message);
+            findings.push(match error.span() {
+                Some(span) => {
+                    let (line, column) = line_and_column(text, span.start);
+                    found.at(line, column)
+                }
+                None => found,
+            });
+            return None;
+        }
+    };
+    let mut bad: Vec<Vec<String>> = Vec::new();
+    check_table(table.get_ref(), &SETTINGS, &Place::ROOT, &mut Vec::new(), &mut bad, findings);
+    // What is wrong is reported and taken out, so that the rest can be looked at as well.
+    let read = toml::from_str::<toml::Table>(text).and_then(|mut table| {
+        for path in &bad {
+            remove(&mut table, path);
+        }
+        table.try_into::<Settings>()
+    });
+    match read {
+        Ok(settings) => {
+            check_values(&settings, findings);
+            Some(settings)
+        }
+        Err(error) => {
+            findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, "", error.message()));
+            None
+        }
+    }
+}
+
+fn remove(table: &mut toml::Table, path: &[String]) {
+    match path {
+        [] => {}
+        [last] => {
+            table.remove(last);
+        }
+        [first, rest @ ..] => {
+            if let Some(toml::Value::Table(inner)) = table.get_mut(first) {
+                remove(inner, rest);
+            }
+        }
+    }
+}
+
+/// `path` is where we are, `bad` what must be taken out.
+fn check_table(
+    table: &DeTable<'_>,
+    expected: &Expect,
+    place: &Place<'_>,
+    path: &mut Vec<String>,
+    bad: &mut Vec<Vec<String>>,
+    findings: &mut Findings,
+) {
+    for (key, value) in table {
+        let key: &str = key.get_ref();
+        let at = place.key(key);
+        let expected = match expected {
+            Expect::Named(inner) => Some(*inner),
+            Expect::Table(members) => members.iter().find(|(name, _)| *name == key).map(|(_, inner)| inner),
+            _ => None,
+        };
+        path.push(key.to_owned());
+        let fits = match (expected, value.get_ref().as_table()) {
+            (Some(expected @ (Expect::Table(_) | Expect::Named(_))), Some(table)) => {
+                check_table(table, expected, &at, path, bad, findings);
+                true
+            }
+            (Some(expected), _) => check_value(value.get_ref(), expected, &at, findings),
+            (None, _) => {
+                unknown(key, &at, place, findings);
+                false
+            }
+        };
+        if !fits {
+            bad.push(path.clone());
+        }
+        path.pop();
+    }
+}
+
+/// Names that belong at `place`, for a hint.
+fn members_of(place: &Place<'_>) -> Vec<&'static str> {
+    let pointer = place.to_string();
+    let mut expected = &SETTINGS;
+    for step in pointer.split('/').skip(1) {
+        expected = match expected {
+            Expect::Named(inner) => inner,
+            Expect::Table(members) => match members.iter().find(|(name, _)| *name == step) {
+                Some((_, inner)) => inner,
+                None => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        };
+    }
+    match expected {
+        Expect::Table(members) => members.iter().map(|(name, _)| *name).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn unknown(key: &str, at: &Place<'_>, place: &Place<'_>, findings: &mut Findings) {
+    let members = members_of(place);
+    let hint = if matches!(key, "api_key" | "base_url") {
+        Some("keys and addresses belong to who runs the service, never to a module".to_owned())
+    } else {
+        findings.near(key, members.iter().copied()).or_else(|| Some(format!("known here: {}", members.join(", "))))
+    };
+    let message = format!("`{key}` is not a setting");
+    findings.push(Diagnostic::error("unknown-setting", SETTINGS_FILE, at, message).hint_if(hint));
+}
+
+fn check_value(value: &DeValue<'_>, expected: &Expect, at: &Place<'_>, findings: &mut Findings) -> bool {
+    let number = || match value {
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64)
+        }
+        DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
+        _ => None,
+    };
+    let wanted = match expected {
+        Expect::Text => (!value.is_str()).then(|| "a text".to_owned()),
+        Expect::Bool => (!value.is_bool()).then(|| "true or false".to_owned()),
+        Expect::Share => {
+            number().is_none_or(|share| !(0.0..=1.0).contains(&share)).then(|| "a number from 0 to 1".to_owned())
+        }
+        Expect::Number => {
+            number().is_none_or(|number| number < 0.0 || !number.is_finite()).then(|| "a number from 0".to_owned())
+        }
+        Expect::Count => {
+            let fits = value.is_integer() && number().is_some_and(|count| (0.0..=f64::from(u32::MAX)).contains(&count));
+            (!fits).then(|| "a whole number from 0".to_owned())
+        }
+        Expect::OneOf(names) => {
+            let fits = value.as_str().is_some_and(|name| names.contains(&name));
+            (!fits).then(|| format!("one of `{}`", names.join("`, `")))
+        }
+        Expect::Table(_) | Expect::Named(_) => Some("a table".to_owned()),
+    };
+    let Some(wanted) = wanted else { return true };
+    let found = match value {
+        DeValue::String(text) => format!("`{text}`"),
+        DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.to_string(),
+        other => other.type_str().to_owned(),
+    };
+    let message = format!("expected {wanted}, found {found}");
+    findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message));
+    false
+}
+
+fn check_values(settings: &Settings, findings: &mut Findings) {
+    if let Some(language) = &settings.language
+        && !is_language(language)
+    {
+        let message = format!("`{language}` is not a BCP 47 language tag");
+        let at = Place::ROOT.key("language");
+        findings.push(
+            Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint("for example `en`, `de` or `pt-BR`"),
+        );
+    }
+    if let Some(zone) = &settings.time_zone
+        && jiff::tz::TimeZone::get(zone).is_err()
+    {
+        let names: Vec<String> = jiff::tz::db().available().map(|name| name.as_str().to_owned()).collect();
+        let hint = findings.near(zone, names.iter().map(String::as_str));
+        let message = format!("`{zone}` is not an IANA time zone");
+        let at = Place::ROOT.key("time_zone");
+        let hint = hint.unwrap_or_else(|| "for example `Europe/Berlin`".to_owned());
+        findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint(hint));
+    }
+    let Thresholds { sure, in_scope } = settings.thresholds;
+    if let (Some(sure), Some(in_scope)) = (sure, in_scope)
+        && sure < in_scope
+    {
+        let message = format!("`sure` = {sure} is below `in_scope` = {in_scope}: everything in scope would be sure");
+        let at = Place::Start("/thresholds/sure");
+        findings.push(Diagnostic::warning("bad-setting", SETTINGS_FILE, at, message));
+    }
+    let functions_at = Place::ROOT.key("functions");
+    for (function, own) in &settings.functions {
+        if own.confirm {
+            let at = functions_at.key(function);
+            let message = "`confirm` has no effect yet: it acts once conversations are supported";
+            findings.push(Diagnostic::warning("no-effect-yet", SETTINGS_FILE, at.key("confirm"), message));
+        }
+    }
+}
+
+/// The shape of a BCP 47 tag: a language of 2 or 3 letters, then subtags of 1 to 8 letters or digits.
+fn is_language(tag: &str) -> bool {
+    let mut parts = tag.split('-');
+    let language = parts.next().unwrap_or_default();
+    (2..=3).contains(&language.len())
+        && language.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(text: &str) -> (Option<Settings>, Vec<Diagnostic>) {
+        let mut findings = Findings::new();
+        let settings = read(text, &mut findings);
+        (settings, findings.finish(&[]).0)
+    }
+
+    /// Every member that the table knows is one that serde knows, and the other way round.
+    #[test]
+    fn the_table_is_what_serde_reads() {
+        let full = "description = 'd'\nlanguage = 'pt-BR'\ntime_zone = 'Europe/Berlin'\ninstructions = 'i'\nstrategy = 'tools'\n\
+            [thresholds]\nsure = 0.8\nin_scope = 0\n[llm]\nmodel = 'm'\ntemperature = 0.1\nmax_tokens = 5\ncandidates = 3\nshots = 2\n\
+            [functions.f]\nconfirm = false\n[functions.f.slots.s]\nquestion = 'q'\nrecognizer = 'r'\ngrounding = 'free'\n";
+        let (settings, found) = read_all(full);
+        assert_eq!(found, []);
+        let settings = settings.expect("read");
+        let written = toml::to_string(&settings).expect("serializes");
+        let count = |text: &str| text.lines().filter(|line| line.contains('=')).count();
+        assert_eq!(count(&written), count(full), "{written}");
+        assert_eq!(settings.functions["f"].slots["s"].question.as_deref(), Some("q"));
+    }
+
+    #[test]
+    fn all_faults_come_at_once() {
+        let (settings, found) = read_all(
+            "langage = 'en'\nstrategy = 'magic'\n[thresholds]\nsure = 1.5\n[llm]\napi_key = 'x'\nshots = -1\n[functions.f]\nconfirm = 'yes'\n",
+        );
+        assert!(settings.is_some_and(|settings| settings.functions.contains_key("f")));
+        let codes: Vec<(&str, &str)> = found.iter().map(|found| (found.code, found.pointer.as_str())).collect();
+        assert_eq!(
+            codes,
+            [
+                ("bad-setting", "/functions/f/confirm"),
+                ("unknown-setting", "/langage"),
+                ("unknown-setting", "/llm/api_key"),
+                ("bad-setting", "/llm/shots"),
+                ("bad-setting", "/strategy"),
+                ("bad-setting", "/thresholds/sure")
+            ]
+        );
+        assert_eq!(found[1].hint.as_deref(), Some("did you mean `language`?"));
+    }
+
+    #[test]
+    fn languages_and_zones_are_checked() {
+        let (_, found) =
+            read_all("language = 'english please'\ntime_zone = 'Europe/Berln'\n[functions.f]\nconfirm = true\n");
+        let codes: Vec<&str> = found.iter().map(|found| found.code).collect();
+        assert_eq!(codes, ["bad-setting", "bad-setting", "no-effect-yet"]);
+        assert_eq!(found[1].hint.as_deref(), Some("did you mean `Europe/Berlin`?"));
+        assert_eq!(read_all("[a\n").1[0].line, Some(1));
+    }
+}
