@@ -1,0 +1,542 @@
+//! Dates, and dates with a time.
+//!
+//! # Policies
+//!
+//! Everything is read from the moment and time zone of the turn ([`super::Context::now`]).
+//!
+//! - `3/4/2026`: the month first in English of the United States and the Philippines (`en`, `en-US`, `en-PH`), the day
+//!   first everywhere else (`en-GB`, `de`, ...). A number above 12 is the day wherever it stands. `2026-03-04` is always
+//!   year, month, day. A year of two digits is 1969 to 2068.
+//! - A date without a year is the next such date that is not in the past; today counts. A month alone, or a month
+//!   and a year, is its first day; a month alone may be the current one. These score 0.5.
+//! - "the 7th" is the next such day of a month, today included.
+//! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday" is
+//!   the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
+//!   "Tuesday next week" is the Tuesday of that week.
+//! - "next week" is its Monday, "next month" and "next year" their first day, "this week" (month, year) is today,
+//!   "last week" (month, year) its first day; "this weekend" the coming Saturday, or today on a weekend; "next weekend"
+//!   the Saturday after that. These are periods rather than days and score 0.6.
+//! - "in three days", "three days from now", "two weeks ago", "two days after tomorrow" count from today (or that day).
+//!   Counting with hours, minutes or seconds gives a date with a time, not a date.
+//! - A date with a time is a date and a time side by side ("tomorrow at 3pm", "noon on Friday", "tomorrow morning at 9").
+//!   A time alone is its next occurrence, with a score of 0.6. A date alone is none: its time would be invented.
+//!   A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
+
+use jiff::{
+    Timestamp, ToSpan as _, Zoned,
+    civil::{Date, DateTime, Time, Weekday},
+};
+
+use super::{
+    duration,
+    lexicon::{DayOrder, Part, Sense, Unit},
+    scan::{Found, Scan, TokenKind},
+    time,
+};
+
+const EXACT: f32 = 1.0;
+const YEAR_GUESSED: f32 = 0.95;
+const PERIOD: f32 = 0.6;
+const VAGUE: f32 = 0.5;
+
+fn date(year: i64, month: i64, day: i64) -> Option<Date> {
+    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+/// The date of a day and month in the first year from `today` on that has it.
+fn next_yearly(today: Date, month: i64, day: i64) -> Option<Date> {
+    // A leap day may be eight years away.
+    (0..=8).filter_map(|years| date(i64::from(today.year()) + years, month, day)).find(|date| *date >= today)
+}
+
+/// The next day of a month with this number, from `today` on.
+fn next_monthly(today: Date, day: i64) -> Option<Date> {
+    let first = today.first_of_month();
+    (0..=12)
+        .filter_map(|months| first.checked_add(months.months()).ok())
+        .find_map(|month| date(i64::from(month.year()), i64::from(month.month()), day).filter(|date| *date >= today))
+}
+
+fn monday_of(date: Date) -> Option<Date> {
+    date.checked_sub(i64::from(date.weekday().to_monday_zero_offset()).days()).ok()
+}
+
+fn plus_days(date: Date, days: i64) -> Option<Date> {
+    date.checked_add(days.days()).ok()
+}
+
+fn weekday(day: i8) -> Option<Weekday> {
+    Weekday::from_monday_one_offset(day).ok()
+}
+
+/// What stands before a weekday or a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    This,
+    Next,
+    Last,
+}
+
+fn which_at(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
+    scan.pick(token, |sense| match sense {
+        Sense::This => Some(Which::This),
+        Sense::Next => Some(Which::Next),
+        Sense::Last => Some(Which::Last),
+        _ => None,
+    })
+}
+
+fn month_at(scan: &Scan<'_>, token: usize) -> Option<(i64, bool, usize)> {
+    let ((month, weak), end) = scan.pick(token, |sense| match sense {
+        Sense::Month { month, weak } => Some((i64::from(month), weak)),
+        _ => None,
+    })?;
+    // "Mar." is an abbreviation if the sentence goes on.
+    let dotted = scan.text(token).len() <= 4
+        && scan.is_symbol(end, ".")
+        && scan.is_glued(end)
+        && scan.kind(end + 1) == Some(TokenKind::Digits);
+    Some((month, weak, if dotted { end + 1 } else { end }))
+}
+
+/// The day of a month: "3", "3rd", "third", "3." in languages that write so.
+fn day_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    let number = scan.numbers.get(token)?.as_ref().filter(|number| number.start == token);
+    let (day, end) = match number {
+        Some(number) if !number.code && number.integer.is_some_and(|day| (1..=31).contains(&day)) => {
+            (number.integer?, number.end)
+        }
+        // "3, 2026" or "3.4." may have been read as something longer; the digits are what counts.
+        _ => (i64::from(scan.digits(token, 2).filter(|day| (1..=31).contains(day))?), token + 1),
+    };
+    let dotted = scan.lexicon.comma_decimal && scan.is_symbol(end, ".") && scan.is_glued(end);
+    Some((day, if dotted { end + 1 } else { end }))
+}
+
+/// A year behind a date: four digits, `'26`, or words; what follows must not make it a time or an amount.
+fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    let at = scan.skip(if scan.is_symbol(token, ",") { token + 1 } else { token }, Sense::Of);
+    if scan.kind(at) == Some(TokenKind::Digits) && scan.text(at).len() == 4 && !scan.joins(at + 1, ":") {
+        return scan
+            .digits(at, 4)
+            .map(|year| (i64::from(year), at + 1))
+            .filter(|(year, _)| (1000..3000).contains(year));
+    }
+    if scan.is_symbol(at, "'") && scan.is_glued(at + 1) && scan.text(at + 1).len() == 2 {
+        return scan.digits(at + 1, 2).map(|year| (short_year(i64::from(year)), at + 2));
+    }
+    scan.cardinal(at).filter(|(year, end)| (1900..2200).contains(year) && *end > at + 1)
+}
+
+/// As POSIX reads two digits.
+const fn short_year(year: i64) -> i64 {
+    if year < 69 { 2000 + year } else { 1900 + year }
+}
+
+/// `2026-03-04`, `3/4/2026`, `4.3.2026`, `3/4`.
+fn numeric(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    if scan.kind(token) != Some(TokenKind::Digits)
+        || (token > 0 && scan.is_glued(token) && matches!(scan.text(token - 1), "/" | "-" | "." | ":" | "$"))
+    {
+        return None;
+    }
+    let separator = ["-", "/", "."].into_iter().find(|separator| scan.joins(token + 1, separator))?;
+    let first = i64::from(scan.digits(token, 4)?);
+    let second = i64::from(scan.digits(token + 2, 2)?);
+    let third = scan.joins(token + 3, separator).then(|| scan.digits(token + 4, 4)).flatten().map(i64::from);
+    let goes_on = |token: usize| scan.joins(token, separator) && scan.kind(token + 1) == Some(TokenKind::Digits);
+    if scan.text(token).len() == 4 {
+        let day = third.filter(|_| scan.text(token + 4).len() <= 2 && !goes_on(token + 5))?;
+        return Some(Found::new(token, token + 5, date(first, second, day)?, EXACT));
+    }
+    let ordered = |year: i64| {
+        let (month_first, day_first) = (date(year, first, second), date(year, second, first));
+        let ambiguous = month_first.is_some() && day_first.is_some() && first != second;
+        let date = match scan.lexicon.order {
+            DayOrder::MonthFirst if separator != "." => month_first.or(day_first),
+            DayOrder::MonthFirst | DayOrder::DayFirst => day_first.or(month_first),
+        };
+        date.map(|date| (date, if ambiguous { 0.9 } else { EXACT }))
+    };
+    if let Some(year) = third {
+        let year = match scan.text(token + 4).len() {
+            4 => year,
+            2 => short_year(year),
+            _ => return None,
+        };
+        let (date, score) = ordered(year)?;
+        return (!goes_on(token + 5)).then_some(Found::new(token, token + 5, date, score));
+    }
+    if scan.text(token).len() > 2 {
+        return None;
+    }
+    // Without a year only `3/4`, and `3.4.` where dates are written so.
+    let end = match separator {
+        "/" => token + 3,
+        "." if scan.lexicon.comma_decimal && scan.is_symbol(token + 3, ".") && scan.is_glued(token + 3) => token + 4,
+        _ => return None,
+    };
+    let (this_year, _) = ordered(i64::from(today.year())).or_else(|| ordered(2024))?;
+    let date = next_yearly(today, i64::from(this_year.month()), i64::from(this_year.day()))?;
+    Some(Found::new(token, end, date, PERIOD))
+}
+
+/// `2026年3月1日`, `3月1日`, `三月一日`.
+fn kanji(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let (first, at) = scan.cardinal(token)?;
+    let (year, month_at) = if scan.text(at) == "年" { (Some(first), at + 1) } else { (None, token) };
+    let (month, at) = scan.cardinal(month_at)?;
+    if scan.text(at) != "月" {
+        return None;
+    }
+    let (day, end) = match scan.cardinal(at + 1) {
+        Some((day, end)) if scan.text(end) == "日" => (day, end + 1),
+        _ => return Some(Found::new(token, at + 1, month_alone(today, month, year)?, VAGUE)),
+    };
+    match year {
+        Some(year) => Some(Found::new(token, end, date(year, month, day)?, EXACT)),
+        None => Some(Found::new(token, end, next_yearly(today, month, day)?, YEAR_GUESSED)),
+    }
+}
+
+fn month_alone(today: Date, month: i64, year: Option<i64>) -> Option<Date> {
+    match year {
+        Some(year) => date(year, month, 1),
+        None => next_yearly(today.first_of_month(), month, 1),
+    }
+}
+
+/// "March 3rd, 2026", "March", "3 March", "the third of March 2026".
+fn written(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let dated = |start: usize, end: usize, month: i64, day: i64| {
+        Some(match year_at(scan, end) {
+            Some((year, end)) if date(year, month, day).is_some() => {
+                Found::new(start, end, date(year, month, day)?, EXACT)
+            }
+            _ => Found::new(start, end, next_yearly(today, month, day)?, YEAR_GUESSED),
+        })
+    };
+    if let Some((month, weak, after)) = month_at(scan, token) {
+        let at = scan.skip(after, Sense::The);
+        if let Some((day, end)) = day_at(scan, at) {
+            let is_clock = scan.joins(end, ":")
+                || scan.has(end, Sense::OClock)
+                || scan.pick(end, |s| matches!(s, Sense::Meridiem(_)).then_some(())).is_some();
+            // "I may 3" is nothing anybody says, but "march 2 miles" is.
+            let counts = weak && scan.pick(end, |s| matches!(s, Sense::Unit(_)).then_some(())).is_some();
+            let is_verb = weak && is_modal(scan, token);
+            if !(is_clock || counts || is_verb) {
+                return dated(token, end, month, day);
+            }
+        }
+        if let Some((year, end)) = year_at(scan, after) {
+            return Some(Found::new(token, end, date(year, month, 1)?, VAGUE));
+        }
+        let introduced = token > 0
+            && scan
+                .pick(token - 1, |s| matches!(s, Sense::Until | Sense::This | Sense::Next | Sense::Last).then_some(()))
+                .is_some();
+        if weak && !introduced {
+            return None;
+        }
+        return Some(Found::new(token, after, month_alone(today, month, None)?, VAGUE));
+    }
+    let at = scan.skip(token, Sense::The);
+    let (day, after) = day_at(scan, at)?;
+    let after = if scan.joins(after, "-") { after + 1 } else { after };
+    let (month, weak, end) = month_at(scan, scan.skip(after, Sense::Of))?;
+    // "the 2 may come": a common word right behind a bare number needs more.
+    if weak && scan.text(end).is_empty() && scan.numbers.get(at)?.as_ref().is_none_or(|number| number.integer.is_none())
+    {
+        return None;
+    }
+    dated(token, end, month, day)
+}
+
+/// True if "may" or "march" before a number is a verb: "you may 2", "I march".
+fn is_modal(scan: &Scan<'_>, token: usize) -> bool {
+    token > 0
+        && matches!(scan.text(token - 1), "i" | "you" | "we" | "they" | "he" | "she" | "it" | "that" | "which" | "who")
+}
+
+/// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" where nothing follows that it could rank.
+fn day_of_month(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let at = scan.after(token, Sense::The)?;
+    let number = scan.numbers.get(at)?.as_ref().filter(|number| number.ordinal)?;
+    let day = number.integer.filter(|day| (1..=31).contains(day))?;
+    if let Some(of) = scan.after(number.end, Sense::Of)
+        && let Some((which, period)) = which_at(scan, of)
+        && let Some(end) = scan.after(period, Sense::Unit(Unit::Month))
+    {
+        let months: i64 = match which {
+            Which::This => 0,
+            Which::Next => 1,
+            Which::Last => -1,
+        };
+        let month = today.first_of_month().checked_add(months.months()).ok()?;
+        return Some(Found::new(token, end, date(i64::from(month.year()), i64::from(month.month()), day)?, EXACT));
+    }
+    // "the 5th to the 9th of March"
+    if let Some(behind) = range_at(scan, number.end)
+        && let Some(until) = written(scan, behind, today).filter(|until| until.score > VAGUE)
+        && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
+    {
+        return Some(Found::new(token, number.end, value, until.score));
+    }
+    let introduced =
+        token > 0 && scan.pick(token - 1, |s| matches!(s, Sense::On | Sense::Until).then_some(())).is_some();
+    let followed = scan.kind(number.end) == Some(TokenKind::Word)
+        && !scan.has(number.end, Sense::Function)
+        && !scan.has(number.end, Sense::At);
+    let score = match (number.digits, introduced, followed) {
+        (true, true, false) => 0.9,
+        (true, _, _) => PERIOD,
+        (false, true, false) => VAGUE,
+        _ => return None,
+    };
+    Some(Found::new(token, number.end, next_monthly(today, day)?, score))
+}
+
+/// The token after the "to" or dash of a range.
+fn range_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
+    scan.after(token, Sense::To)
+        .or_else(|| (scan.is_symbol(token, "-") || scan.text(token) == "through").then_some(token + 1))
+}
+
+/// A weekday, with what says of which week, and the date behind it that wins over it.
+fn weekly(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let (which, at) = which_at(scan, token).map_or((None, token), |(which, at)| (Some(which), at));
+    let ((day, weak), mut end) = scan.pick(at, |sense| match sense {
+        Sense::Weekday { day, weak } => Some((day, weak)),
+        _ => None,
+    })?;
+    let day = weekday(day)?;
+    let offset = i64::from(day.to_monday_zero_offset());
+    // "Tuesday, March 3rd"
+    let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::The);
+    for start in [behind, end] {
+        if let Some(found) = numeric(scan, start, today)
+            .or_else(|| kanji(scan, start, today))
+            .or_else(|| written(scan, start, today))
+            .or_else(|| day_of_month(scan, start, today))
+            && found.score > VAGUE
+        {
+            return Some(Found { start: token, ..found });
+        }
+    }
+    if weak && which.is_none() {
+        let introduced =
+            token > 0 && scan.pick(token - 1, |s| matches!(s, Sense::On | Sense::Until).then_some(())).is_some();
+        if !introduced || scan.has(token.saturating_sub(1), Sense::The) {
+            return None;
+        }
+    }
+    // "Tuesday next week"
+    let mut which = which;
+    let mut of_week = None;
+    if let Some((week, after)) = which_at(scan, scan.skip(end, Sense::Of))
+        && let Some(after) = scan.after(after, Sense::Unit(Unit::Week))
+    {
+        (of_week, end) = (Some(week), after);
+    } else if which.is_none()
+        && let Some((behind @ (Which::Next | Which::Last), after)) = which_at(scan, end)
+        && !scan.lexicon.english
+        && scan.pick(after, |s| matches!(s, Sense::Unit(_)).then_some(())).is_none()
+    {
+        // "martes próximo", "mardi prochain"
+        (which, end) = (Some(behind), after);
+    }
+    let monday = monday_of(today)?;
+    let value = match (of_week, which) {
+        (Some(Which::This), _) => plus_days(monday, offset)?,
+        (Some(Which::Next), _) | (None, Some(Which::Next)) => plus_days(monday, 7 + offset)?,
+        (Some(Which::Last), _) => plus_days(monday, offset - 7)?,
+        (None, Some(Which::Last)) => today.nth_weekday(-1, day).ok()?,
+        (None, Some(Which::This)) if today.weekday() == day => today,
+        (None, _) => today.nth_weekday(1, day).ok()?,
+    };
+    Some(Found::new(token, end, value, if weak { 0.8 } else { EXACT }))
+}
+
+/// "next week", "this month", "the weekend".
+fn period(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let Some((which, at)) = which_at(scan, token) else {
+        let end = scan.after(scan.after(token, Sense::The)?, Sense::Weekend)?;
+        return Some(Found::new(token, end, saturday(today)?, PERIOD));
+    };
+    if let Some(end) = scan.after(at, Sense::Weekend) {
+        let days = match which {
+            Which::This => 0,
+            Which::Next => 7,
+            Which::Last => -7,
+        };
+        let saturday = saturday(today)?;
+        let saturday = if days == 0 { saturday } else { plus_days(plus_days(monday_of(saturday)?, 5)?, days)? };
+        return Some(Found::new(token, end, saturday, PERIOD));
+    }
+    let (unit, end) = scan.pick(at, |sense| match sense {
+        Sense::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
+        _ => None,
+    })?;
+    let steps: i64 = match which {
+        Which::This => return Some(Found::new(token, end, today, VAGUE)),
+        Which::Next => 1,
+        Which::Last => -1,
+    };
+    let value = match unit {
+        Unit::Week => plus_days(monday_of(today)?, 7 * steps)?,
+        Unit::Month => today.first_of_month().checked_add(steps.months()).ok()?,
+        _ => today.first_of_year().checked_add(steps.years()).ok()?,
+    };
+    Some(Found::new(token, end, value, PERIOD))
+}
+
+/// The coming Saturday; today on a weekend.
+fn saturday(today: Date) -> Option<Date> {
+    if matches!(today.weekday(), Weekday::Saturday | Weekday::Sunday) {
+        Some(today)
+    } else {
+        today.nth_weekday(1, Weekday::Saturday).ok()
+    }
+}
+
+/// A length of time counted from a moment: "in two hours", "three days ago", "two weeks from now".
+fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTime, bool)>> {
+    let moved = |length: duration::Duration, forwards: bool| Some((length.from(now, forwards)?, length.has_time()));
+    if let Some(at) = scan.after(token, Sense::In) {
+        let length = duration::duration_at(scan, at)?;
+        // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by "the".
+        return Some(Found::new(token, length.end, moved(length.value, true)?, EXACT));
+    }
+    let length = duration::duration_at(scan, token)?;
+    if let Some(end) = scan.after(length.end, Sense::Hence) {
+        return Some(Found::new(token, end, moved(length.value, true)?, EXACT));
+    }
+    if let Some(end) = scan.after(length.end, Sense::Ago) {
+        return Some(Found::new(token, end, moved(length.value, false)?, EXACT));
+    }
+    let from = scan.after(length.end, Sense::From)?;
+    let (days, end) = scan.pick(from, |sense| match sense {
+        Sense::Day(days) => Some(i64::from(days)),
+        _ => None,
+    })?;
+    let moment = now.checked_add(days.days()).ok()?;
+    (!length.value.has_time()).then_some(())?;
+    Some(Found::new(token, end, (length.value.from(moment, true)?, false), EXACT))
+}
+
+pub(super) fn date_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<Date>> {
+    let today = now.date();
+    if scan.kind(token) == Some(TokenKind::Digits)
+        && let Some(found) = numeric(scan, token, today)
+    {
+        return Some(found);
+    }
+    if scan.kind(token) == Some(TokenKind::Symbol) {
+        return None;
+    }
+    if let Some(found) = counted(scan, token, now.datetime())
+        && !found.value.1
+    {
+        return Some(Found::new(found.start, found.end, found.value.0.date(), found.score));
+    }
+    if let Some((days, end)) = scan.pick(token, |sense| match sense {
+        Sense::Day(days) => Some(days),
+        Sense::Tonight => Some(0),
+        _ => None,
+    }) {
+        let score = if scan.has(token, Sense::Tonight) { 0.8 } else { EXACT };
+        return Some(Found::new(token, end, plus_days(today, i64::from(days))?, score));
+    }
+    if let Some(((month, day), end)) = scan.pick(token, |sense| match sense {
+        Sense::Fixed { month, day } => Some((i64::from(month), i64::from(day))),
+        _ => None,
+    }) {
+        return Some(match year_at(scan, end) {
+            Some((year, end)) => Found::new(token, end, date(year, month, day)?, EXACT),
+            None => Found::new(token, end, next_yearly(today, month, day)?, YEAR_GUESSED),
+        });
+    }
+    weekly(scan, token, today)
+        .or_else(|| kanji(scan, token, today))
+        .or_else(|| written(scan, token, today))
+        .or_else(|| day_of_month(scan, token, today))
+        .or_else(|| period(scan, token, today))
+}
+
+pub(super) fn dates(scan: &Scan<'_>, now: &Zoned) -> Vec<Found<Date>> {
+    scan.find(|scan, token| date_at(scan, token, now))
+}
+
+/// `2026-03-01T15:30:00`, with or without an offset.
+fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
+    if scan.text(token).len() != 4
+        || !scan.joins(token + 1, "-")
+        || scan.text(token + 5) != "t"
+        || scan.kind(token + 6) != Some(TokenKind::Digits)
+    {
+        return None;
+    }
+    let (text, tokens) = scan.chunk(token, 48)?;
+    let value = match text.parse::<Timestamp>() {
+        Ok(instant) => instant.to_zoned(now.time_zone().clone()).datetime(),
+        Err(_) => text.parse::<DateTime>().ok()?,
+    };
+    Some(Found::new(tokens.start, tokens.end, value, EXACT))
+}
+
+fn datetime_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
+    if let Some(found) = iso(scan, token, now) {
+        return Some(found);
+    }
+    if let Some(end) = scan.after(token, Sense::Now) {
+        // "Okay, now can you ..." is a filler, "from now" the end of something else.
+        let is_end = token > 0 && (scan.has(token - 1, Sense::From) || scan.has(token - 1, Sense::Hence));
+        return (!is_end).then_some(Found::new(token, end, to_second(now.datetime())?, PERIOD));
+    }
+    if let Some(found) = counted(scan, token, now.datetime())
+        && found.value.1
+    {
+        return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.score));
+    }
+    if let Some(day) = date_at(scan, token, now) {
+        // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
+        let mut at = day.end;
+        if let Some((_, end)) = scan.pick(at, |sense| matches!(sense, Sense::Part(_)).then_some(())) {
+            at = end;
+        }
+        if scan.is_symbol(at, ",") {
+            at += 1;
+        }
+        at = scan.skip(at, Sense::On);
+        if let Some(clock) = time::time_at(scan, at) {
+            let value = night(scan, day.end, day.value.to_datetime(clock.value), clock.value)?;
+            return Some(Found::new(day.start, clock.end, value, day.score.min(clock.score)));
+        }
+        return None;
+    }
+    let clock = time::time_at(scan, token)?;
+    let mut at = if scan.is_symbol(clock.end, ",") { clock.end + 1 } else { clock.end };
+    at = scan.skip(at, Sense::On);
+    if let Some(day) = date_at(scan, at, now) {
+        return Some(Found::new(clock.start, day.end, day.value.to_datetime(clock.value), day.score.min(clock.score)));
+    }
+    let next = if clock.value > now.time() { now.date() } else { plus_days(now.date(), 1)? };
+    Some(Found::new(clock.start, clock.end, next.to_datetime(clock.value), PERIOD.min(clock.score)))
+}
+
+/// "tonight at 12" is the midnight that ends the day.
+fn night(scan: &Scan<'_>, day_end: usize, value: DateTime, clock: Time) -> Option<DateTime> {
+    let is_night = day_end > 0
+        && (scan.has(day_end - 1, Sense::Tonight)
+            || matches!(time::part_at(scan, day_end), Some((Part::Night | Part::Evening, _))));
+    if is_night && clock.hour() < 6 { value.checked_add(1.day()).ok() } else { Some(value) }
+}
+
+fn to_second(moment: DateTime) -> Option<DateTime> {
+    moment.with().subsec_nanosecond(0).build().ok()
+}
+
+pub(super) fn datetimes(scan: &Scan<'_>, now: &Zoned) -> Vec<Found<DateTime>> {
+    scan.find(|scan, token| datetime_at(scan, token, now))
+}

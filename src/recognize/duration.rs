@@ -1,0 +1,236 @@
+//! Lengths of time: "three days", "an hour and a half", `2h30m`, `PT30M`.
+//!
+//! The canonical form is ISO 8601. Hours, minutes and seconds are carried among themselves (90 minutes are `PT1H30M`),
+//! but never into days, which are not always 24 hours long; weeks stay weeks unless there is more (`P2W`, `P10D`).
+//! Half a month or year is written in months; other fractions of a month have no length and are not read.
+
+use std::fmt::Write as _;
+
+use jiff::civil::DateTime;
+
+use super::{
+    lexicon::{Sense, Unit},
+    scan::{Found, Scan, TokenKind},
+};
+
+/// The longest time that is read, in its own unit.
+const MOST: f64 = 1e6;
+
+/// A length of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Duration {
+    pub(super) months: i64,
+    pub(super) weeks: i64,
+    pub(super) days: i64,
+    pub(super) milliseconds: i64,
+}
+
+impl Duration {
+    /// A quantity of a unit; `None` if it has no exact length or is absurd.
+    pub(super) fn of(quantity: f64, unit: Unit) -> Option<Self> {
+        if !(0.0..=MOST).contains(&quantity) {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most MOST years in months, or hours in milliseconds")]
+        let rounded = |value: f64| value.round() as i64;
+        let whole = quantity.fract() == 0.0;
+        let none = Self::default();
+        Some(match unit {
+            Unit::Year if (quantity * 12.0).fract() == 0.0 => Self { months: rounded(quantity * 12.0), ..none },
+            Unit::Month if whole => Self { months: rounded(quantity), ..none },
+            Unit::Year | Unit::Month => return None,
+            Unit::Week if whole => Self { weeks: rounded(quantity), ..none },
+            Unit::Week => Self::of(quantity * 7.0, Unit::Day)?,
+            Unit::Day => {
+                Self { days: rounded(quantity.trunc()), milliseconds: rounded(quantity.fract() * 86_400_000.0), ..none }
+            }
+            Unit::Hour => Self { milliseconds: rounded(quantity * 3_600_000.0), ..none },
+            Unit::Minute => Self { milliseconds: rounded(quantity * 60_000.0), ..none },
+            Unit::Second => Self { milliseconds: rounded(quantity * 1_000.0), ..none },
+        })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            months: self.months + other.months,
+            weeks: self.weeks + other.weeks,
+            days: self.days + other.days,
+            milliseconds: self.milliseconds + other.milliseconds,
+        }
+    }
+
+    /// True if it has hours, minutes or seconds, so that counting from now gives a time of day.
+    pub(super) const fn has_time(self) -> bool {
+        self.milliseconds != 0
+    }
+
+    /// `moment` moved by this much, forwards or backwards; `None` beyond the calendar.
+    pub(super) fn from(self, moment: DateTime, forwards: bool) -> Option<DateTime> {
+        let span = jiff::Span::new()
+            .try_months(self.months)
+            .and_then(|span| span.try_weeks(self.weeks))
+            .and_then(|span| span.try_days(self.days))
+            .and_then(|span| span.try_milliseconds(self.milliseconds))
+            .ok()?;
+        if forwards { moment.checked_add(span).ok() } else { moment.checked_sub(span).ok() }
+    }
+
+    /// ISO 8601.
+    pub(super) fn canonical(self) -> String {
+        let mut iso = String::from("P");
+        let mut push = |amount: i64, letter: char| {
+            if amount != 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(iso, "{amount}{letter}");
+            }
+        };
+        push(self.months / 12, 'Y');
+        push(self.months % 12, 'M');
+        if self.days == 0 && self.months == 0 && self.milliseconds == 0 {
+            push(self.weeks, 'W');
+        } else {
+            push(self.weeks * 7 + self.days, 'D');
+        }
+        if self.milliseconds != 0 {
+            let (seconds, milliseconds) = (self.milliseconds / 1_000, self.milliseconds % 1_000);
+            iso.push('T');
+            for (amount, letter) in [(seconds / 3_600, 'H'), (seconds / 60 % 60, 'M')] {
+                if amount != 0 {
+                    let _ = write!(iso, "{amount}{letter}");
+                }
+            }
+            if milliseconds != 0 {
+                let fraction = format!("{milliseconds:03}");
+                let _ = write!(iso, "{}.{}S", seconds % 60, fraction.trim_end_matches('0'));
+            } else if seconds % 60 != 0 {
+                let _ = write!(iso, "{}S", seconds % 60);
+            }
+        }
+        if iso.len() == 1 { String::from("PT0S") } else { iso }
+    }
+}
+
+fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
+    let glued = scan.is_glued(token);
+    scan.pick(token, |sense| match sense {
+        Sense::Unit(unit) => Some(unit),
+        Sense::GluedUnit(unit) if glued => Some(unit),
+        _ => None,
+    })
+    // "2m" is a time, "2mg" is not.
+    .filter(|&(_, end)| !(scan.is_glued(end) && scan.kind(end) == Some(TokenKind::Word) && scan.text(token).is_ascii()))
+}
+
+/// A quantity and a unit: "three days", "an hour", "half an hour", "three-day".
+fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+    let number =
+        scan.numbers.get(token)?.as_ref().filter(|number| !number.ordinal && !number.code && number.value >= 0.0);
+    if let Some(number) = number {
+        let at = if scan.joins(number.end, "-") { number.end + 1 } else { number.end };
+        // "a couple of days"
+        let (unit, end) = unit_at(scan, scan.skip(at, Sense::Of))?;
+        let lone_letter = scan.text(at).len() == 1;
+        // `5m` may be metres, `3d` a kind of film.
+        let score = if lone_letter { 0.6 } else { number.score.max(0.8) };
+        return Some(Found::new(number.start, end, (Duration::of(number.value, unit)?, unit), score));
+    }
+    if let Some(half) = scan.after(token, Sense::Half) {
+        let at = if scan.joins(half, "-") { half + 1 } else { scan.skip(half, Sense::A) };
+        let (unit, end) = unit_at(scan, at)?;
+        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), 1.0));
+    }
+    if let Some(quarter) = scan.after(scan.skip(token, Sense::A), Sense::Quarter) {
+        let (unit, end) = unit_at(scan, scan.skip(scan.skip(quarter, Sense::Of), Sense::A))?;
+        return (unit == Unit::Hour).then_some(Found::new(token, end, (Duration::of(0.25, unit)?, unit), 1.0));
+    }
+    let after = scan.after(token, Sense::A)?;
+    if let Some(half) = scan.after(after, Sense::Half) {
+        let (unit, end) = unit_at(scan, half)?;
+        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), 1.0));
+    }
+    let (unit, end) = unit_at(scan, after)?;
+    // "just a second", "a day": as likely a figure of speech as a length.
+    let score = if matches!(unit, Unit::Second) { 0.4 } else { 0.7 };
+    Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), score))
+}
+
+pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
+    if let Some(found) = iso(scan, token) {
+        return Some(found);
+    }
+    let first = one(scan, token)?;
+    let ((mut total, mut unit), mut end, mut score) = (first.value, first.end, first.score);
+    loop {
+        // "an hour and a half", "two hours and a quarter"
+        if let Some(and) = scan.after(end, Sense::And) {
+            let part = scan.skip(and, Sense::A);
+            let fraction = scan.pick(part, |sense| match sense {
+                Sense::Half => Some(0.5),
+                Sense::Quarter => Some(0.25),
+                _ => None,
+            });
+            if let Some((fraction, after)) = fraction
+                && unit_at(scan, scan.skip(after, Sense::A)).is_none()
+                && let Some(more) = Duration::of(fraction, unit)
+            {
+                (total, end, score) = (total.plus(more), after, 1.0);
+                break;
+            }
+        }
+        if let Some(after) = scan.after(end, Sense::HalfBehind)
+            && let Some(more) = Duration::of(0.5, unit)
+        {
+            (total, end) = (total.plus(more), after);
+            break;
+        }
+        // "2 hours 30 minutes", "2h30m", "2h30"
+        let joint = if scan.is_symbol(end, ",") { end + 1 } else { end };
+        let next = one(scan, scan.skip(joint, Sense::And));
+        match next.filter(|next| next.value.1 < unit) {
+            Some(next) => {
+                (total, end, unit) = (total.plus(next.value.0), next.end, next.value.1);
+                score = score.max(next.score).max(0.9);
+            }
+            None => {
+                if unit == Unit::Hour
+                    && scan.is_glued(end)
+                    && scan.text(end).len() == 2
+                    && let Some(minutes @ 0..60) = scan.digits(end, 2)
+                    && let Some(more) = Duration::of(f64::from(minutes), Unit::Minute)
+                {
+                    (total, end, score) = (total.plus(more), end + 1, 0.9);
+                }
+                break;
+            }
+        }
+    }
+    Some(Found::new(first.start, end, total, score))
+}
+
+/// `PT30M`, `P3D`: in capitals, as people who write these do.
+fn iso(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
+    if !matches!(scan.text(token), "p" | "pt")
+        || scan.kind(token + 1) != Some(TokenKind::Digits)
+        || scan.is_glued(token)
+    {
+        return None;
+    }
+    let (written, tokens) = scan.chunk(token, 40)?;
+    if !written.starts_with('P') {
+        return None;
+    }
+    let span: jiff::Span = written.parse().ok()?;
+    let months = i64::from(span.get_years()) * 12 + i64::from(span.get_months());
+    let milliseconds = i64::from(span.get_hours())
+        .checked_mul(3_600_000)?
+        .checked_add(span.get_minutes().checked_mul(60_000)?)?
+        .checked_add(span.get_seconds().checked_mul(1_000)?)?
+        .checked_add(span.get_milliseconds())?;
+    let duration =
+        Duration { months, weeks: i64::from(span.get_weeks()), days: i64::from(span.get_days()), milliseconds };
+    (!span.is_negative()).then_some(Found::new(tokens.start, tokens.end, duration, 1.0))
+}
+
+pub(super) fn durations(scan: &Scan<'_>) -> Vec<Found<Duration>> {
+    scan.find(duration_at)
+}

@@ -1,0 +1,204 @@
+//! Misspelt expressions of a list, found by what is left when letters are taken away.
+//!
+//! Two texts that are `n` edits apart (a letter added, dropped, replaced, or two neighbours swapped) have a common rest
+//! after at most `n` deletions from each. The index holds those rests for the first [`PREFIX`] characters of every
+//! expression, so a look-up costs a bounded number of hashes whatever the size of the list; the edits are then counted.
+//!
+//! - One edit from 5 letters on, two from 9. Digits must be right.
+//! - Words are tried alone and in runs as long as the longest expression and one more ("new yrok", "newyork").
+//! - Words that are an exact match of the list are never read as misspelt; the expression with the fewest edits wins.
+
+use std::collections::HashMap;
+
+use super::list::Piece;
+
+/// Letters from which one and two edits are forgiven.
+const ONE_EDIT: usize = 5;
+const TWO_EDITS: usize = 9;
+/// Scores of one and two edits.
+const SCORES: [f32; 2] = [0.8, 0.65];
+/// Characters of an expression that are indexed. At least `TWO_EDITS - 2`, so that any two edits leave a trace.
+const PREFIX: usize = 7;
+/// Longest expression, in words, that is forgiven edits, and its characters.
+const MOST_WORDS: usize = 6;
+const MOST_CHARACTERS: usize = 64;
+/// Expressions compared for one rest. In a list of which more begin alike, some misspellings are not found.
+const MOST_CANDIDATES: usize = 256;
+
+#[derive(Debug)]
+struct Entry {
+    text: Box<[char]>,
+    label: u32,
+    edits: usize,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FuzzyIndex {
+    entries: Vec<Entry>,
+    /// Hashes of rests with the entry they came from, sorted by hash.
+    rests: Vec<(u32, u32)>,
+    most_words: usize,
+}
+
+/// A misspelt expression at pieces `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Near {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) label: u32,
+    pub(super) score: f32,
+}
+
+/// Edits that a text of so many letters is forgiven.
+const fn forgiven(letters: usize) -> usize {
+    if letters >= TWO_EDITS {
+        2
+    } else if letters >= ONE_EDIT {
+        1
+    } else {
+        0
+    }
+}
+
+/// Words joined by single spaces, if they can be misspelt at all.
+fn joined(pieces: &[Piece<'_>]) -> Option<Vec<char>> {
+    if pieces.is_empty() || pieces.len() > MOST_WORDS + 1 || pieces.iter().any(|piece| !piece.is_word) {
+        return None;
+    }
+    let mut text: Vec<char> = Vec::new();
+    for piece in pieces {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(piece.text.chars().take(MOST_CHARACTERS + 1));
+        if text.len() > MOST_CHARACTERS {
+            return None;
+        }
+    }
+    Some(text)
+}
+
+impl FuzzyIndex {
+    pub(super) fn add(&mut self, pieces: &[Piece<'_>], label: u32) {
+        let Some(text) = joined(pieces).filter(|_| pieces.len() <= MOST_WORDS) else { return };
+        let edits = forgiven(text.iter().filter(|character| character.is_alphabetic()).count());
+        let Ok(entry) = u32::try_from(self.entries.len()) else { return };
+        if edits > 0 {
+            let mut rests = Vec::new();
+            rests_of(&text, edits, &mut rests);
+            self.rests.extend(rests.into_iter().map(|rest| (rest, entry)));
+            self.most_words = self.most_words.max(pieces.len());
+            self.entries.push(Entry { text: text.into_boxed_slice(), label, edits });
+        }
+    }
+
+    /// Makes the index ready after the last [`Self::add`].
+    pub(super) fn finish(&mut self) {
+        self.rests.sort_unstable();
+        self.rests.dedup();
+        self.rests.shrink_to_fit();
+    }
+
+    /// Misspelt expressions among `pieces`, outside `taken` (sorted, exact matches of the same list).
+    pub(super) fn matches(&self, pieces: &[Piece<'_>], taken: &[(usize, usize)]) -> Vec<Near> {
+        let mut found = Vec::new();
+        let mut rests = Vec::new();
+        let mut known: HashMap<Vec<char>, Vec<(usize, u32)>> = HashMap::new();
+        for start in 0..pieces.len() {
+            let next = taken.partition_point(|&(_, end)| end <= start);
+            let limit = taken.get(next).map_or(pieces.len(), |&(taken, _)| taken);
+            for end in start + 1..=(start + self.most_words + 1).min(limit) {
+                let Some(text) = joined(&pieces[start..end]) else { break };
+                // Three letters can be no expression of five.
+                if text.len() + 1 < ONE_EDIT {
+                    continue;
+                }
+                let near = match known.get(&text) {
+                    Some(near) => near,
+                    None => {
+                        let near = self.nearest(&text, &mut rests);
+                        known.entry(text).or_insert(near)
+                    }
+                };
+                found.extend(near.iter().map(|&(edits, label)| Near { start, end, label, score: SCORES[edits - 1] }));
+            }
+        }
+        // Of overlapping readings the one with the fewest edits, then the longest, is what was meant.
+        found.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then((b.end - b.start).cmp(&(a.end - a.start))).then(a.start.cmp(&b.start))
+        });
+        let mut used = vec![None; pieces.len()];
+        found.retain(|near| {
+            let fits =
+                used[near.start..near.end].iter().all(|user| user.is_none() || *user == Some((near.start, near.end)));
+            if fits {
+                used[near.start..near.end].fill(Some((near.start, near.end)));
+            }
+            fits
+        });
+        found
+    }
+
+    /// The labels of the expressions that are the fewest edits away, with those edits; empty if none is near enough.
+    fn nearest(&self, text: &[char], rests: &mut Vec<u32>) -> Vec<(usize, u32)> {
+        let most = forgiven(text.iter().filter(|character| character.is_alphabetic()).count() + 2).min(2);
+        rests.clear();
+        rests_of(text, most, rests);
+        let mut candidates: Vec<u32> = Vec::new();
+        for rest in rests.iter() {
+            let from = self.rests.partition_point(|(hash, _)| hash < rest);
+            candidates.extend(
+                self.rests[from..]
+                    .iter()
+                    .take_while(|(hash, _)| hash == rest)
+                    .take(MOST_CANDIDATES)
+                    .map(|(_, entry)| *entry),
+            );
+        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        let mut nearest: Vec<(usize, u32)> = Vec::new();
+        for candidate in candidates {
+            let entry = &self.entries[candidate as usize];
+            if entry.text.len().abs_diff(text.len()) > entry.edits {
+                continue;
+            }
+            let digits =
+                |text: &[char]| text.iter().filter(|character| character.is_numeric()).copied().collect::<Vec<_>>();
+            let edits = edits(&entry.text, text);
+            if (1..=entry.edits).contains(&edits) && digits(&entry.text) == digits(text) {
+                nearest.push((edits, entry.label));
+            }
+        }
+        nearest.sort_unstable();
+        nearest.dedup_by_key(|(_, label)| *label);
+        let fewest = nearest.first().map_or(0, |(edits, _)| *edits);
+        nearest.retain(|(edits, _)| *edits == fewest);
+        nearest
+    }
+}
+
+/// Letters added, dropped, replaced, and neighbours swapped (optimal string alignment).
+fn edits(one: &[char], other: &[char]) -> usize {
+    let (one, other): (String, String) = (one.iter().collect(), other.iter().collect());
+    strsim::osa_distance(&one, &other)
+}
+
+/// Hashes of the prefix with up to `edits` characters taken away, sorted.
+fn rests_of(text: &[char], edits: usize, rests: &mut Vec<u32>) {
+    let prefix = &text[..text.len().min(PREFIX)];
+    let without = |first: usize, second: usize| {
+        // FNV: an accidental collision costs a comparison, and one on purpose no more than `MOST_CANDIDATES`.
+        let kept = prefix.iter().enumerate().filter(|&(index, _)| index != first && index != second);
+        kept.fold(0x811C_9DC5_u32, |hash, (_, character)| (hash ^ u32::from(*character)).wrapping_mul(0x0100_0193))
+    };
+    rests.push(without(PREFIX, PREFIX));
+    for first in 0..prefix.len() {
+        rests.push(without(first, PREFIX));
+        if edits > 1 {
+            rests.extend((first + 1..prefix.len()).map(|second| without(first, second)));
+        }
+    }
+    rests.sort_unstable();
+    rests.dedup();
+}

@@ -1,0 +1,141 @@
+//! Amounts of money: a symbol, code or word on either side of a number, "five dollars and fifty cents", "50 cents".
+//!
+//! - `$` is the dollar of the language's region (`en-CA`: CAD), the US dollar by default; "cents" likewise in English,
+//!   and those of the euro in German, French and Spanish. "pesos" without a country are Mexican in English.
+//! - A bare number is an amount without a currency, with little confidence.
+
+use serde_json::{Value, json};
+
+use super::{
+    lexicon::{Sense, Written},
+    number::{self, Number},
+    scan::{Found, Scan},
+};
+
+/// An amount and its ISO 4217 code; `None` if it was not said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Money {
+    pub(super) amount: f64,
+    pub(super) currency: Option<&'static str>,
+}
+
+impl Money {
+    pub(super) fn to_json(self) -> Option<Value> {
+        Some(json!({"amount": number::json(self.amount)?, "currency": self.currency}))
+    }
+}
+
+fn currency(scan: &Scan<'_>, token: usize, before: bool) -> Option<((&'static str, Written), usize)> {
+    scan.pick(token, |sense| match sense {
+        Sense::Currency { code, written } => {
+            let fits = !before || matches!(written, Written::Symbol | Written::Code);
+            fits.then_some((code, written))
+        }
+        _ => None,
+    })
+}
+
+fn number_at<'s>(scan: &'s Scan<'_>, token: usize) -> Option<&'s Number> {
+    scan.numbers.get(token)?.as_ref().filter(|number| !number.ordinal && !number.code && number.start == token)
+}
+
+/// "m", "bn" behind an amount of money are millions and billions.
+fn magnitude(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
+    let factor = match scan.text(token) {
+        "m" | "mn" | "mm" | "mio" => 1e6,
+        "b" | "bn" | "mrd" => 1e9,
+        _ => return None,
+    };
+    scan.is_glued(token).then_some((factor, token + 1))
+}
+
+/// Hundredths, exactly: sums of cents would otherwise show the float.
+fn rounded(amount: f64) -> f64 {
+    let rounded = (amount * 1e6).round() / 1e6;
+    if rounded.is_finite() { rounded } else { amount }
+}
+
+fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, usize)> {
+    let number = number_at(scan, token)?;
+    let (code, end) = scan.pick(number.end, |sense| match sense {
+        Sense::Cent(code) => Some(code),
+        _ => None,
+    })?;
+    let dollar = || {
+        scan.lexicon.phrases("$").iter().find_map(|phrase| match phrase.sense {
+            Sense::Currency { code, .. } if phrase.rest.is_empty() => Some(code),
+            _ => None,
+        })
+    };
+    Some((number.value / 100.0, if code == Some("$") { dollar() } else { code }, end))
+}
+
+fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+    let found = |start, end, amount, currency, score| {
+        Some(Found::new(start, end, Money { amount: rounded(amount), currency: Some(currency) }, score))
+    };
+    // "$5", "USD 5"
+    if let Some(((code, _), after)) = currency(scan, token, true)
+        && let Some(number) = number_at(scan, after)
+    {
+        let (mut amount, mut end) = (number.value, number.end);
+        if let Some((factor, after)) = magnitude(scan, end) {
+            (amount, end) = (amount * factor, after);
+        }
+        let mut code = code;
+        if let Some(((said, written), after)) = currency(scan, end, false)
+            && written != Written::Symbol
+            && written != Written::Weak
+        {
+            // "$5 CAD" says which dollar; "$5 USD 6" is two amounts.
+            if number_at(scan, after).is_none() {
+                (code, end) = (said, after);
+            }
+        }
+        return found(token, end, amount, code, 1.0);
+    }
+    // "50 cents"
+    if let Some((amount, code, end)) = cents(scan, token) {
+        return Some(Found::new(token, end, Money { amount: rounded(amount), currency: code }, 0.9));
+    }
+    // "5 dollars", "five dollars and fifty cents"
+    if let Some(number) = number_at(scan, token) {
+        let (mut amount, mut end) = (number.value, number.end);
+        if let Some((factor, after)) = magnitude(scan, end)
+            && currency(scan, after, false).is_some()
+        {
+            (amount, end) = (amount * factor, after);
+        }
+        let ((code, written), after) = currency(scan, scan.skip(end, Sense::Of), false)?;
+        // The `$` of "5 $10" belongs to the ten.
+        if written == Written::Symbol && !scan.is_glued(end) && number_at(scan, after).is_some() {
+            return None;
+        }
+        end = after;
+        if let Some((more, _, after)) = cents(scan, scan.skip(end, Sense::And)) {
+            amount += more;
+            end = after;
+        }
+        return found(token, end, amount, code, if written == Written::Weak { 0.7 } else { 1.0 });
+    }
+    // "a dollar"
+    let after = scan.after(token, Sense::A)?;
+    let ((code, written), end) = currency(scan, after, false)?;
+    (written == Written::Word).then(|| found(token, end, 1.0, code, 0.7)).flatten()
+}
+
+/// Amounts with a currency.
+pub(super) fn amounts(scan: &Scan<'_>) -> Vec<Found<Money>> {
+    scan.find(money_at)
+}
+
+/// Numbers that may be amounts, as nothing says what else they are.
+pub(super) fn bare(scan: &Scan<'_>) -> Vec<Found<Money>> {
+    number::cardinals(scan)
+        .filter(|number| !number.code && number.value >= 0.0)
+        .map(|number| {
+            let money = Money { amount: rounded(number.value), currency: None };
+            Found::new(number.start, number.end, money, 0.5 * number.score)
+        })
+        .collect()
+}

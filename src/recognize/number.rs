@@ -1,0 +1,513 @@
+//! Integers, numbers, ordinals and percentages.
+//!
+//! - Digits, with the thousands and decimal separators of the language (`1,000.5` in English, `1.000,5` in German; two
+//!   or more groups of three are thousands in any), a minus that stands before them, fractions (`1/2`, `½`), "k" glued
+//!   on, and "million" and its like behind them.
+//! - Number words by `text2num` in the languages that it knows; "a dozen", "a couple", "two and a half".
+//! - Kanji numerals in Japanese and Chinese.
+//!
+//! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued to
+//! letters (`B12`), `1.2.3`.
+
+use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error::Error};
+
+use super::{
+    lexicon::Sense,
+    scan::{Found, Scan, TokenKind},
+};
+
+/// Number words that one number may have at most; a number of more words than that is read as several.
+const MOST_WORDS: usize = 20;
+/// Digits after which a run of digits is a code and no quantity.
+const MOST_DIGITS: usize = 18;
+
+/// A number in the utterance.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Number {
+    /// First token: the one under which it is filed, or the minus before it.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) value: f64,
+    /// `None` if it was said with decimals or as a fraction.
+    pub(super) integer: Option<i64>,
+    pub(super) ordinal: bool,
+    /// Written in digits.
+    pub(super) digits: bool,
+    /// Part of something that is no quantity: `B12`, `1.2.3`, twenty digits.
+    pub(super) code: bool,
+    pub(super) score: f32,
+}
+
+impl Number {
+    fn whole(start: usize, end: usize, value: i64, digits: bool) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "the exact value is kept in `integer`")]
+        let approximate = value as f64;
+        Self { start, end, value: approximate, integer: Some(value), ordinal: false, digits, code: false, score: 1.0 }
+    }
+
+    /// Times a whole number: "5 million", "two dozen".
+    fn times(&mut self, factor: i64, end: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "factors are powers of ten below 2^53")]
+        let product = self.value * factor as f64;
+        self.value = product;
+        self.integer = match self.integer {
+            Some(integer) => integer.checked_mul(factor),
+            None => exact_integer(product),
+        };
+        self.end = end;
+    }
+}
+
+/// The integer that a float is, if it is one that floats count exactly.
+fn exact_integer(value: f64) -> Option<i64> {
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
+    (value.fract() == 0.0 && value.abs() < LIMIT).then_some(value as i64)
+}
+
+/// The JSON number of a value: an integer where it is whole.
+pub(super) fn json(value: f64) -> Option<serde_json::Value> {
+    exact_integer(value).map(Into::into).or_else(|| serde_json::Number::from_f64(value).map(Into::into))
+}
+
+/// Every number of the utterance, at the token where it begins.
+pub(super) fn numbers(scan: &Scan<'_>) -> Vec<Option<Number>> {
+    let mut numbers = vec![None; scan.len()];
+    let mut token = 0;
+    let mut last_end = 0;
+    while token < scan.len() {
+        let Some(number) = number_at(scan, token) else {
+            token += 1;
+            continue;
+        };
+        let number = signed(scan, token, last_end, number);
+        let filed = token;
+        (token, last_end) = (number.end.max(token + 1), number.end);
+        numbers[filed] = Some(number);
+    }
+    numbers
+}
+
+/// With the minus before it, if it is one: `-5` and "minus five", but not `3-5` or `route-66`.
+fn signed(scan: &Scan<'_>, token: usize, last_end: usize, mut number: Number) -> Number {
+    if number.ordinal || number.code || token == 0 || token - 1 < last_end {
+        return number;
+    }
+    let before = token - 1;
+    // `b=-3` and `(-3)`, but not `3-5` and `route-66`.
+    let stands_free =
+        !scan.is_glued(before) || matches!(scan.text(before - 1), "=" | "(" | "[" | "{" | "," | ":" | "<" | ">" | "*");
+    let sign = (number.digits && scan.is_symbol(before, "-") && scan.is_glued(token) && stands_free)
+        || (scan.kind(before) == Some(TokenKind::Word) && scan.has(before, Sense::Minus));
+    if sign {
+        number.start = before;
+        number.value = -number.value;
+        number.integer = number.integer.map(|integer| -integer);
+    }
+    number
+}
+
+fn number_at(scan: &Scan<'_>, token: usize) -> Option<Number> {
+    let mut number = match scan.kind(token)? {
+        TokenKind::Digits => digits(scan, token)?,
+        TokenKind::Word => dozens(scan, token)
+            .or_else(|| kanji(scan, token))
+            .or_else(|| scan.lexicon.number_words.as_ref().and_then(|language| words(scan, language, token)))?,
+        TokenKind::Symbol => return None,
+    };
+    if number.code || number.ordinal {
+        return Some(number);
+    }
+    if number.digits {
+        let glued = |sense| match sense {
+            Sense::GluedMultiplier(factor) => Some(factor),
+            _ => None,
+        };
+        let free = |sense| match sense {
+            Sense::Multiplier(factor) => Some(factor),
+            _ => None,
+        };
+        if let Some((factor, end)) = scan.pick(number.end, glued)
+            && scan.is_glued(number.end)
+            && !scan.is_glued(end)
+        {
+            number.times(factor, end);
+            number.score = 0.9;
+        } else if let Some((factor, end)) = scan.pick(number.end, free) {
+            number.times(factor, end);
+        }
+    }
+    if let Some(end) = scan.after(number.end, Sense::Dozen) {
+        number.times(12, end);
+    }
+    // "two and a half", but not "two and a half-price ticket".
+    // "las tres y media" is half past three.
+    if number.integer.is_some()
+        && !scan.has(number.end, Sense::HalfBehind)
+        && let Some(and) = scan.after(number.end, Sense::And)
+        && let Some(half) = scan.after(scan.skip(and, Sense::A), Sense::Half)
+        && !scan.has(half, Sense::Past)
+        && !scan.has(half, Sense::A)
+        && !scan.is_glued(half)
+    {
+        number.value += 0.5;
+        number.integer = None;
+        number.end = half;
+    }
+    Some(number)
+}
+
+/// "a dozen", "half a dozen", "a couple of".
+fn dozens(scan: &Scan<'_>, token: usize) -> Option<Number> {
+    if let Some(half) = scan.after(token, Sense::Half)
+        && let Some(end) = scan.after(scan.skip(half, Sense::A), Sense::Dozen)
+    {
+        return Some(Number::whole(token, end, 6, false));
+    }
+    let counted = scan.skip(token, Sense::A);
+    if let Some(end) = scan.after(counted, Sense::Dozen) {
+        return Some(Number::whole(token, end, 12, false));
+    }
+    scan.after(counted, Sense::Couple).map(|end| Number { score: 0.7, ..Number::whole(token, end, 2, false) })
+}
+
+fn digits(scan: &Scan<'_>, token: usize) -> Option<Number> {
+    let (thousands, decimal) = if scan.lexicon.comma_decimal { (".", ",") } else { (",", ".") };
+    let first = scan.text(token);
+    let mut written = first.to_owned();
+    let mut end = token + 1;
+    // A group of exactly three digits behind a separator.
+    let group = |end: usize, separator: &str| {
+        (scan.joins(end, separator) && scan.kind(end + 1) == Some(TokenKind::Digits) && scan.text(end + 1).len() == 3)
+            .then(|| scan.text(end + 1))
+    };
+    let mut separator = thousands;
+    if first.len() <= 3 && !first.starts_with('0') {
+        if group(end, decimal).is_some() && group(end + 2, decimal).is_some() {
+            separator = decimal;
+        }
+        while written.len() <= MOST_DIGITS
+            && let Some(group) = group(end, separator)
+        {
+            written.push_str(group);
+            end += 2;
+        }
+    }
+    let mut is_whole = true;
+    let decimals = |end: usize| {
+        (separator == thousands && scan.joins(end, decimal) && scan.kind(end + 1) == Some(TokenKind::Digits))
+            .then(|| scan.text(end + 1))
+    };
+    let mut code = written.len() > MOST_DIGITS;
+    if !code && let Some(fraction) = decimals(end) {
+        if decimals(end + 2).is_some() {
+            // `1.2.3`, `10.0.0.1`: a version or an address.
+            code = true;
+        } else if fraction.len() <= MOST_DIGITS {
+            written.push('.');
+            written.push_str(fraction);
+            is_whole = false;
+            end += 2;
+        }
+    }
+    let after_letter = scan.is_glued(token)
+        && token > 0
+        && scan.kind(token - 1) == Some(TokenKind::Word)
+        && scan.text(token - 1).is_ascii()
+        && !(token > 1 && scan.kind(token - 2) == Some(TokenKind::Digits));
+    let before_letters = scan.is_glued(end)
+        && scan.kind(end) == Some(TokenKind::Word)
+        && scan.text(end).is_ascii()
+        && (scan.text(end).len() > 3 || (scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits)))
+        && scan.pick(end, |sense| matches!(sense, Sense::Unit(_) | Sense::GluedUnit(_)).then_some(())).is_none();
+    code |= after_letter || before_letters || is_after_dot(scan, token);
+    let mut number = if code {
+        let Ok(value) = first.parse::<i64>() else { return None };
+        Number { code: true, score: 0.3, ..Number::whole(token, token + 1, value, true) }
+    } else if is_whole {
+        Number::whole(token, end, written.parse().ok()?, true)
+    } else {
+        Number { integer: None, ..Number::with_value(token, end, written.parse().ok()?) }
+    };
+    if !number.code
+        && is_whole
+        && let Some((suffix, ())) =
+            scan.pick(end, |sense| (sense == Sense::OrdinalSuffix).then_some(())).map(|(unit, end)| (end, unit))
+        && scan.is_glued(end)
+        && !scan.is_glued_word(suffix)
+    {
+        number.ordinal = true;
+        number.end = suffix;
+        return Some(number);
+    }
+    if !number.code && is_whole {
+        fraction(scan, &mut number);
+    }
+    Some(number)
+}
+
+/// True if the digits at `token` go on a chain such as the `3` of `1.2.3`.
+fn is_after_dot(scan: &Scan<'_>, token: usize) -> bool {
+    token >= 2
+        && scan.joins(token - 1, ".")
+        && scan.kind(token - 2) == Some(TokenKind::Digits)
+        && scan.is_symbol(token - 1, ".")
+}
+
+impl Number {
+    fn with_value(start: usize, end: usize, value: f64) -> Self {
+        Self { start, end, value, integer: exact_integer(value), ordinal: false, digits: true, code: false, score: 1.0 }
+    }
+}
+
+impl Scan<'_> {
+    fn is_glued_word(&self, token: usize) -> bool {
+        self.is_glued(token) && self.kind(token) == Some(TokenKind::Word) && self.text(token).is_ascii()
+    }
+}
+
+/// `1/2` and `½`, alone or behind a whole number (`1½`, `1 1/2`).
+fn fraction(scan: &Scan<'_>, number: &mut Number) {
+    let part = |top: usize| -> Option<(f64, usize)> {
+        let slash = top + 1;
+        let is_fraction_sign = scan.is_symbol(slash, "\u{2044}");
+        if !is_fraction_sign && !scan.joins(slash, "/") {
+            return None;
+        }
+        let (above, below) = (scan.digits(top, 2)?, scan.digits(slash + 1, 2)?);
+        let likely = is_fraction_sign || matches!(below, 2..=6 | 8 | 10 | 12 | 16);
+        let chain = scan.joins(slash + 2, "/") || (top >= 1 && scan.joins(top - 1, "/"));
+        (likely && above < below && !chain).then(|| (f64::from(above) / f64::from(below), slash + 2))
+    };
+    if let Some((value, end)) = part(number.start) {
+        (number.value, number.integer, number.end) = (value, None, end);
+        number.score = if scan.is_symbol(number.start + 1, "/") { 0.7 } else { 1.0 };
+    } else if let Some((value, end)) = part(number.end) {
+        (number.value, number.integer, number.end) = (number.value + value, None, end);
+    }
+}
+
+/// The word as said, in lower case: number words keep their accents ("fünf").
+fn lowered<'s>(scan: &'s Scan<'_>, token: usize, buffer: &'s mut String) -> Option<&'s str> {
+    let folded = scan.text(token);
+    if folded.len() > 60 {
+        return None;
+    }
+    let raw = scan.utterance.slice(scan.span(token, token + 1)?);
+    if raw.is_ascii() {
+        return Some(folded);
+    }
+    buffer.clear();
+    buffer.extend(raw.chars().flat_map(char::to_lowercase));
+    Some(buffer)
+}
+
+fn words(scan: &Scan<'_>, language: &Language, first: usize) -> Option<Number> {
+    let english = scan.lexicon.english;
+    let first_word = scan.text(first);
+    // One letter is a letter; "ones" and "hundreds of" are no numbers.
+    if first_word.len() == 1 || (english && (first_word.ends_with('s') || first_word == "point")) {
+        return None;
+    }
+    let mut buffer = String::new();
+    let mut built = DigitString::new();
+    let mut best: Option<(i64, usize)> = None;
+    let mut token = first;
+    for count in 0..MOST_WORDS {
+        if count > 0 && scan.joins(token, "-") {
+            token += 1;
+        }
+        if scan.kind(token) != Some(TokenKind::Word) {
+            break;
+        }
+        let Some(word) = lowered(scan, token, &mut buffer) else { break };
+        if english && word == "o" {
+            break;
+        }
+        match language.apply(word, &mut built) {
+            Ok(()) => {
+                let Some(value) = value_of(&built) else { break };
+                best = Some((value, token + 1));
+            }
+            // A linking word: it belongs to the number if more of the number follows.
+            Err(Error::Incomplete) if count > 0 => {}
+            Err(_) => break,
+        }
+        token += 1;
+    }
+    let (value, end) = best?;
+    let last_word = scan.text(end - 1);
+    if built.marker.is_ordinal() && !(english && last_word.ends_with('s')) {
+        return Some(Number { ordinal: true, ..Number::whole(first, end, value, false) });
+    }
+    if !built.marker.is_none() || (english && end == first + 1 && last_word.ends_with('s')) {
+        return None;
+    }
+    let mut number = Number::whole(first, end, value, false);
+    decimals(scan, language, &mut number);
+    if end == first + 1 && value == 1 {
+        number.score = single_one(scan, first);
+    }
+    Some(number)
+}
+
+fn value_of(digits: &DigitString) -> Option<i64> {
+    digits
+        .iter()
+        .try_fold(0_i64, |value, digit| value.checked_mul(10)?.checked_add(i64::from(digit.checked_sub(b'0')?)))
+}
+
+/// "three point one four".
+fn decimals(scan: &Scan<'_>, language: &Language, number: &mut Number) {
+    let mut buffer = String::new();
+    let Some(word) = lowered(scan, number.end, &mut buffer) else { return };
+    if scan.kind(number.end) != Some(TokenKind::Word) || language.check_decimal_separator(word).is_none() {
+        return;
+    }
+    let mut written = format!("{}.", number.value);
+    let mut token = number.end + 1;
+    while token < number.end + 12 && scan.kind(token) == Some(TokenKind::Word) {
+        let mut digit = DigitString::new();
+        let Some(word) = lowered(scan, token, &mut buffer) else { break };
+        if language.apply_decimal(word, &mut digit).is_err() {
+            break;
+        }
+        written.push_str(&digit.to_string());
+        token += 1;
+    }
+    if token > number.end + 1
+        && let Ok(value) = written.parse()
+    {
+        (number.value, number.integer, number.end) = (value, None, token);
+    }
+}
+
+/// How likely the word "one" is the number: it is before a noun, it isn't in "the white one" or "one of them".
+fn single_one(scan: &Scan<'_>, token: usize) -> f32 {
+    if scan.len() == 1 {
+        return 1.0;
+    }
+    if !scan.lexicon.english {
+        return if scan.has(token, Sense::A) { 0.4 } else { 0.8 };
+    }
+    if token > 0 && scan.has(token - 1, Sense::Determiner) {
+        return 0.3;
+    }
+    let next_is_noun = scan.kind(token + 1) == Some(TokenKind::Word) && !scan.has(token + 1, Sense::Function);
+    if next_is_noun { 1.0 } else { 0.6 }
+}
+
+/// Kanji numerals, where the language has them or a character of the calendar or clock follows.
+fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
+    let (mut total, mut section, mut digit): (i64, i64, Option<i64>) = (0, 0, None);
+    let mut end = first;
+    while end < first + MOST_WORDS {
+        match kanji_value(scan.text(end)) {
+            Some(value @ 0..=9) => digit = Some(digit.unwrap_or(0).checked_mul(10)?.checked_add(value)?),
+            Some(unit @ (10 | 100 | 1_000)) => {
+                section = section.checked_add(digit.take().unwrap_or(1).checked_mul(unit)?)?;
+            }
+            Some(unit) => {
+                let below = section.checked_add(digit.take().unwrap_or(0))?;
+                total = total.checked_add(below.max(1).checked_mul(unit)?)?;
+                section = 0;
+            }
+            None => break,
+        }
+        end += 1;
+    }
+    let counted = matches!(
+        scan.text(end),
+        "年" | "月" | "日" | "時" | "分" | "秒" | "円" | "個" | "名" | "人" | "枚" | "つ" | "本" | "歳"
+    );
+    let value = total.checked_add(section)?.checked_add(digit.unwrap_or(0))?;
+    // Within a word (一般, 三菱) a numeral is no number.
+    (end > first && (counted || (scan.lexicon.kanji_numbers && end > first + 1)))
+        .then(|| Number { score: 0.9, ..Number::whole(first, end, value, false) })
+}
+
+fn kanji_value(character: &str) -> Option<i64> {
+    Some(match character {
+        "〇" | "零" => 0,
+        "一" => 1,
+        "二" => 2,
+        "三" => 3,
+        "四" => 4,
+        "五" => 5,
+        "六" => 6,
+        "七" => 7,
+        "八" => 8,
+        "九" => 9,
+        "十" => 10,
+        "百" => 100,
+        "千" => 1_000,
+        "万" => 10_000,
+        "億" => 100_000_000,
+        _ => return None,
+    })
+}
+
+/// Whole numbers that count something.
+pub(super) fn integers(scan: &Scan<'_>) -> Vec<Found<i64>> {
+    cardinals(scan)
+        .filter_map(|number| number.integer.map(|value| Found::new(number.start, number.end, value, number.score)))
+        .collect()
+}
+
+/// All cardinal numbers; "half" alone is one, with little confidence.
+pub(super) fn decimals_and_integers(scan: &Scan<'_>) -> Vec<Found<serde_json::Value>> {
+    let value = |number: &Number| number.integer.map(Into::into).or_else(|| json(number.value));
+    let mut found: Vec<_> = cardinals(scan)
+        .filter_map(|number| Some(Found::new(number.start, number.end, value(number)?, number.score)))
+        .collect();
+    let halves = scan.find(|scan, token| {
+        let end = scan.after(token, Sense::Half)?;
+        let counts = !scan.has(end, Sense::Past) && !scan.has(scan.skip(end, Sense::A), Sense::Dozen);
+        let inside = found.partition_point(|number| number.end <= token);
+        let free = found.get(inside).is_none_or(|number| number.start >= end);
+        (counts && free).then(|| Found::new(token, end, serde_json::json!(0.5), 0.5))
+    });
+    found.extend(halves);
+    found
+}
+
+pub(super) fn cardinals<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = &'s Number> {
+    scan.numbers.iter().flatten().filter(|number| !number.ordinal)
+}
+
+/// Ranks: "2nd", "second", "twenty-first"; "last" is -1. "second" behind a number is a unit of time.
+pub(super) fn ordinals(scan: &Scan<'_>) -> Vec<Found<i64>> {
+    scan.find(|scan, token| {
+        if let Some(number) = scan.numbers.get(token)?.as_ref().filter(|number| number.ordinal) {
+            let is_unit = token > 0
+                && scan.pick(token, |sense| matches!(sense, Sense::Unit(_)).then_some(())).is_some()
+                && (matches!(scan.kind(token - 1), Some(TokenKind::Digits))
+                    || scan.has(token - 1, Sense::A)
+                    || (scan.is_symbol(token - 1, "-") && scan.is_glued(token)));
+            return number.integer.map(|value| Found::new(token, number.end, value, if is_unit { 0.3 } else { 1.0 }));
+        }
+        let end = scan.after(token, Sense::Final)?;
+        let is_period = scan
+            .pick(end, |sense| {
+                matches!(
+                    sense,
+                    Sense::Unit(_) | Sense::Weekday { .. } | Sense::Month { .. } | Sense::Weekend | Sense::Part(_)
+                )
+                .then_some(())
+            })
+            .is_some();
+        (!is_period).then(|| Found::new(token, end, -1, 0.6))
+    })
+}
+
+/// "5%", "five percent".
+pub(super) fn percentages(scan: &Scan<'_>) -> Vec<Found<serde_json::Value>> {
+    cardinals(scan)
+        .filter(|number| !number.code)
+        .filter_map(|number| {
+            let end = scan.after(number.end, Sense::Percent)?;
+            let value = number.integer.map(Into::into).or_else(|| json(number.value))?;
+            Some(Found::new(number.start, end, value, 1.0))
+        })
+        .collect()
+}

@@ -1,0 +1,283 @@
+//! The utterance cut into tokens with what the [`Lexicon`] knows of each: what every built-in grammar reads.
+//!
+//! Made once a turn and shared by all built-ins. Grammars look a bounded number of tokens ahead, so that reading an
+//! utterance takes linear time.
+
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+
+use super::{
+    lexicon::{Lexicon, Sense},
+    number::{self, Number},
+};
+use crate::text::{Span, Utterance};
+
+/// What a token is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// Letters of one script; one character in scripts that don't put spaces between words.
+    Word,
+    /// ASCII digits (folding has mapped full-width and other forms).
+    Digits,
+    /// One character that is none of these and no space.
+    Symbol,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    /// In the folded text.
+    pub(super) bytes: Range<usize>,
+    /// True if nothing lies between it and the token before.
+    pub(super) glued: bool,
+}
+
+/// True for letters of scripts that are written without spaces between words (or, as Korean, with suffixes glued on).
+pub(super) const fn is_unspaced(character: char) -> bool {
+    matches!(character,
+        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}' | '\u{1780}'..='\u{17FF}'
+        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FA}' | '\u{30FC}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// True for what only makes sense after another character: marks, and the vowels and finals of a Korean syllable.
+pub(super) fn continues_character(character: char) -> bool {
+    !character.is_ascii() && (is_combining_mark(character) || matches!(character, '\u{1160}'..='\u{11FF}'))
+}
+
+/// The span of a byte range of the folded text, with the marks that belong to its last character.
+///
+/// `None` if the range begins or ends within a character of the utterance (`ß` folds to `ss`).
+pub(super) fn whole_span(utterance: &Utterance, bytes: &Range<usize>) -> Option<Span> {
+    let character_at = |byte: usize| utterance.span_of_folded(byte..byte).start;
+    if bytes.is_empty() {
+        return None;
+    }
+    let (start, end) = (character_at(bytes.start), character_at(bytes.end));
+    let starts_inside = bytes.start > 0 && character_at(bytes.start - 1) == start;
+    let ends_inside = character_at(bytes.end - 1) == end;
+    (!starts_inside && !ends_inside).then(|| Span::new(start, end))
+}
+
+/// Cuts folded text into tokens. `at_character` says whether a character of the utterance begins at this byte.
+pub(super) fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    // The kind of the run that the next character may go on with; a character of an unspaced script ends its run.
+    let mut open: Option<TokenKind> = None;
+    let mut glued = false;
+    for (byte, character) in folded.char_indices() {
+        let end = byte + character.len_utf8();
+        if continues_character(character) && glued {
+            if let Some(last) = tokens.last_mut() {
+                last.bytes.end = end;
+            }
+            continue;
+        }
+        let kind = if character.is_ascii_digit() {
+            TokenKind::Digits
+        } else if character.is_alphabetic() || is_unspaced(character) {
+            TokenKind::Word
+        } else if character.is_whitespace() || character.is_control() || is_invisible(character) {
+            (open, glued) = (None, false);
+            continue;
+        } else {
+            TokenKind::Symbol
+        };
+        // `1½` folds to `11⁄2`: a character that stands for several must not flow into the one before it.
+        let joins = open == Some(kind) && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1));
+        match tokens.last_mut() {
+            Some(last) if joins => last.bytes.end = end,
+            _ => tokens.push(Token { kind, bytes: byte..end, glued }),
+        }
+        glued = true;
+        open = (kind != TokenKind::Symbol && !is_unspaced(character)).then_some(kind);
+        if kind == TokenKind::Word && is_unspaced(character) {
+            open = None;
+        }
+    }
+    tokens
+}
+
+/// Characters that show nothing: zero-width spaces and joiners, direction marks, the soft hyphen.
+pub(super) const fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
+}
+
+/// A reading of a run of tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found<T> {
+    /// Index of its first token; may lie after the token at which reading began ("at" of "at 5" is not part of it).
+    pub(super) start: usize,
+    /// Index after its last token.
+    pub(super) end: usize,
+    pub(super) value: T,
+    pub(super) score: f32,
+}
+
+impl<T> Found<T> {
+    pub(super) const fn new(start: usize, end: usize, value: T, score: f32) -> Self {
+        Self { start, end, value, score }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Scan<'a> {
+    pub(super) utterance: &'a Utterance,
+    pub(super) lexicon: &'a Lexicon,
+    pub(super) tokens: Vec<Token>,
+    /// What the words at each token may mean, with the token after them.
+    senses: Vec<(u32, Sense)>,
+    /// For each token, where its senses begin in `senses`; one more for the end.
+    senses_of: Vec<u32>,
+    /// The number that begins at each token; the numbers do not overlap.
+    pub(super) numbers: Vec<Option<Number>>,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(utterance: &'a Utterance, lexicon: &'a Lexicon) -> Self {
+        let folded = utterance.folded();
+        let character_at = |byte: usize| utterance.span_of_folded(byte..byte).start;
+        let tokens =
+            tokenize(folded, |byte| byte == 0 || byte >= folded.len() || character_at(byte - 1) != character_at(byte));
+        let mut senses = Vec::new();
+        let mut senses_of = Vec::with_capacity(tokens.len() + 1);
+        for start in 0..tokens.len() {
+            senses_of.push(index(senses.len()));
+            if tokens[start].kind == TokenKind::Digits {
+                continue;
+            }
+            for phrase in lexicon.phrases(&folded[tokens[start].bytes.clone()]) {
+                let end = start + 1 + phrase.rest.len();
+                let fits = end <= tokens.len()
+                    && phrase
+                        .rest
+                        .iter()
+                        .zip(&tokens[start + 1..end])
+                        .all(|(word, token)| folded[token.bytes.clone()] == **word);
+                if fits {
+                    senses.push((index(end), phrase.sense));
+                }
+            }
+        }
+        senses_of.push(index(senses.len()));
+        let mut scan = Self { utterance, lexicon, tokens, senses, senses_of, numbers: Vec::new() };
+        scan.numbers = number::numbers(&scan);
+        scan
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The folded text of a token; empty beyond the end.
+    pub(super) fn text(&self, token: usize) -> &str {
+        self.tokens.get(token).map_or("", |token| &self.utterance.folded()[token.bytes.clone()])
+    }
+
+    pub(super) fn is_symbol(&self, token: usize, symbol: &str) -> bool {
+        self.text(token) == symbol
+    }
+
+    pub(super) fn kind(&self, token: usize) -> Option<TokenKind> {
+        self.tokens.get(token).map(|token| token.kind)
+    }
+
+    /// True if nothing lies between this token and the one before it.
+    pub(super) fn is_glued(&self, token: usize) -> bool {
+        self.tokens.get(token).is_some_and(|token| token.glued)
+    }
+
+    /// The symbol at `token`, written without a space on either side: the `:` of `3:30`.
+    pub(super) fn joins(&self, token: usize, symbol: &str) -> bool {
+        self.is_symbol(token, symbol) && self.is_glued(token) && self.is_glued(token + 1)
+    }
+
+    /// The longest reading at `token` that `pick` takes, and the token after it.
+    pub(super) fn pick<T>(&self, token: usize, pick: impl Fn(Sense) -> Option<T>) -> Option<(T, usize)> {
+        let (from, to) = (*self.senses_of.get(token)?, *self.senses_of.get(token + 1)?);
+        let mut best: Option<(T, usize)> = None;
+        for &(end, sense) in &self.senses[from as usize..to as usize] {
+            if best.as_ref().is_none_or(|(_, longest)| end as usize > *longest)
+                && let Some(value) = pick(sense)
+            {
+                best = Some((value, end as usize));
+            }
+        }
+        best
+    }
+
+    /// The token after `sense`, if it stands at `token`.
+    pub(super) fn after(&self, token: usize, sense: Sense) -> Option<usize> {
+        self.pick(token, |found| (found == sense).then_some(())).map(|((), end)| end)
+    }
+
+    /// `token`, or the token after `sense` if it stands there.
+    pub(super) fn skip(&self, token: usize, sense: Sense) -> usize {
+        self.after(token, sense).unwrap_or(token)
+    }
+
+    pub(super) fn has(&self, token: usize, sense: Sense) -> bool {
+        self.after(token, sense).is_some()
+    }
+
+    /// True if any word means something that `test` takes.
+    pub(super) fn mentions(&self, test: impl Fn(Sense) -> bool) -> bool {
+        self.senses.iter().any(|&(_, sense)| test(sense))
+    }
+
+    /// The digits of a token, at most `most` of them.
+    pub(super) fn digits(&self, token: usize, most: usize) -> Option<i32> {
+        let text = self.text(token);
+        (self.kind(token) == Some(TokenKind::Digits) && text.len() <= most.min(9)).then(|| text.parse().ok()).flatten()
+    }
+
+    /// A whole cardinal number, and the token after it: digits without separators, or words.
+    pub(super) fn cardinal(&self, token: usize) -> Option<(i64, usize)> {
+        let number = self.numbers.get(token)?.as_ref()?;
+        if number.ordinal || number.start != token || number.code {
+            return None;
+        }
+        Some((number.integer?, number.end))
+    }
+
+    /// The span of the tokens `start..end`; `None` if it would cut a character of the utterance.
+    pub(super) fn span(&self, start: usize, end: usize) -> Option<Span> {
+        let (first, last) = (self.tokens.get(start)?, self.tokens.get(end.checked_sub(1)?)?);
+        whole_span(self.utterance, &(first.bytes.start..last.bytes.end))
+    }
+
+    /// What was written from `token` up to the next space, at most `most` bytes, without closing punctuation.
+    pub(super) fn chunk(&self, token: usize, most: usize) -> Option<(&'a str, Range<usize>)> {
+        let mut end = token + 1;
+        let begin = self.tokens.get(token)?.bytes.start;
+        while self.is_glued(end) && self.tokens[end].bytes.end - begin <= most {
+            end += 1;
+        }
+        while end > token + 1 && matches!(self.text(end - 1), "." | "," | ";" | "!" | "?" | ")" | "\"" | "'") {
+            end -= 1;
+        }
+        Some((self.utterance.slice(self.span(token, end)?), token..end))
+    }
+
+    /// Every reading that `read` finds, leftmost first, none overlapping another.
+    pub(super) fn find<T>(&self, read: impl Fn(&Self, usize) -> Option<Found<T>>) -> Vec<Found<T>> {
+        let mut found = Vec::new();
+        let mut token = 0;
+        while token < self.len() {
+            match read(self, token) {
+                Some(reading) => {
+                    token = reading.end.max(token + 1);
+                    found.push(reading);
+                }
+                None => token += 1,
+            }
+        }
+        found
+    }
+}
+
+fn index(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
