@@ -1,0 +1,67 @@
+//! Where in the utterance a function's slots are: a small probabilistic model of how its exemplars are built.
+//!
+//! The templates of a function are sequences of words and slots. Counted as a bigram model (backed off to the function's
+//! and then the module's words), they say how likely each word or slot follows another; the values that exemplars show
+//! say what a slot's words look like. An utterance is then cut into plain words and slot values in the most probable
+//! way (`lattice`), where a span that a recognizer found (an [`Anchor`]) is worth more than the words it is made of,
+//! and a slot without a recognizer may be any few words. The posterior probability of a segment is its confidence.
+//!
+//! There is no training step: counting a module takes milliseconds. The constants were chosen on one development set
+//! (SNIPS, 10 exemplars a function) and rounded; halving or doubling those that were tried moves slot F1 there by about
+//! one point.
+
+mod lattice;
+mod model;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::{
+    module::{FunctionId, Module, SlotId},
+    text::{Span, Utterance},
+};
+
+pub use model::Aligner;
+
+/// A span that could be the value of a slot, because one of the slot's recognizers found it there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Anchor {
+    pub slot: SlotId,
+    pub span: Span,
+    /// 0 to 1, as the recognizer scored it.
+    pub score: f32,
+}
+
+/// A slot and the span that fills it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Filling {
+    pub slot: SlotId,
+    pub span: Span,
+    /// Which of the anchors it is; `None` for free text.
+    pub anchor: Option<usize>,
+    /// Posterior probability of exactly this slot at exactly this span, 0 to 1.
+    pub confidence: f32,
+}
+
+impl Aligner {
+    /// Counts the exemplars of every function.
+    #[must_use]
+    pub fn compile(module: &Module) -> Self {
+        model::compile(module)
+    }
+
+    /// The most probable reading of `utterance` as a request for `function`, in the order of the utterance. A slot that
+    /// is not repeated comes once at most. Linear in the length of the utterance.
+    #[must_use]
+    pub fn align(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Vec<Filling> {
+        let words = self.read(utterance);
+        let mut fillings = lattice::decode(self, function, utterance, &words, anchors);
+        for filling in &mut fillings {
+            // To the letter: "$5" is more than the word in it.
+            filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);
+        }
+        self.spread(function, &mut fillings, anchors);
+        self.keep_single_values(function, &mut fillings);
+        fillings
+    }
+}
