@@ -1,0 +1,1134 @@
+//! Makes of a value what its schema wants, where there is exactly one way to read it. Pure and idempotent.
+//!
+//! A value that its schema takes is left alone, with four exceptions that make it canonical: a whole number written
+//! `3.0` in an integer slot becomes `3`, a synonym from the slot's list becomes its label, `null` or `""` in an
+//! optional place, which is how models say "nothing", is left out, and an undeclared key that spells a declared one in
+//! another way (`numDays`) gets its name.
+//! What could be read in two ways ("three or four", "1,5", 2.5 for an integer, "03/04/2026") stays as it is.
+
+use std::collections::HashMap;
+
+use jiff::{
+    civil::{Date, DateTime, Time},
+    tz::TimeZone,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use text2num::Language;
+
+use crate::{
+    module::{Function, ListSpec, SlotId, SlotPath, Step, squeeze},
+    text::fold,
+};
+
+/// Levels of `$ref`, unions and nesting that are followed.
+const MAX_DEPTH: usize = 64;
+/// Branches of unions that are looked into at one place.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// One value that was made fit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coercion {
+    /// JSON pointer into the arguments.
+    pub path: String,
+    /// Kebab-case, made for programs: `number-word`, `choice`, `synonym`, `null-dropped`, `default` ...
+    pub name: &'static str,
+    pub from: Value,
+    /// `null` where the value was left out.
+    pub to: Value,
+}
+
+/// The labels of a list by everything that people call them.
+#[derive(Debug, Clone, Default)]
+pub struct Synonyms {
+    /// By folded expression without separators; `None` where two labels share it.
+    label_of: HashMap<Box<str>, Option<u32>>,
+    labels: Vec<Value>,
+}
+
+impl Synonyms {
+    #[must_use]
+    pub fn new(list: &ListSpec) -> Self {
+        let mut synonyms = Self::default();
+        for instance in &list.instances {
+            let at = u32::try_from(synonyms.labels.len()).unwrap_or(u32::MAX);
+            let label = text_of(&instance.label);
+            for expression in instance.expressions.iter().map(String::as_str).chain(label.as_deref()) {
+                let key = squeeze(&fold(expression));
+                if key.is_empty() {
+                    continue;
+                }
+                synonyms
+                    .label_of
+                    .entry(key.into())
+                    .and_modify(|known| {
+                        let same = known.is_some_and(|known| {
+                            synonyms.labels.get(known as usize).is_none_or(|known| *known == instance.label)
+                        });
+                        if !same {
+                            *known = None;
+                        }
+                    })
+                    .or_insert(Some(at));
+            }
+            synonyms.labels.push(instance.label.clone());
+        }
+        synonyms
+    }
+
+    /// The one label that `text` stands for.
+    #[must_use]
+    pub fn label(&self, text: &str) -> Option<&Value> {
+        let at = (*self.label_of.get(squeeze(&fold(text)).as_str())?)?;
+        self.labels.get(at as usize)
+    }
+
+    fn is_label(&self, value: &Value) -> bool {
+        self.label(&text_of(value).unwrap_or_default()) == Some(value)
+    }
+}
+
+/// What coercion knows beside the schema.
+pub struct Knowledge<'a> {
+    /// The language in which numbers are spelt.
+    pub language: &'a Language,
+    /// True if `1,000` can only be a thousand.
+    pub comma_groups: bool,
+    /// The zone of a date-time that names none.
+    pub zone: &'a TimeZone,
+    /// The slot at a path, if it is one.
+    pub slot_at: &'a dyn Fn(&SlotPath) -> Option<SlotId>,
+    /// The lists that name a slot's values.
+    pub synonyms_of: &'a dyn Fn(SlotId) -> &'a [std::sync::Arc<Synonyms>],
+}
+
+/// Coerces `arguments` to the parameters of `function` and fills in what the schema itself decides (defaults and
+/// constants of required members).
+#[must_use]
+pub fn coerce(
+    function: &Function,
+    arguments: Map<String, Value>,
+    knowledge: &Knowledge<'_>,
+) -> (Map<String, Value>, Vec<Coercion>) {
+    let mut walk =
+        Walk { root: &function.parameters, knowledge, pointer: String::new(), steps: Vec::new(), done: Vec::new() };
+    match walk.value(Value::Object(arguments), &function.parameters, 0) {
+        Value::Object(arguments) => (arguments, walk.done),
+        _ => (Map::new(), walk.done),
+    }
+}
+
+struct Walk<'a, 'k> {
+    root: &'a Value,
+    knowledge: &'a Knowledge<'k>,
+    pointer: String,
+    steps: Vec<Step>,
+    done: Vec<Coercion>,
+}
+
+impl<'a, 'k> Walk<'a, 'k> {
+    fn note(&mut self, name: &'static str, from: &Value, to: &Value) {
+        self.done.push(Coercion { path: self.pointer.clone(), name, from: from.clone(), to: to.clone() });
+    }
+
+    fn within<T>(&mut self, key: &str, step: Step, act: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.pointer.len();
+        push_pointer(&mut self.pointer, key);
+        self.steps.push(step);
+        let result = act(self);
+        self.steps.pop();
+        self.pointer.truncate(length);
+        result
+    }
+
+    fn value(&mut self, value: Value, schema: &'a Value, depth: usize) -> Value {
+        if depth > MAX_DEPTH {
+            return value;
+        }
+        let schema = resolve(self.root, schema);
+        let value = self.branches(value, schema, depth);
+        let value = self.shape(value, schema);
+        match value {
+            Value::Object(object) if accepts_type(schema, "object") => {
+                Value::Object(self.object(object, schema, depth))
+            }
+            Value::Array(items) if accepts_type(schema, "array") => Value::Array(self.items(items, schema, depth)),
+            scalar => self.scalar(scalar, schema),
+        }
+    }
+
+    /// `allOf`, and unions where it is plain which branch is meant.
+    fn branches(&mut self, mut value: Value, schema: &'a Value, depth: usize) -> Value {
+        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            value = self.value(value, part, depth + 1);
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            let Some(branches) = schema.get(keyword).and_then(Value::as_array) else { continue };
+            let accepting: Vec<_> = branches.iter().filter(|branch| self.takes(&value, branch)).collect();
+            match accepting.as_slice() {
+                [one] if value.is_object() || value.is_array() => value = self.value(value, one, depth + 1),
+                [] => {
+                    // Nobody takes it as it is: coerce if one branch alone knows how.
+                    let mark = self.done.len();
+                    let mut results = Vec::new();
+                    for branch in branches {
+                        let made = self.value(value.clone(), branch, depth + 1);
+                        let steps = self.done.split_off(mark);
+                        if made != value
+                            && self.takes(&made, branch)
+                            && !results.iter().any(|(other, _)| *other == made)
+                        {
+                            results.push((made, steps));
+                        }
+                    }
+                    if results.len() == 1
+                        && let Some((made, steps)) = results.pop()
+                    {
+                        value = made;
+                        self.done.extend(steps);
+                    }
+                }
+                _ => {}
+            }
+        }
+        value
+    }
+
+    /// Whether a value is of a branch's type, one of its choices and, for objects, has what it requires.
+    fn takes(&self, value: &Value, branch: &Value) -> bool {
+        let branch = resolve(self.root, branch);
+        accepts(branch, value)
+            && choices(branch).is_none_or(|choices| choices.iter().any(|choice| same(choice, value)))
+            && value.as_object().is_none_or(|object| {
+                let required = branch.get("required").and_then(Value::as_array).into_iter().flatten();
+                required.filter_map(Value::as_str).all(|key| object.contains_key(key))
+            })
+    }
+
+    /// Between scalars, arrays and objects.
+    fn shape(&mut self, value: Value, schema: &'a Value) -> Value {
+        if !has_type(schema) || accepts(schema, &value) {
+            return value;
+        }
+        if let Value::String(text) = &value
+            && (accepts_type(schema, "object") || accepts_type(schema, "array"))
+            && text.trim_start().starts_with(['{', '['])
+            && let Ok(read) = serde_json::from_str::<Value>(text)
+            && accepts(schema, &read)
+        {
+            self.note("json-text", &value, &read);
+            return read;
+        }
+        let is_money = |object: &Map<String, Value>| {
+            object.len() <= 2 && object.keys().all(|key| key == "amount" || key == "currency")
+        };
+        match value {
+            Value::Object(object)
+                if (accepts_type(schema, "number") || accepts_type(schema, "integer")) && is_money(&object) =>
+            {
+                match object.get("amount").filter(|amount| accepts(schema, amount)).cloned() {
+                    Some(amount) => {
+                        self.note("money-amount", &Value::Object(object), &amount);
+                        amount
+                    }
+                    None => Value::Object(object),
+                }
+            }
+            Value::Array(mut items) if items.len() == 1 && !items[0].is_array() && !is_nothing(&items[0]) => {
+                let item = items[0].clone();
+                self.note("array-of-one", &Value::Array(std::mem::take(&mut items)), &item);
+                item
+            }
+            Value::Null | Value::Array(_) => value,
+            single if only_type(schema) == Some("array") && !is_nothing(&single) => {
+                let list = Value::Array(vec![single.clone()]);
+                self.note("to-array", &single, &list);
+                list
+            }
+            other => other,
+        }
+    }
+
+    fn items(&mut self, items: Vec<Value>, schema: &'a Value, depth: usize) -> Vec<Value> {
+        let prefix = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let rest = schema.get("items").filter(|of| of.is_object());
+        items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| match prefix.get(index).or(rest) {
+                Some(of) => self.within(&index.to_string(), Step::Each, |walk| walk.value(item, of, depth + 1)),
+                None => item,
+            })
+            .collect()
+    }
+
+    fn object(&mut self, object: Map<String, Value>, schema: &'a Value, depth: usize) -> Map<String, Value> {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return object };
+        let required = |key: &str| {
+            schema.get("required").and_then(Value::as_array).is_some_and(|keys| keys.iter().any(|known| known == key))
+        };
+        let given: Vec<String> = object.keys().cloned().collect();
+        let mut result = Map::new();
+        for (key, value) in object {
+            let Some(of) = properties.get(&key) else {
+                let (key, value) = self.spelt_otherwise(key, value, properties, &given, &result, depth);
+                result.insert(key, value);
+                continue;
+            };
+            let of = resolve(self.root, of);
+            let nothing = match &value {
+                Value::Null => Some("null-dropped"),
+                Value::String(text) if text.is_empty() && !is_choice(of, &value) => Some("empty-dropped"),
+                _ => None,
+            };
+            if let Some(name) = nothing
+                && (!required(&key) || !accepts(of, &value))
+            {
+                let mut path = self.pointer.clone();
+                push_pointer(&mut path, &key);
+                self.done.push(Coercion { path, name, from: value, to: Value::Null });
+                continue;
+            }
+            let step = Step::Key(key.as_str().into());
+            let value = self.within(&key, step, |walk| walk.value(value, of, depth + 1));
+            result.insert(key, value);
+        }
+        for (key, of) in properties {
+            if required(key)
+                && !result.contains_key(key)
+                && let Some(decided) = decided(self.root, of, depth + 1)
+            {
+                let mut path = self.pointer.clone();
+                push_pointer(&mut path, key);
+                self.done.push(Coercion { path, name: "default", from: Value::Null, to: decided.clone() });
+                result.insert(key.clone(), decided);
+            }
+        }
+        result
+    }
+
+    /// A member under the declared name that its key spells in another way, if only one is meant, nobody gave it, and
+    /// the value is of its kind.
+    fn spelt_otherwise(
+        &mut self,
+        key: String,
+        value: Value,
+        properties: &'a Map<String, Value>,
+        given: &[String],
+        taken: &Map<String, Value>,
+        depth: usize,
+    ) -> (String, Value) {
+        let squeezed = squeeze(&key);
+        let mut fitting = properties.iter().filter(|(known, _)| squeeze(known) == squeezed);
+        let (Some((known, of)), None) = (fitting.next(), fitting.next()) else { return (key, value) };
+        if squeezed.is_empty() || given.contains(known) || taken.contains_key(known) || is_nothing(&value) {
+            return (key, value);
+        }
+        let mark = self.done.len();
+        let mut path = self.pointer.clone();
+        push_pointer(&mut path, known);
+        let to = Value::String(known.clone());
+        self.done.push(Coercion { path, name: "key", from: Value::String(key.clone()), to });
+        let made =
+            self.within(known, Step::Key(known.as_str().into()), |walk| walk.value(value.clone(), of, depth + 1));
+        if self.takes(&made, of) {
+            return (known.clone(), made);
+        }
+        self.done.truncate(mark);
+        (key, value)
+    }
+
+    fn scalar(&mut self, value: Value, schema: &'a Value) -> Value {
+        if value.is_object() || value.is_array() {
+            return value;
+        }
+        let made = self.canonical(&value, schema);
+        match made {
+            Some((name, made)) if made != value => {
+                self.note(name, &value, &made);
+                made
+            }
+            _ => value,
+        }
+    }
+
+    fn canonical(&self, value: &Value, schema: &Value) -> Option<(&'static str, Value)> {
+        if let Some(choices) = choices(schema) {
+            if let Some(choice) = choices.iter().find(|choice| same(choice, value)) {
+                return Some(("choice", (*choice).clone()));
+            }
+            return self.choice(value, &choices).map(|made| ("choice", made)).or_else(|| {
+                let label = self.synonym(value)?;
+                let made = choices.iter().find(|choice| same(choice, label)).map(|choice| (*choice).clone());
+                made.or_else(|| self.choice(label, &choices)).map(|made| ("synonym", made))
+            });
+        }
+        if let Some(label) = self.synonym(value) {
+            let fit = if accepts(schema, label) {
+                Some(label.clone())
+            } else {
+                self.typed(label, schema).map(|(_, made)| made)
+            };
+            if let Some(made) = fit {
+                return Some(("synonym", made));
+            }
+        }
+        if accepts(schema, value) {
+            return match value {
+                Value::String(text) => {
+                    let format = schema.get("format").and_then(Value::as_str)?;
+                    self.format(text, format).map(|(name, made)| (name, Value::String(made)))
+                }
+                Value::Number(number) if accepts_type(schema, "integer") && !accepts_type(schema, "number") => {
+                    whole(number.as_f64()?)
+                        .filter(|_| !number.is_i64() && !number.is_u64())
+                        .map(|made| ("whole-number", made))
+                }
+                _ => None,
+            };
+        }
+        self.typed(value, schema)
+    }
+
+    /// Another type of the same value.
+    fn typed(&self, value: &Value, schema: &Value) -> Option<(&'static str, Value)> {
+        match value {
+            Value::String(text) => {
+                if accepts_type(schema, "number") || accepts_type(schema, "integer") {
+                    let integer = !accepts_type(schema, "number");
+                    if let Some((name, number)) =
+                        read_number(text, self.knowledge.language, self.knowledge.comma_groups)
+                        && let Some(made) = if integer { whole(number) } else { number_value(number) }
+                    {
+                        return Some((name, made));
+                    }
+                }
+                if accepts_type(schema, "boolean") {
+                    return read_boolean(text).map(|made| ("boolean-word", Value::Bool(made)));
+                }
+                None
+            }
+            Value::Number(number) => {
+                if accepts_type(schema, "boolean") && !accepts_type(schema, "string") {
+                    return match number.as_i64() {
+                        Some(0) => Some(("boolean-number", Value::Bool(false))),
+                        Some(1) => Some(("boolean-number", Value::Bool(true))),
+                        _ => None,
+                    };
+                }
+                accepts_type(schema, "string").then(|| ("to-text", Value::String(number.to_string())))
+            }
+            Value::Bool(flag) if only_type(schema) == Some("string") => {
+                Some(("to-text", Value::String(flag.to_string())))
+            }
+            _ => None,
+        }
+    }
+
+    fn choice(&self, value: &Value, choices: &[&Value]) -> Option<Value> {
+        let only = |fits: &dyn Fn(&Value) -> bool| {
+            let mut fitting = choices.iter().filter(|choice| fits(choice));
+            match (fitting.next(), fitting.next()) {
+                (Some(one), None) => Some((*one).clone()),
+                _ => None,
+            }
+        };
+        let text = text_of(value)?;
+        let squeezed = squeeze(&fold(&text));
+        if !squeezed.is_empty() {
+            let spelt = only(&|choice| text_of(choice).is_some_and(|known| known == text))
+                .or_else(|| only(&|choice| text_of(choice).is_some_and(|known| squeeze(&fold(&known)) == squeezed)));
+            if spelt.is_some() {
+                return spelt;
+            }
+        }
+        if choices.iter().any(|choice| choice.is_number())
+            && let Some((_, number)) = read_number(&text, self.knowledge.language, self.knowledge.comma_groups)
+        {
+            return only(&|choice| choice.as_f64() == Some(number));
+        }
+        if choices.iter().all(|choice| choice.is_boolean()) {
+            return read_boolean(&text).and_then(|flag| only(&|choice| choice.as_bool() == Some(flag)));
+        }
+        None
+    }
+
+    /// The label of the slot's list that `value` stands for; `None` for a label itself.
+    fn synonym(&self, value: &Value) -> Option<&'k Value> {
+        let text = value.as_str()?;
+        let slot = (self.knowledge.slot_at)(&SlotPath(self.steps.clone()))?;
+        let lists = (self.knowledge.synonyms_of)(slot);
+        if lists.iter().any(|list| list.is_label(value)) {
+            return None;
+        }
+        lists.iter().find_map(|list| list.label(text))
+    }
+
+    fn format(&self, text: &str, format: &str) -> Option<(&'static str, String)> {
+        match format {
+            "date" => read_date(text).map(|date| ("date", date.to_string())),
+            "time" if !is_time(text) => read_time(text).map(|time| ("time", time.strftime("%H:%M:%S").to_string())),
+            "date-time" => read_local_date_time(text)
+                .and_then(|local| local.to_zoned(self.knowledge.zone.clone()).ok())
+                .map(|zoned| ("date-time", zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())),
+            _ => None,
+        }
+    }
+}
+
+/// What a schema leaves no choice about: its default, its constant, or an object whose members are all decided.
+fn decided(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    // A default may stand beside a reference.
+    if let Some(default) = schema.get("default") {
+        return Some(default.clone());
+    }
+    let schema = resolve(root, schema);
+    if let Some(default) = schema.get("default").or_else(|| schema.get("const")) {
+        return Some(default.clone());
+    }
+    if let Some([only]) = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
+        return Some(only.clone());
+    }
+    if only_type(schema) != Some("object") {
+        return None;
+    }
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    let mut object = Map::new();
+    for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        object.insert(key.to_owned(), decided(root, properties.get(key)?, depth + 1)?);
+    }
+    Some(Value::Object(object))
+}
+
+/// Follows `#/...` references, at most [`MAX_DEPTH`] of them.
+pub(super) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    let mut schema = schema;
+    for _ in 0..MAX_DEPTH {
+        let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'))
+        else {
+            break;
+        };
+        let Some(target) = root.pointer(pointer) else { break };
+        schema = target;
+    }
+    schema
+}
+
+/// Every schema that speaks of the value at `pointer`: through references, `allOf` and the branches of unions.
+pub(super) fn schemas_at<'s>(root: &'s Value, pointer: &str) -> Vec<&'s Value> {
+    let mut schemas = alternatives(root, root);
+    for token in pointer.split('/').skip(1) {
+        let key = token.replace("~1", "/").replace("~0", "~");
+        let is_index = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
+        schemas = schemas
+            .into_iter()
+            .filter_map(|schema| {
+                let property = schema.get("properties").and_then(|of| of.get(&key));
+                property.or_else(|| if is_index { schema.get("items") } else { None })
+            })
+            .flat_map(|schema| alternatives(root, schema))
+            .take(MAX_ALTERNATIVES)
+            .collect();
+    }
+    schemas
+}
+
+/// A schema and the branches that it is made of.
+fn alternatives<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
+    let mut all = vec![resolve(root, schema)];
+    let mut next = 0;
+    while next < all.len() && all.len() < MAX_ALTERNATIVES {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            let branches = all[next].get(keyword).and_then(Value::as_array);
+            all.extend(branches.into_iter().flatten().map(|branch| resolve(root, branch)));
+        }
+        next += 1;
+    }
+    all
+}
+
+pub(super) fn push_pointer(pointer: &mut String, key: &str) {
+    pointer.push('/');
+    for character in key.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}
+
+/// True if `schema` lists `name` among its types. A schema without `type` accepts none by name.
+pub(super) fn accepts_type(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(one)) => one == name,
+        Some(Value::Array(several)) => several.iter().any(|one| one == name),
+        _ => match name {
+            "object" => schema.get("properties").is_some(),
+            "array" => schema.get("items").is_some(),
+            _ => false,
+        },
+    }
+}
+
+fn has_type(schema: &Value) -> bool {
+    schema.get("type").is_some()
+}
+
+/// The one type of a schema, `null` aside.
+fn only_type(schema: &Value) -> Option<&str> {
+    match schema.get("type")? {
+        Value::String(one) => Some(one),
+        Value::Array(several) => {
+            let mut named = several.iter().filter_map(Value::as_str).filter(|name| *name != "null");
+            match (named.next(), named.next()) {
+                (Some(one), None) => Some(one),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// True if the value's JSON type is one that the schema takes.
+fn accepts(schema: &Value, value: &Value) -> bool {
+    if !has_type(schema) {
+        return true;
+    }
+    match value {
+        Value::Null => accepts_type(schema, "null"),
+        Value::Bool(_) => accepts_type(schema, "boolean"),
+        Value::Number(number) => {
+            accepts_type(schema, "number")
+                || accepts_type(schema, "integer") && number.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        Value::String(_) => accepts_type(schema, "string"),
+        Value::Array(_) => accepts_type(schema, "array"),
+        Value::Object(_) => accepts_type(schema, "object"),
+    }
+}
+
+pub(super) fn choices(schema: &Value) -> Option<Vec<&Value>> {
+    match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
+        (Some(only), _) => Some(vec![only]),
+        (None, Some(several)) => Some(several.iter().collect()),
+        (None, None) => None,
+    }
+}
+
+fn is_choice(schema: &Value, value: &Value) -> bool {
+    choices(schema).is_some_and(|choices| choices.contains(&value))
+}
+
+/// What models write where there is no value.
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty)
+}
+
+/// Equal as JSON Schema sees it: `3` and `3.0` are one number.
+pub(super) fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
+        _ => left == right,
+    }
+}
+
+pub(super) fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+/// A whole number within what every reader of JSON keeps exactly.
+fn whole(number: f64) -> Option<Value> {
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+    (number.fract() == 0.0 && number.abs() <= LARGEST).then(|| Value::from(number as i64))
+}
+
+fn number_value(number: f64) -> Option<Value> {
+    whole(number).or_else(|| serde_json::Number::from_f64(number).map(Value::Number))
+}
+
+/// A number as people write or say it, if there is one way to read it.
+pub(super) fn read_number(text: &str, language: &Language, comma_groups: bool) -> Option<(&'static str, f64)> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > 100 {
+        return None;
+    }
+    let bare = text
+        .strip_prefix(['$', '€', '£', '¥'])
+        .or_else(|| text.strip_suffix(['$', '€', '£', '¥', '%']))
+        .map_or(text, str::trim);
+    if let Some(number) = read_digits(bare, comma_groups) {
+        return Some((if bare.len() == text.len() { "number-text" } else { "number-unit" }, number));
+    }
+    // Spelt: letters only, so that the words alone decide.
+    let spelt = fold(text).replace('-', " ");
+    if !spelt.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '\'') {
+        return None;
+    }
+    // The language's own reader wants accents, so it gets the text as it came, lower-cased.
+    let digits = text2num::text2digits(&text.to_lowercase(), language)
+        .or_else(|_| text2num::text2digits(&text.to_lowercase().replace('-', " "), language))
+        .ok()?;
+    // An ordinal ("2nd") is no count.
+    read_digits(&digits, false).map(|number| ("number-word", number))
+}
+
+fn read_digits(text: &str, comma_groups: bool) -> Option<f64> {
+    let (sign, unsigned) = match text.strip_prefix('-').or_else(|| text.strip_prefix('\u{2212}')) {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if !unsigned.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let groups: Vec<&str> = unsigned.split(',').collect();
+    let plain = if groups.len() > 1 {
+        // One comma may be a decimal one; two or more are not, nor is any in a language that groups with it.
+        let (last, fraction) = groups[groups.len() - 1].split_once('.').unwrap_or((groups[groups.len() - 1], "0"));
+        let inner = &groups[1..groups.len() - 1];
+        let grouped = (1..=3).contains(&groups[0].len())
+            && is_digits(groups[0])
+            && inner.iter().chain([&last]).all(|group| group.len() == 3 && is_digits(group))
+            && is_digits(fraction);
+        if !grouped || (groups.len() == 2 && !comma_groups) {
+            return None;
+        }
+        unsigned.replace(',', "")
+    } else {
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+        if !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        unsigned.to_owned()
+    };
+    plain.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| sign * number)
+}
+
+fn read_boolean(text: &str) -> Option<bool> {
+    match fold(text.trim()).as_str() {
+        "true" | "yes" | "y" | "on" => Some(true),
+        "false" | "no" | "n" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A date in a form that reads in one way only. An ISO date gives itself.
+fn read_date(text: &str) -> Option<Date> {
+    let text = text.trim();
+    if text.len() > 40 || !text.is_ascii() {
+        return None;
+    }
+    if let Some((date, time)) = text.split_once(['T', ' '])
+        && is_iso_date(date)
+        && matches!(time, "00:00" | "00:00:00" | "00:00:00Z" | "00:00:00.000Z" | "00:00:00.000" | "00:00Z")
+    {
+        return date.parse().ok();
+    }
+    if is_iso_date(text) {
+        return text.parse().ok();
+    }
+    if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return civil(text[..4].parse().ok()?, text[4..6].parse().ok()?, text[6..].parse().ok()?);
+    }
+    let parts: Vec<&str> = text.split(['/', '.', '-']).collect();
+    if let [first, second, third] = parts.as_slice()
+        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        let number = |part: &str| part.parse::<i16>().ok();
+        return match (first.len(), third.len()) {
+            (4, 1..=2) => civil(number(first)?, number(second)?, number(third)?),
+            (1..=2, 4) => {
+                let (one, two, year) = (number(first)?, number(second)?, number(third)?);
+                // 25/12 and 12/25 read in one way; 3/4 doesn't, unless it is the same in both.
+                match (one > 12, two > 12) {
+                    (true, false) => civil(year, two, one),
+                    (false, true) => civil(year, one, two),
+                    (false, false) if one == two => civil(year, one, two),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+    }
+    read_written_date(&text.to_ascii_lowercase())
+}
+
+/// `March 1, 2026`, `1st of March 2026`, `Sunday, 1 Mar 2026`: a weekday must be the right one.
+fn read_written_date(text: &str) -> Option<Date> {
+    let (mut day, mut month, mut year, mut weekday) = (None, None, None, None);
+    for word in text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !matches!(*word, "" | "of" | "the")) {
+        let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let seen = if let Some(at) = month_named(word.trim_end_matches('.')) {
+            month.replace(at).is_some()
+        } else if let Some(at) = weekday_named(word.trim_end_matches('.')) {
+            weekday.replace(at).is_some()
+        } else if digits.len() == 4 && digits == word {
+            year.replace(digits.parse().ok()?).is_some()
+        } else if (1..=2).contains(&digits.len()) && matches!(&word[digits.len()..], "" | "st" | "nd" | "rd" | "th") {
+            day.replace(digits.parse().ok()?).is_some()
+        } else {
+            return None;
+        };
+        if seen {
+            return None;
+        }
+    }
+    let date = civil(year?, month?, day?)?;
+    weekday.is_none_or(|named| date.weekday().to_monday_zero_offset() == named).then_some(date)
+}
+
+fn civil(year: i16, month: i16, day: i16) -> Option<Date> {
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+pub(super) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+pub(super) const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+fn named(names: &[&str], word: &str) -> Option<usize> {
+    names.iter().position(|name| *name == word || (word.len() >= 3 && name.starts_with(word) && word.len() <= 4))
+}
+
+fn month_named(word: &str) -> Option<i16> {
+    named(&MONTHS, word).and_then(|at| i16::try_from(at + 1).ok())
+}
+
+fn weekday_named(word: &str) -> Option<i8> {
+    named(&WEEKDAYS, word).and_then(|at| i8::try_from(at).ok())
+}
+
+fn is_iso_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 10
+        && bytes
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+/// `15:30:00`, with or without a fraction and an offset: what `format: time` takes here. RFC 3339 asks for an offset,
+/// but a time that people say has none.
+pub(super) fn is_time(text: &str) -> bool {
+    let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
+        Some(at) => (&text[..at], &text[at..]),
+        None => (text, ""),
+    };
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let bytes = clock.as_bytes();
+    let shaped = bytes.len() == 8
+        && bytes
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 2 | 5) { *byte == b':' } else { byte.is_ascii_digit() });
+    let offset_fits = match offset {
+        "" | "Z" | "z" => true,
+        other => {
+            other.len() == 6
+                && other.is_ascii()
+                && two_numbers(&other[1..]).is_some_and(|(hour, minute)| hour < 24 && minute < 60)
+        }
+    };
+    shaped
+        && clock[..2] < *"24"
+        && clock[3..5] < *"60"
+        && clock[6..] < *"61"
+        && !fraction.is_empty()
+        && fraction.len() <= 9
+        && fraction.bytes().all(|byte| byte.is_ascii_digit())
+        && offset_fits
+}
+
+fn two_numbers(text: &str) -> Option<(i8, i8)> {
+    let (first, second) = text.split_once(':')?;
+    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?;
+    ((1..=2).contains(&first.len()) && second.len() == 2).then_some(())?;
+    Some((number(first)?, number(second)?))
+}
+
+/// `15:30`, `3:30 pm`, `3pm`.
+fn read_time(text: &str) -> Option<Time> {
+    let text = text.trim().to_ascii_lowercase().replace("a.m.", "am").replace("p.m.", "pm");
+    let (clock, half) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
+        (Some(clock), _) => (clock.trim_end(), Some(0)),
+        (_, Some(clock)) => (clock.trim_end(), Some(12)),
+        _ => (text.as_str(), None),
+    };
+    let (hour, minute) = match (two_numbers(clock), half) {
+        (Some(read), _) => read,
+        // A bare "3" may be an hour or not.
+        (None, Some(_)) if (1..=2).contains(&clock.len()) && clock.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (clock.parse().ok()?, 0)
+        }
+        _ => return None,
+    };
+    let hour = match half {
+        Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
+        Some(_) => return None,
+        None => hour,
+    };
+    Time::new(hour, minute, 0, 0).ok()
+}
+
+/// A date and time without an offset.
+fn read_local_date_time(text: &str) -> Option<DateTime> {
+    let text = text.trim();
+    let (date, time) = text.split_once(['T', 't', ' '])?;
+    if !is_iso_date(date) {
+        return None;
+    }
+    let time: Time = match two_numbers(time) {
+        Some((hour, minute)) => Time::new(hour, minute, 0, 0).ok()?,
+        None if is_time(time) && !time.contains(['Z', 'z', '+', '-']) => time.parse().ok()?,
+        None => return None,
+    };
+    Some(date.parse::<Date>().ok()?.to_datetime(time))
+}
+
+/// The language in which a module's numbers are spelt: of its BCP 47 tag, English where there is none of our own.
+#[must_use]
+pub fn number_language(tag: Option<&str>) -> Language {
+    let primary = tag.unwrap_or("en").split(['-', '_']).next().unwrap_or("en").to_ascii_lowercase();
+    text2num::get_interpreter_for(&primary).unwrap_or_else(Language::english)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        call::{
+            Validator,
+            testing::{function, json_value, module},
+        },
+        module::FunctionId,
+    };
+
+    /// What `value` becomes in a slot of this schema, and by which coercion.
+    fn coerced(schema: &Value, value: Value) -> (Value, Option<&'static str>) {
+        let parameters = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
+        let function = function("f", parameters);
+        let module = module(vec![function]);
+        let validator = Validator::compile(&module).expect("compiles");
+        let arguments = Map::from_iter([("x".to_owned(), value)]);
+        let (arguments, coercions) = validator.coerced(&module.functions[0], FunctionId::from_index(0), arguments);
+        let (again, more) = validator.coerced(&module.functions[0], FunctionId::from_index(0), arguments.clone());
+        assert_eq!((&again, more), (&arguments, Vec::new()), "idempotent");
+        (arguments.get("x").cloned().unwrap_or(Value::Null), coercions.first().map(|done| done.name))
+    }
+
+    #[test]
+    fn what_reads_in_one_way_is_coerced() {
+        let text = json!({"type": "string"});
+        let int = json!({"type": "integer"});
+        let num = json!({"type": "number"});
+        let flag = json!({"type": "boolean"});
+        let unit = json!({"type": "string", "enum": ["celsius", "fahrenheit", "extra_large"]});
+        let date = json!({"type": "string", "format": "date"});
+        let time = json!({"type": "string", "format": "time"});
+        let moment = json!({"type": "string", "format": "date-time"});
+        let list = json!({"type": "array", "items": {"type": "integer"}});
+        let maybe = json!({"type": ["integer", "null"]});
+        let union = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
+        for (schema, from, to, name) in [
+            (&int, json!("two"), json!(2), "number-word"),
+            (&int, json!("Twenty-one"), json!(21), "number-word"),
+            (&int, json!("two hundred and five"), json!(205), "number-word"),
+            (&int, json!("3"), json!(3), "number-text"),
+            (&int, json!("-3.0"), json!(-3), "number-text"),
+            (&int, json!(3.0), json!(3), "whole-number"),
+            (&int, json!({"amount": 5, "currency": "USD"}), json!(5), "money-amount"),
+            (&int, json!([5]), json!(5), "array-of-one"),
+            (&num, json!("$5.50"), json!(5.5), "number-unit"),
+            (&num, json!("5%"), json!(5), "number-unit"),
+            (&num, json!("1,234,567.5"), json!(1_234_567.5), "number-text"),
+            (&num, json!("1,000"), json!(1000), "number-text"),
+            (&flag, json!("Yes"), json!(true), "boolean-word"),
+            (&flag, json!("false"), json!(false), "boolean-word"),
+            (&flag, json!(1), json!(true), "boolean-number"),
+            (&text, json!(98101), json!("98101"), "to-text"),
+            (&text, json!(true), json!("true"), "to-text"),
+            (&unit, json!("Celsius"), json!("celsius"), "choice"),
+            (&unit, json!(" Extra-Large"), json!("extra_large"), "choice"),
+            (&json!({"enum": [1, 2]}), json!("two"), json!(2), "choice"),
+            (&json!({"enum": ["1", "2"]}), json!(2), json!("2"), "choice"),
+            (&date, json!("March 1st, 2026"), json!("2026-03-01"), "date"),
+            (&date, json!("Sunday, 1 Mar 2026"), json!("2026-03-01"), "date"),
+            (&date, json!("2026/3/1"), json!("2026-03-01"), "date"),
+            (&date, json!("25/12/2026"), json!("2026-12-25"), "date"),
+            (&date, json!("2026-03-01T00:00:00Z"), json!("2026-03-01"), "date"),
+            (&date, json!("20260301"), json!("2026-03-01"), "date"),
+            (&time, json!("3:30 PM"), json!("15:30:00"), "time"),
+            (&time, json!("12am"), json!("00:00:00"), "time"),
+            (&moment, json!("2026-03-01T15:30:00"), json!("2026-03-01T15:30:00+00:00"), "date-time"),
+            (&moment, json!("2026-03-01 15:30"), json!("2026-03-01T15:30:00+00:00"), "date-time"),
+            (&list, json!("two"), json!([2]), "to-array"),
+            (&list, json!("[1, 2]"), json!([1, 2]), "json-text"),
+            (&maybe, json!("two"), json!(2), "number-word"),
+            (&union, json!("two"), json!(2), "number-word"),
+            (&json!({"type": "string", "x-list": 0}), json!("The Big Apple"), json!("New York, NY"), "synonym"),
+            (&json!({"type": "string", "x-list": 0}), json!("new york ny"), json!("New York, NY"), "synonym"),
+        ] {
+            assert_eq!(coerced(schema, from.clone()), (to, Some(name)), "{schema} {from}");
+        }
+    }
+
+    #[test]
+    fn what_reads_in_two_ways_is_left_alone() {
+        let int = json!({"type": "integer"});
+        let num = json!({"type": "number"});
+        let unit = json!({"type": "string", "enum": ["celsius", "Cel-sius", "f"]});
+        let date = json!({"type": "string", "format": "date"});
+        for (schema, value) in [
+            (&int, json!("three or four")),
+            (&int, json!("one two")),
+            (&int, json!(2.5)),
+            (&int, json!("2.5")),
+            (&int, json!("2 or 3")),
+            (&int, json!("second")),
+            (&int, json!("3kg")),
+            (&int, json!([1, 2])),
+            (&num, json!("1,5")),
+            (&num, json!("abc")),
+            (&num, json!("NaN")),
+            (&num, json!("infinity")),
+            (&num, json!("1e999")),
+            (&num, json!({"amount": 5, "unit": "kg"})),
+            (&json!({"type": "boolean"}), json!("maybe")),
+            (&json!({"type": "boolean"}), json!(2)),
+            (&unit, json!("CELSIUS")),
+            (&date, json!("03/04/2026")),
+            (&date, json!("2026-02-30")),
+            (&date, json!("Monday, March 1, 2026")),
+            (&date, json!("tomorrow")),
+            (&date, json!("2026-03-01T15:30:00")),
+            (&json!({"type": "string", "format": "time"}), json!("3")),
+            (&json!({"type": "string", "x-list": 0}), json!("the city")),
+            (&json!({"anyOf": [{"type": "integer"}, {"type": "boolean"}]}), json!("no two")),
+        ] {
+            assert_eq!(coerced(schema, value.clone()), (value.clone(), None), "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_out_and_keys_are_found() {
+        let parameters = json!({"type": "object", "required": ["num_days", "kind"], "properties": {
+            "num_days": {"type": "integer"}, "note": {"type": "string"}, "unit": {"type": ["string", "null"]},
+            "kind": {"const": "daily"}, "page": {"type": "integer", "default": 1}}});
+        let module = module(vec![function("f", parameters)]);
+        let validator = Validator::compile(&module).expect("compiles");
+        let given = json!({"numDays": "3", "note": "", "unit": null, "other": 1});
+        let Value::Object(given) = given else { unreachable!("an object") };
+        let (arguments, coercions) = validator.coerced(&module.functions[0], FunctionId::from_index(0), given);
+        assert_eq!(Value::Object(arguments), json!({"num_days": 3, "other": 1, "kind": "daily"}));
+        let done: Vec<_> = coercions.iter().map(|done| (done.path.as_str(), done.name)).collect();
+        let expected = [
+            ("/num_days", "key"),
+            ("/num_days", "number-text"),
+            ("/note", "empty-dropped"),
+            ("/unit", "null-dropped"),
+            ("/kind", "default"),
+        ];
+        assert_eq!(done, expected);
+    }
+
+    fn any_schema() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(json!({"type": "string"})),
+            Just(json!({"type": "string", "format": "date"})),
+            Just(json!({"type": "string", "format": "time"})),
+            Just(json!({"type": "string", "format": "date-time"})),
+            Just(json!({"type": "integer", "minimum": 0})),
+            Just(json!({"type": "number"})),
+            Just(json!({"type": "boolean"})),
+            Just(json!({"type": ["integer", "string"]})),
+            Just(json!({"enum": ["a", "A", "b", 1, true]})),
+            Just(json!({"type": "array", "items": {"type": "number"}})),
+            Just(json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}})),
+            Just(
+                json!({"anyOf": [{"type": "integer"}, {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}]})
+            ),
+            Just(json!({})),
+        ]
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            json_value(2),
+            "(two|yes|3|3\\.0|2026-03-01|15:30|15:30:00|1,000|true|[0-9]{1,4}[/-][0-9]{1,2}[/-][0-9]{1,4})"
+                .prop_map(Value::from),
+            (-5..5_i64).prop_map(Value::from),
+            Just(json!(3.0)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_valid_value_keeps_its_meaning(schema in any_schema(), value in any_value()) {
+            let parameters = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
+            let module = module(vec![function("f", parameters.clone())]);
+            let validator = Validator::compile(&module).expect("compiles");
+            let plain = jsonschema::options().should_validate_formats(true).with_format("time", is_time).build(&parameters).expect("compiles");
+            let given = json!({"x": value});
+            let was_valid = plain.is_valid(&given);
+            let Value::Object(arguments) = given.clone() else { unreachable!("an object") };
+            let (made, _) = validator.coerced(&module.functions[0], FunctionId::from_index(0), arguments);
+            if was_valid {
+                prop_assert!(equal(&Value::Object(made.clone()), &given) || has_nothing(&given), "{:?} from {}", made, given);
+                prop_assert!(plain.is_valid(&Value::Object(made)));
+            }
+        }
+
+        #[test]
+        fn coercion_is_idempotent_and_never_panics(schema in any_schema(), value in any_value()) {
+            coerced(&schema, value);
+        }
+    }
+
+    fn equal(left: &Value, right: &Value) -> bool {
+        match (left, right) {
+            (Value::Array(left), Value::Array(right)) => {
+                left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+            }
+            (Value::Object(left), Value::Object(right)) => {
+                left.len() == right.len()
+                    && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
+            }
+            _ => same(left, right),
+        }
+    }
+
+    /// `null` and `""` in optional places, and keys spelt in another way, are the documented exceptions.
+    fn has_nothing(value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.iter().any(has_nothing),
+            Value::Object(members) => members.iter().any(|(key, value)| has_nothing(value) || squeeze(key) != *key),
+            _ => false,
+        }
+    }
+}

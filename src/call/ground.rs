@@ -1,0 +1,983 @@
+//! Where each value of a call comes from. A value that nobody said is invented: it is dropped and reported.
+//!
+//! Evidence is looked for from the strongest on: a recognizer's mention of the same value; the value's own words in
+//! the utterance (folded; then with numbers spelt out or not and with inflected endings; then in another order);
+//! its number, date or digits; the same in earlier texts of the conversation; the schema's default; its choices.
+
+use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
+
+use jiff::civil::Date;
+use serde_json::{Map, Value};
+use text2num::Language;
+
+use super::{
+    Coercion, Grounded, Origin, Violation, ViolationKind,
+    coerce::{MONTHS, WEEKDAYS, accepts_type, choices, push_pointer, read_number, same, schemas_at, text_of},
+};
+use crate::{
+    module::{Function, Slot, SlotId, SlotKind, SlotPath, Step},
+    text::{Span, Utterance, fold},
+};
+
+/// Values of more words than this are only looked for as they stand.
+const MAX_WORDS: usize = 200;
+/// How much of a value's letters must have been said, where its words are found in another order or with gaps.
+const OVERLAP: f32 = 0.7;
+
+/// What was said.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    pub utterance: &'a Utterance,
+    /// Earlier texts of the conversation, in any order.
+    pub earlier: &'a [&'a str],
+    /// What recognizers found in the utterance.
+    pub sightings: &'a [Sighting],
+}
+
+/// A recognizer's find, in neutral terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sighting {
+    pub span: Span,
+    /// The utterance under `span`.
+    pub text: String,
+    /// Canonical.
+    pub value: Value,
+    /// The recognizer's name.
+    pub recognizer: String,
+    /// 0 to 1.
+    pub score: f32,
+}
+
+/// What grounding knows of the function beside its slots.
+pub struct Rules<'a> {
+    /// Slots whose values a model may write itself.
+    pub free: &'a dyn Fn(SlotId) -> bool,
+    /// The slot at a path, if it is one.
+    pub slot_at: &'a dyn Fn(&SlotPath) -> Option<SlotId>,
+    /// The language in which numbers are spelt.
+    pub language: &'a Language,
+    /// What coercion did: the values before it are evidence too.
+    pub coercions: &'a [Coercion],
+    /// JSON pointers of values that the schema refuses: left out without a word.
+    pub offending: &'a HashSet<&'a str>,
+}
+
+/// What became of a proposal's values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Grounding {
+    /// Without the ungrounded values, and without the objects and arrays that were left empty by that.
+    pub arguments: Map<String, Value>,
+    /// One for each scalar of `arguments`, in its order.
+    pub grounded: Vec<Grounded>,
+    /// One [`ViolationKind::Ungrounded`] for each value that was taken out.
+    pub violations: Vec<Violation>,
+}
+
+/// Grounds every scalar of `arguments`. What comes out contains no value without an [`Origin`].
+#[must_use]
+pub fn ground(
+    function: &Function,
+    arguments: Map<String, Value>,
+    evidence: &Evidence<'_>,
+    rules: &Rules<'_>,
+) -> Grounding {
+    let mut walk = Walk {
+        function,
+        rules,
+        evidence,
+        said: Source::new(Cow::Borrowed(evidence.utterance)),
+        earlier: OnceCell::new(),
+        used: Vec::new(),
+        pointer: String::new(),
+        place: String::new(),
+        steps: Vec::new(),
+        grounding: Grounding::default(),
+    };
+    let kept = walk.object(arguments);
+    walk.grounding.arguments = kept;
+    walk.grounding
+}
+
+struct Walk<'a> {
+    function: &'a Function,
+    rules: &'a Rules<'a>,
+    evidence: &'a Evidence<'a>,
+    said: Source<'a>,
+    earlier: OnceCell<Vec<Source<'a>>>,
+    /// Spans that already stand for a value: two equal values are two spans where there are two.
+    used: Vec<Span>,
+    /// Where the walk is in the proposal, and where that lies in what is kept of it: items move up.
+    pointer: String,
+    place: String,
+    steps: Vec<Step>,
+    grounding: Grounding,
+}
+
+impl<'a> Walk<'a> {
+    fn object(&mut self, object: Map<String, Value>) -> Map<String, Value> {
+        object
+            .into_iter()
+            .filter_map(|(key, value)| {
+                let kept = self.within(&key, &key, Step::Key(key.as_str().into()), |walk| walk.value(value))?;
+                Some((key, kept))
+            })
+            .collect()
+    }
+
+    fn within<T>(&mut self, key: &str, place: &str, step: Step, act: impl FnOnce(&mut Self) -> T) -> T {
+        let (pointer_length, place_length) = (self.pointer.len(), self.place.len());
+        push_pointer(&mut self.pointer, key);
+        push_pointer(&mut self.place, place);
+        self.steps.push(step);
+        let result = act(self);
+        self.steps.pop();
+        self.pointer.truncate(pointer_length);
+        self.place.truncate(place_length);
+        result
+    }
+
+    fn value(&mut self, value: Value) -> Option<Value> {
+        if self.rules.offending.contains(self.pointer.as_str()) {
+            return None;
+        }
+        match value {
+            Value::Object(members) if members.is_empty() => Some(Value::Object(members)),
+            Value::Array(items) if items.is_empty() => Some(Value::Array(items)),
+            Value::Object(members) => Some(self.object(members)).filter(|kept| !kept.is_empty()).map(Value::Object),
+            Value::Array(items) => {
+                let mut kept = Vec::with_capacity(items.len());
+                for (index, item) in items.into_iter().enumerate() {
+                    let place = kept.len().to_string();
+                    kept.extend(self.within(&index.to_string(), &place, Step::Each, |walk| walk.value(item)));
+                }
+                Some(kept).filter(|kept| !kept.is_empty()).map(Value::Array)
+            }
+            scalar => self.scalar(scalar),
+        }
+    }
+
+    fn scalar(&mut self, value: Value) -> Option<Value> {
+        let slot = self.slot();
+        let Some((origin, confidence)) = self.origin(&value, slot) else {
+            self.grounding.violations.push(Violation {
+                kind: ViolationKind::Ungrounded,
+                path: self.pointer.clone(),
+                found: Some(super::validate::brief(&value)),
+                expected: "a value that was said; leave it out if it was not".to_owned(),
+            });
+            return None;
+        };
+        if let Origin::Utterance { span, .. } = &origin {
+            self.used.push(*span);
+        }
+        let path = slot.map_or_else(|| SlotPath(self.steps.clone()), |(_, slot)| slot.path.clone());
+        self.grounding.grounded.push(Grounded {
+            path,
+            pointer: self.place.clone(),
+            value: value.clone(),
+            origin,
+            confidence,
+        });
+        Some(value)
+    }
+
+    /// The slot of this very place, else the open slot ([`SlotKind::Any`]) that it lies in.
+    fn slot(&self) -> Option<(SlotId, &'a Slot)> {
+        let at = |steps: &[Step]| {
+            let id = (self.rules.slot_at)(&SlotPath(steps.to_vec()))?;
+            Some((id, self.function.slot(id)))
+        };
+        at(&self.steps).or_else(|| {
+            let shorter = (1..self.steps.len()).rev();
+            shorter.filter_map(|length| at(&self.steps[..length])).find(|(_, slot)| slot.kind == SlotKind::Any)
+        })
+    }
+
+    fn origin(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>) -> Option<(Origin, f32)> {
+        let filled = |coercion: &Coercion| {
+            coercion.name == "default"
+                && self
+                    .pointer
+                    .strip_prefix(coercion.path.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if value.is_null() || self.rules.coercions.iter().any(filled) {
+            return Some((Origin::Default, 1.0));
+        }
+        let before: Vec<&Value> = self
+            .rules
+            .coercions
+            .iter()
+            .filter(|coercion| coercion.path == self.pointer && !coercion.from.is_null())
+            .map(|coercion| &coercion.from)
+            .filter(|from| !from.is_object() && !from.is_array())
+            .collect();
+        // What was proposed, before it was made fit, is nearer to what was said.
+        let readings = || before.iter().copied().chain(std::iter::once(value));
+        if let Some(found) = self.sighted(value) {
+            return Some(found);
+        }
+        if let Some((span, confidence)) =
+            readings().find_map(|reading| self.said.find(reading, &self.used, self.rules.language))
+        {
+            let text = self.evidence.utterance.slice(span).to_owned();
+            return Some((Origin::Utterance { span, text, recognizer: None }, confidence));
+        }
+        if let Some(slot) = slot
+            && (self.rules.free)(slot.0)
+        {
+            return Some((Origin::Generated, 0.5));
+        }
+        let earlier = self.earlier.get_or_init(|| {
+            self.evidence.earlier.iter().map(|text| Source::new(Cow::Owned(Utterance::new(text)))).collect()
+        });
+        for source in earlier {
+            if let Some((span, confidence)) =
+                readings().find_map(|reading| source.find(reading, &[], self.rules.language))
+            {
+                return Some((Origin::Earlier { text: source.text.slice(span).to_owned() }, confidence * 0.9));
+            }
+        }
+        self.decided(value, slot.map(|(_, slot)| slot))
+    }
+
+    /// A value that nobody said, but that the schema offers.
+    fn decided(&self, value: &Value, slot: Option<&Slot>) -> Option<(Origin, f32)> {
+        // The slot of an open value knows nothing of what lies in it; the schema may.
+        let inside = match slot {
+            Some(slot) if slot.kind != SlotKind::Any => Vec::new(),
+            _ => schemas_at(&self.function.parameters, &self.pointer),
+        };
+        let mut defaults = slot
+            .and_then(|slot| slot.default.as_ref())
+            .into_iter()
+            .chain(inside.iter().filter_map(|of| of.get("default")));
+        if defaults.any(|default| same(default, value)) {
+            return Some((Origin::Default, 1.0));
+        }
+        let declared = slot
+            .map(|slot| slot.choices.iter().collect())
+            .into_iter()
+            .chain(inside.iter().filter_map(|of| choices(of)));
+        for choices in declared {
+            if choices.iter().any(|choice| same(choice, value)) {
+                return Some(if choices.len() == 1 { (Origin::Default, 1.0) } else { (Origin::Choice, 0.5) });
+            }
+        }
+        let is_flag = value.is_boolean()
+            && (slot.is_some_and(|slot| slot.kind == SlotKind::Boolean)
+                || inside.iter().any(|of| accepts_type(of, "boolean")));
+        is_flag.then_some((Origin::Choice, 0.5))
+    }
+
+    fn sighted(&self, value: &Value) -> Option<(Origin, f32)> {
+        let rank = |sighting: &&Sighting| {
+            let free = !self.used.iter().any(|used| used.overlaps(sighting.span));
+            (free, sighting.score, sighting.span.len())
+        };
+        let best =
+            self.evidence.sightings.iter().filter(|sighting| means(&sighting.value, &sighting.text, value)).max_by(
+                |left, right| {
+                    let ((free, score, length), (other_free, other_score, other_length)) = (rank(left), rank(right));
+                    free.cmp(&other_free).then(score.total_cmp(&other_score)).then(length.cmp(&other_length))
+                },
+            );
+        let best = best.or_else(|| {
+            // A date and a time that were found apart.
+            let text = value.as_str().filter(|text| text.len() >= 16)?;
+            let found = |part: &str| self.evidence.sightings.iter().find(|sighting| sighting.value == *part);
+            found(text.get(11..19).unwrap_or_default())?;
+            found(text.get(..10)?)
+        })?;
+        let origin =
+            Origin::Utterance { span: best.span, text: best.text.clone(), recognizer: Some(best.recognizer.clone()) };
+        Some((origin, best.score.clamp(0.0, 1.0)))
+    }
+}
+
+/// Whether a recognizer's value (or its text) is `value`, or has it as a part.
+fn means(sighted: &Value, text: &str, value: &Value) -> bool {
+    if same(sighted, value) {
+        return true;
+    }
+    match (sighted, value) {
+        // `{"amount": 5, "currency": "USD"}` has a 5 and a "USD".
+        (Value::Object(members), scalar) => members.values().any(|member| !member.is_null() && same(member, scalar)),
+        (Value::String(sighted), Value::String(value)) => {
+            let is_date = |text: &str| text.len() >= 10 && text.is_ascii() && text[..10].parse::<Date>().is_ok();
+            fold(sighted) == fold(value)
+                || fold(text) == fold(value)
+                || (is_date(sighted)
+                    && (value.starts_with(sighted.as_str()) || sighted.starts_with(value.as_str()) && is_date(value)))
+                || (is_date(sighted) && value.len() >= 5 && sighted.get(11..).is_some_and(|time| time == value))
+        }
+        // A number that a text slot holds as text, and the other way round.
+        (_, Value::String(value)) => {
+            text_of(sighted).is_some_and(|sighted| sighted == *value) || fold(text) == fold(value)
+        }
+        _ => false,
+    }
+}
+
+/// A text with what is looked up in it, made when it is first needed.
+struct Source<'a> {
+    text: Cow<'a, Utterance>,
+    words: OnceCell<Vec<Word>>,
+    numbers: OnceCell<Vec<Quantity>>,
+}
+
+#[derive(Debug)]
+struct Word {
+    folded: String,
+    span: Span,
+}
+
+#[derive(Debug)]
+struct Quantity {
+    value: f64,
+    span: Span,
+    percent: bool,
+    /// "3rd": a count only where no other word says it.
+    ordinal: bool,
+}
+
+impl<'a> Source<'a> {
+    fn new(text: Cow<'a, Utterance>) -> Self {
+        Self { text, words: OnceCell::new(), numbers: OnceCell::new() }
+    }
+
+    fn words(&self) -> &[Word] {
+        self.words.get_or_init(|| {
+            let folded = self.text.folded();
+            split_words(folded)
+                .map(|(start, word)| Word {
+                    folded: word.to_owned(),
+                    span: self.text.span_of_folded(start..start + word.len()),
+                })
+                .collect()
+        })
+    }
+
+    /// Where `value` was said, and how surely.
+    fn find(&self, value: &Value, used: &[Span], language: &Language) -> Option<(Span, f32)> {
+        match value {
+            Value::String(text) => self
+                .verbatim(text, used)
+                .or_else(|| self.in_words(text, used, language))
+                .or_else(|| {
+                    let (_, number) = read_number(text, language, true)?;
+                    self.number(number, used, language)
+                })
+                .or_else(|| self.digits(text))
+                .or_else(|| self.date(text, language))
+                .or_else(|| self.duration(text, language))
+                .or_else(|| self.overlap(text)),
+            Value::Number(number) => self.number(number.as_f64()?, used, language),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// The folded value as it stands, at the bounds of words.
+    fn verbatim(&self, value: &str, used: &[Span]) -> Option<(Span, f32)> {
+        let folded = fold(value.trim());
+        if !folded.chars().any(char::is_alphanumeric) {
+            return None;
+        }
+        let text = self.text.folded();
+        let mut best: Option<Span> = None;
+        for (at, _) in text.match_indices(folded.as_str()) {
+            let end = at + folded.len();
+            let span = self.text.span_of_folded(at..end);
+            if !((is_bound(text, at) && is_bound(text, end)) || self.is_words(span)) {
+                continue;
+            }
+            if !used.iter().any(|taken| taken.overlaps(span)) {
+                best = Some(span);
+                break;
+            }
+            best = best.or(Some(span));
+        }
+        // Letters whose marks fold away may end before their word does.
+        let same_word = || self.text.words().iter().copied().find(|word| self.text.slice(*word) == value.trim());
+        let span = best.or_else(same_word)?;
+        Some((span, if self.text.slice(span) == value { 1.0 } else { 0.98 }))
+    }
+
+    /// True if `span` begins and ends with words of the utterance, whatever letters touch it.
+    fn is_words(&self, span: Span) -> bool {
+        let words = self.text.words();
+        words.binary_search_by_key(&span.start, |word| word.start).is_ok()
+            && words.binary_search_by_key(&span.end, |word| word.end).is_ok()
+    }
+
+    /// The value's words in a row, with numbers spelt either way and other endings.
+    fn in_words(&self, value: &str, used: &[Span], language: &Language) -> Option<(Span, f32)> {
+        let folded = fold(value);
+        let wanted: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
+        if wanted.is_empty() || wanted.len() > MAX_WORDS {
+            return None;
+        }
+        let words = self.words();
+        let alike =
+            |said: &Word, wanted: &str| kin(&said.folded, wanted) || same_number(&said.folded, wanted, language);
+        let mut best: Option<Span> = None;
+        for window in words.windows(wanted.len()) {
+            if window.iter().zip(&wanted).all(|(said, wanted)| alike(said, wanted)) {
+                let span = Span::new(window[0].span.start, window[window.len() - 1].span.end);
+                if !used.iter().any(|taken| taken.overlaps(span)) {
+                    best = Some(span);
+                    break;
+                }
+                best = best.or(Some(span));
+            }
+        }
+        best.map(|span| (span, 0.9))
+    }
+
+    /// Most of the value's words, anywhere. A word with a digit, or one that negates, must be there.
+    fn overlap(&self, value: &str) -> Option<(Span, f32)> {
+        let folded = fold(value);
+        let wanted: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
+        if wanted.len() < 2 || wanted.len() > MAX_WORDS {
+            return None;
+        }
+        let (mut letters, mut heard, mut spans) = (0, 0, Vec::new());
+        for word in &wanted {
+            let found = self.words().iter().find(|said| kin(&said.folded, word));
+            let weight = if FILLERS.contains(word) { 0 } else { word.chars().count() };
+            letters += weight;
+            match found {
+                Some(said) if weight > 0 => {
+                    heard += weight;
+                    spans.push(said.span);
+                }
+                Some(_) => {}
+                None if NEGATIONS.contains(word) || word.bytes().any(|byte| byte.is_ascii_digit()) => return None,
+                None => {}
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts of letters")]
+        let share = heard as f32 / letters.max(1) as f32;
+        if letters == 0 || share < OVERLAP {
+            return None;
+        }
+        let hull = Span::new(spans.iter().map(|span| span.start).min()?, spans.iter().map(|span| span.end).max()?);
+        let span = if hull.len() <= 2 * value.chars().count() + 8 {
+            hull
+        } else {
+            spans.into_iter().max_by_key(|span| span.len())?
+        };
+        Some((span, 0.5 + 0.3 * (share - OVERLAP) / (1.0 - OVERLAP)))
+    }
+
+    fn number(&self, wanted: f64, used: &[Span], language: &Language) -> Option<(Span, f32)> {
+        let equal = |left: f64, right: f64| (left - right).abs() <= 1e-9 * right.abs().max(1.0);
+        let fits = |quantity: &&Quantity| {
+            equal(quantity.value, wanted)
+                || (quantity.percent && equal(quantity.value / 100.0, wanted))
+                || (wanted < 0.0 && equal(quantity.value, -wanted) && self.is_negated(quantity.span))
+        };
+        let is_used = |quantity: &Quantity| used.iter().any(|span| span.overlaps(quantity.span));
+        let best =
+            self.numbers(language).iter().filter(fits).min_by_key(|quantity| (is_used(quantity), quantity.ordinal))?;
+        Some((best.span, if best.ordinal { 0.85 } else { 0.95 }))
+    }
+
+    fn is_negated(&self, span: Span) -> bool {
+        let before = fold(self.text.slice(Span::new(span.start.saturating_sub(12), span.start)));
+        let before = before.trim_end();
+        before.ends_with('-') || ["minus", "negative", "below"].iter().any(|word| before.ends_with(word))
+    }
+
+    /// Every number in the text: in digits, spelt, or by a word for a count.
+    fn numbers(&self, language: &Language) -> &[Quantity] {
+        self.numbers.get_or_init(|| {
+            let mut numbers = Vec::new();
+            let words = self.text.words();
+            for (index, span) in words.iter().enumerate() {
+                let word = fold(self.text.slice(*span));
+                let mut push = |value: f64, span: Span| {
+                    let after = fold(self.text.slice(Span::new(span.end, span.end + 9)));
+                    let percent = after.trim_start().starts_with('%') || after.trim_start().starts_with("percent");
+                    let ordinal = ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending))
+                        && word.starts_with(|c: char| c.is_ascii_digit());
+                    numbers.push(Quantity { value, span, percent, ordinal });
+                };
+                for value in digits_of(&word) {
+                    push(value, *span);
+                }
+                if let Some((_, value)) = COUNTS.iter().find(|(name, _)| *name == word) {
+                    push(*value, *span);
+                    if word == "dozen" && index > 0 {
+                        let before = fold(self.text.slice(words[index - 1]));
+                        let both = Span::new(words[index - 1].start, span.end);
+                        if before == "a" && index > 1 && fold(self.text.slice(words[index - 2])) == "half" {
+                            push(6.0, Span::new(words[index - 2].start, span.end));
+                        } else if before == "half" {
+                            push(6.0, both);
+                        } else if let Some((_, count)) = read_number(&before, language, true) {
+                            push(count * 12.0, both);
+                        }
+                    }
+                }
+            }
+            self.spelt(language, &mut numbers);
+            numbers
+        })
+    }
+
+    /// Numbers in words, "two hundred and five", and such a number "and a half".
+    fn spelt(&self, language: &Language, numbers: &mut Vec<Quantity>) {
+        let words = self.text.words();
+        let spoken: Vec<Spoken> = words
+            .iter()
+            .enumerate()
+            .map(|(index, span)| {
+                let gap =
+                    index.checked_sub(1).map_or("", |before| self.text.slice(Span::new(words[before].end, span.start)));
+                Spoken {
+                    word: self.text.slice(*span).to_lowercase(),
+                    apart: gap.chars().any(|c| !c.is_whitespace() && c != '-'),
+                }
+            })
+            .collect();
+        for found in text2num::find_numbers(spoken.iter(), language, 0.0) {
+            let (Some(first), Some(last)) = (words.get(found.start), words.get(found.end.saturating_sub(1))) else {
+                continue;
+            };
+            let span = Span::new(first.start, last.end);
+            let after = fold(self.text.slice(Span::new(span.end, span.end + 11)));
+            if let Some(rest) = after.strip_prefix(" and a ")
+                && rest.starts_with("half")
+            {
+                numbers.push(Quantity {
+                    value: found.value + 0.5,
+                    span: Span::new(span.start, span.end + 11),
+                    percent: false,
+                    ordinal: false,
+                });
+            }
+            let percent = after.trim_start().starts_with('%') || after.trim_start().starts_with("percent");
+            numbers.push(Quantity { value: found.value, span, percent, ordinal: found.is_ordinal });
+        }
+    }
+
+    /// A number of six digits or more, written in groups or with a prefix (phones, cards, account numbers).
+    fn digits(&self, value: &str) -> Option<(Span, f32)> {
+        let wanted: String = value.chars().filter(char::is_ascii_digit).collect();
+        if wanted.len() < 6 || value.chars().any(char::is_alphabetic) {
+            return None;
+        }
+        // A run of digits with the usual separators between them.
+        let text = self.text.folded();
+        let (mut run, mut start, mut end) = (String::new(), 0, 0);
+        for (at, character) in text.char_indices().chain(std::iter::once((text.len(), '\0'))) {
+            if character.is_ascii_digit() {
+                if run.is_empty() {
+                    start = at;
+                }
+                run.push(character);
+                end = at + 1;
+            } else if !run.is_empty() && !matches!(character, ' ' | '-' | '.' | '(' | ')' | '/' | '+') {
+                let national = run.trim_start_matches('0');
+                if run == wanted
+                    || (national.len() >= 6
+                        && wanted.len() - national.len().min(wanted.len()) <= 4
+                        && wanted.ends_with(national))
+                {
+                    return Some((self.text.span_of_folded(start..end), 0.9));
+                }
+                run.clear();
+            }
+        }
+        None
+    }
+
+    /// An ISO date (or date-time) whose parts were said: its day with its month, or its weekday.
+    fn date(&self, value: &str, language: &Language) -> Option<(Span, f32)> {
+        let date: Date = value.get(..10).filter(|day| day.len() == 10)?.parse().ok()?;
+        let word = |name: &str| {
+            self.words().iter().find(|word| {
+                word.folded == name
+                    || (word.folded.len() >= 3 && word.folded.len() <= 4 && name.starts_with(&word.folded))
+            })
+        };
+        let number = |wanted: i16| self.number(f64::from(wanted), &[], language).map(|(span, _)| span);
+        if let Some(clock) = value.get(11..16)
+            && clock != "00:00"
+        {
+            // The hour must have been said, in either way of counting.
+            let hour: i16 = clock.get(..2)?.parse().ok()?;
+            let minute: i16 = clock.get(3..)?.parse().ok()?;
+            let noon = if hour == 12 { word("noon") } else { None };
+            let half_day = if hour % 12 == 0 { 12 } else { hour % 12 };
+            if noon.is_none() && number(hour).is_none() && number(half_day).is_none() {
+                return None;
+            }
+            if minute != 0 && number(minute).is_none() && !(minute == 30 && word("half").is_some()) {
+                return None;
+            }
+        }
+        let month = usize::try_from(date.month()).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?))?;
+        if let Some(day) = number(date.day().into()) {
+            if let Some(month) = word(month) {
+                return Some((Span::new(day.start.min(month.span.start), day.end.max(month.span.end)), 0.8));
+            }
+            let month = number(date.month().into()).filter(|month| *month != day);
+            if let (Some(month), Some(_)) = (month, number(date.year())) {
+                return Some((Span::new(day.start.min(month.start), day.end.max(month.end)), 0.7));
+            }
+        }
+        let weekday = usize::try_from(date.weekday().to_monday_zero_offset()).ok().and_then(|at| WEEKDAYS.get(at))?;
+        word(weekday).map(|found| (found.span, 0.6))
+    }
+
+    /// An ISO duration all of whose numbers were said.
+    fn duration(&self, value: &str, language: &Language) -> Option<(Span, f32)> {
+        let body = value.strip_prefix('P')?;
+        if !body.bytes().all(|byte| byte.is_ascii_digit() || b"YMWDTHS.".contains(&byte)) {
+            return None;
+        }
+        let mut spans = Vec::new();
+        for part in body.split(|c: char| c.is_ascii_uppercase()).filter(|part| !part.is_empty()) {
+            spans.push(self.number(part.parse().ok()?, &[], language)?.0);
+        }
+        spans.first().map(|first| (*first, 0.7))
+    }
+}
+
+struct Spoken {
+    word: String,
+    apart: bool,
+}
+
+impl text2num::Token for &Spoken {
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.word)
+    }
+
+    fn text_lowercase(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.word)
+    }
+
+    fn nt_separated(&self, _: &Self) -> bool {
+        self.apart
+    }
+}
+
+/// Words for counts. "A" is none: people say it of everything.
+const COUNTS: [(&str, f64); 11] = [
+    ("couple", 2.0),
+    ("pair", 2.0),
+    ("both", 2.0),
+    ("double", 2.0),
+    ("twice", 2.0),
+    ("once", 1.0),
+    ("single", 1.0),
+    ("triple", 3.0),
+    ("dozen", 12.0),
+    ("half", 0.5),
+    ("quarter", 0.25),
+];
+
+const NEGATIONS: [&str; 8] = ["no", "not", "without", "never", "none", "except", "non", "dont"];
+
+/// Words that weigh nothing in an overlap.
+const FILLERS: [&str; 18] = [
+    "the", "a", "an", "of", "to", "for", "in", "on", "at", "and", "with", "my", "your", "is", "by", "from", "de", "la",
+];
+
+/// Words of letters and digits, with the byte where each begins.
+fn split_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split(|c: char| !c.is_alphanumeric()).filter_map(move |word| {
+        // The separator after a word is one character; its length is found where the text goes on.
+        let start = at;
+        at += word.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+        (!word.is_empty()).then_some((start, word))
+    })
+}
+
+/// True unless a word would be cut at byte `at`. Scripts without spaces have no such bounds, nor do words whose
+/// endings are written onto them.
+fn is_bound(text: &str, at: usize) -> bool {
+    let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) else { return true };
+    !(before.is_alphanumeric() && after.is_alphanumeric()) || is_unspaced(before) || is_unspaced(after)
+}
+
+fn is_unspaced(character: char) -> bool {
+    matches!(u32::from(character),
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3130..=0x318F
+        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x323AF)
+}
+
+/// The same word, or the same with another of the common endings.
+fn kin(left: &str, right: &str) -> bool {
+    if left == right {
+        return true;
+    }
+    let common: usize =
+        left.chars().zip(right.chars()).take_while(|(left, right)| left == right).map(|(c, _)| c.len_utf8()).sum();
+    // `city`/`cities`, `dress`/`dresses`: what is left on either side must be an ending.
+    common >= 3
+        && [&left[common..], &right[common..]].iter().all(|ending| {
+            matches!(
+                *ending,
+                "" | "s"
+                    | "es"
+                    | "y"
+                    | "ies"
+                    | "ed"
+                    | "d"
+                    | "ing"
+                    | "e"
+                    | "er"
+                    | "r"
+                    | "n"
+                    | "en"
+                    | "ly"
+                    | "led"
+                    | "ling"
+            )
+        })
+        && (common >= 4
+            || [&left[common..], &right[common..]]
+                .iter()
+                .all(|ending| matches!(*ending, "" | "s" | "es" | "y" | "ies")))
+}
+
+fn same_number(left: &str, right: &str, language: &Language) -> bool {
+    let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    // One in digits and one spelt: otherwise they are the same words or other numbers.
+    if digits(left) == digits(right) {
+        return false;
+    }
+    let read = |word: &str| read_number(word, language, true).map(|(_, number)| number);
+    matches!((read(left), read(right)), (Some(left), Some(right)) if left == right)
+}
+
+/// What a word that begins with digits may count: `3`, `2.5`, `1,000`, `3rd`, `10km`, `5k`.
+fn digits_of(word: &str) -> Vec<f64> {
+    let length = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(word.len());
+    let (digits, unit) = word.split_at(length);
+    let digits = digits.trim_end_matches(['.', ',']);
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || digits.len() > 40 {
+        return Vec::new();
+    }
+    let mut values: Vec<f64> = [digits.replace(',', ""), digits.replace('.', "").replace(',', "."), digits.to_owned()]
+        .iter()
+        .filter_map(|text| text.parse::<f64>().ok())
+        .filter(|value| value.is_finite())
+        .collect();
+    if !digits.contains([',', '.']) {
+        values.truncate(1);
+    }
+    let scale = match unit {
+        "k" => 1e3,
+        "m" => 1e6,
+        _ => return values,
+    };
+    let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
+    values.extend(scaled);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::call::testing::function;
+
+    fn order() -> Function {
+        function(
+            "order",
+            json!({"type": "object", "properties": {
+                "dish": {"type": "string"}, "count": {"type": "integer"}, "price": {"type": "number"},
+                "size": {"enum": ["small", "extra_large"]}, "gift": {"type": "boolean"},
+                "day": {"type": "string", "format": "date"}, "phone": {"type": "string"},
+                "page": {"type": "integer", "default": 1}, "note": {"type": "string"},
+                "toppings": {"type": "array", "items": {"type": "string"}}, "extra": {}}}),
+        )
+    }
+
+    fn grounding(arguments: Value, text: &str, earlier: &[&str], sightings: &[Sighting]) -> Grounding {
+        let function = order();
+        let Value::Object(arguments) = arguments else { unreachable!("an object") };
+        let utterance = Utterance::new(text);
+        let slot_at = |path: &SlotPath| function.slot_ids().find(|id| function.slot(*id).path == *path);
+        let note = function.slot_labelled("note");
+        let rules = Rules {
+            free: &|slot| Some(slot) == note,
+            slot_at: &slot_at,
+            language: &Language::english(),
+            coercions: &[],
+            offending: &HashSet::new(),
+        };
+        ground(&function, arguments, &Evidence { utterance: &utterance, earlier, sightings }, &rules)
+    }
+
+    /// The origin's kind and text of the one value.
+    fn origin(key: &str, value: &Value, text: &str) -> Option<String> {
+        let found = grounding(json!({ (key): value }), text, &["earlier I said blue cheese"], &[]);
+        found.grounded.first().map(|grounded| match &grounded.origin {
+            Origin::Utterance { text, .. } => text.clone(),
+            Origin::Earlier { text } => format!("earlier: {text}"),
+            other => format!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn what_was_said_is_grounded() {
+        for (key, value, text, expected) in [
+            ("dish", json!("pepperoni pizza"), "Two Pepperoni Pizzas please", "Pepperoni Pizzas"),
+            ("dish", json!("Crème Brûlée"), "one creme brulee", "creme brulee"),
+            ("dish", json!("2 pizzas"), "two pizzas", "two pizzas"),
+            ("dish", json!("the cities"), "the city", "the city"),
+            ("dish", json!("Smith, John"), "for john smith", "john smith"),
+            ("dish", json!("San Francisco, CA"), "in san francisco", "san francisco"),
+            ("dish", json!("寿司"), "寿司を二つください", "寿司"),
+            ("dish", json!("blue cheese"), "make it two", "earlier: blue cheese"),
+            ("dish", json!("3"), "three of them", "three"),
+            ("count", json!(2), "two pizzas", "two"),
+            ("count", json!(205), "two hundred and five", "two hundred and five"),
+            ("count", json!(21), "twenty-one days", "twenty-one"),
+            ("count", json!(1000), "1,000 of them", "1,000"),
+            ("count", json!(12), "a dozen eggs", "dozen"),
+            ("count", json!(6), "half a dozen eggs", "half a dozen"),
+            ("count", json!(3), "the 3rd one", "3rd"),
+            ("count", json!(3), "the 3rd of three", "three"),
+            ("count", json!(-5), "minus five degrees", "five"),
+            ("price", json!(2.5), "two and a half", "two and a half"),
+            ("price", json!(0.05), "5% off", "5"),
+            ("price", json!(5000), "5k a year", "5k"),
+            ("size", json!("extra_large"), "an extra large one", "extra large"),
+            ("size", json!("small"), "one pizza", "Choice"),
+            ("gift", json!(true), "wrap it", "Choice"),
+            ("day", json!("2026-03-01"), "on march 1st", "march 1st"),
+            ("day", json!("2026-03-01"), "this sunday", "sunday"),
+            ("day", json!("2026-03-01T17:00:00Z"), "sunday at 5", "sunday"),
+            ("phone", json!("+15551234567"), "call (555) 123-4567", "555) 123-4567"),
+            ("page", json!(1), "next", "Default"),
+            ("note", json!("Dear John"), "write to him", "Generated"),
+            ("note", json!("ok"), "say ok", "ok"),
+            ("extra", json!({"a": "pizza"}), "pizza", "pizza"),
+        ] {
+            assert_eq!(origin(key, &value, text).as_deref(), Some(expected), "{key} {value} {text}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_said_is_not() {
+        for (key, value, text) in [
+            ("dish", json!("sushi"), "a pizza"),
+            ("dish", json!("art"), "the party starts"),
+            ("dish", json!("no onions"), "with onions"),
+            ("dish", json!("room 12"), "the conference room"),
+            ("dish", json!("Paris, Texas, United States"), "in paris"),
+            ("dish", json!("!?"), "what !?"),
+            ("count", json!(1), "a table please"),
+            ("count", json!(3), "two or four"),
+            ("count", json!(-5), "five degrees"),
+            ("count", json!(2), "room 12"),
+            ("price", json!(0.05), "5 dollars"),
+            ("size", json!("huge"), "a pizza"),
+            ("day", json!("2026-03-02"), "this sunday"),
+            ("day", json!("2026-03-01T17:00:00Z"), "on sunday"),
+            ("phone", json!("+15551234567"), "call me"),
+            ("page", json!(2), "next"),
+            ("extra", json!({"a": "sushi"}), "pizza"),
+        ] {
+            let found = grounding(json!({ (key): value }), text, &[], &[]);
+            assert!(found.arguments.is_empty() && found.grounded.is_empty(), "{key} {value} {text} {found:?}");
+            assert_eq!(found.violations[0].kind, ViolationKind::Ungrounded);
+        }
+    }
+
+    #[test]
+    fn mentions_ground_what_words_do_not() {
+        let sighting = |span: (usize, usize), text: &str, value: Value, recognizer: &str| Sighting {
+            span: span.into(),
+            text: text.into(),
+            value,
+            recognizer: recognizer.into(),
+            score: 0.9,
+        };
+        let sightings = [
+            sighting((0, 9), "evergreen", json!("Seattle, WA"), "city"),
+            sighting((10, 18), "tomorrow", json!("2026-03-01"), "date"),
+            sighting((22, 23), "5", json!("17:00:00"), "time"),
+            sighting((30, 36), "5 buck", json!({"amount": 7, "currency": "USD"}), "money"),
+        ];
+        let said = "evergreen tomorrow at 5       x buck";
+        let found = |value: Value| {
+            let found = grounding(json!({"dish": value}), said, &[], &sightings);
+            found.grounded.into_iter().next().map(|grounded| grounded.origin)
+        };
+        let by = |origin: Option<Origin>| match origin {
+            Some(Origin::Utterance { recognizer, .. }) => recognizer,
+            _ => None,
+        };
+        assert_eq!(by(found(json!("Seattle, WA"))).as_deref(), Some("city"));
+        assert_eq!(by(found(json!("2026-03-01"))).as_deref(), Some("date"));
+        assert_eq!(by(found(json!("2026-03-01T17:00:00+01:00"))).as_deref(), Some("date"));
+        assert_eq!(by(found(json!(7))).as_deref(), Some("money"));
+        assert_eq!(by(found(json!("USD"))).as_deref(), Some("money"));
+        assert_eq!(found(json!("2026-03-02")), None);
+    }
+
+    #[test]
+    fn equal_values_take_their_own_spans_and_items_move_up() {
+        let found = grounding(json!({"toppings": ["basil", "ham", "ham"], "count": 2}), "ham, ham and two", &[], &[]);
+        assert_eq!(Value::Object(found.arguments), json!({"toppings": ["ham", "ham"], "count": 2}));
+        let spans: Vec<_> = found
+            .grounded
+            .iter()
+            .map(|grounded| match &grounded.origin {
+                Origin::Utterance { span, .. } => (grounded.pointer.as_str(), span.start),
+                other => unreachable!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(spans, [("/toppings/0", 0), ("/toppings/1", 5), ("/count", 13)]);
+        assert_eq!(found.violations[0].path, "/toppings/0");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_was_not_said_comes_out(value in "[a-m]{1,8}( [a-m]{1,8}){0,2}", text in "[n-z]{1,8}( [n-z]{1,8}){0,6}") {
+            let found = grounding(json!({"dish": value, "toppings": [value]}), &text, &[], &[]);
+            prop_assert!(found.arguments.is_empty());
+        }
+
+        #[test]
+        fn whatever_was_said_comes_out(text in "\\PC{1,60}") {
+            let utterance = Utterance::new(&text);
+            // A mark may sit on a space and make a "word" with it; a letter may fold to nothing.
+            let is_plain = |word: &&str| word.trim() == *word && fold(word).chars().any(char::is_alphanumeric);
+            for value in utterance.words().iter().map(|word| utterance.slice(*word)).filter(is_plain) {
+                prop_assert!(!grounding(json!({"dish": value}), &text, &[], &[]).arguments.is_empty(), "{} in {}", value, text);
+            }
+        }
+
+        #[test]
+        fn every_scalar_that_is_kept_has_an_origin(value in crate::call::testing::json_value(3), text in "\\PC{0,40}") {
+            let found = grounding(json!({"extra": value, "dish": text}), &text, &[], &[]);
+            let mut scalars = 0;
+            let mut stack: Vec<&Value> = found.arguments.values().collect();
+            while let Some(value) = stack.pop() {
+                match value {
+                    Value::Array(items) => stack.extend(items),
+                    Value::Object(members) => stack.extend(members.values()),
+                    _ => scalars += 1,
+                }
+            }
+            prop_assert_eq!(scalars, found.grounded.len());
+            let whole = Value::Object(found.arguments);
+            for grounded in &found.grounded {
+                prop_assert_eq!(whole.pointer(&grounded.pointer), Some(&grounded.value));
+            }
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! Reads text that was meant to be JSON, the way models write it.
+//!
+//! The crates that do this were tried first: the two that are kept up overflow the stack on deep input, invent keys
+//! out of stray words, or print what is not JSON. This reader is small, linear, bounded in depth, and would rather
+//! fail than guess: an incomplete member is dropped, never completed.
+
+use serde_json::{Map, Number, Value};
+
+/// Deeper nesting is refused; above what any schema that loads can need, below what a stack can bear.
+pub(super) const MAX_DEPTH: usize = 64;
+/// Starts of an object that are tried in one text. Bounds the work on garbage full of braces.
+const MAX_STARTS: usize = 24;
+
+/// The names of the repairs, as traces carry them.
+pub(super) mod name {
+    pub(crate) const COMMENT: &str = "comment";
+    pub(crate) const CONTROL: &str = "control-character";
+    pub(crate) const ESCAPE: &str = "escape";
+    pub(crate) const FENCE: &str = "code-fence";
+    pub(crate) const INNER_QUOTE: &str = "inner-quote";
+    pub(crate) const LITERAL: &str = "literal";
+    pub(crate) const MISSING_BRACKET: &str = "missing-bracket";
+    pub(crate) const MISSING_COMMA: &str = "missing-comma";
+    pub(crate) const NUMBER: &str = "number";
+    pub(crate) const QUOTES: &str = "quotes";
+    pub(crate) const SURROUNDING_TEXT: &str = "surrounding-text";
+    pub(crate) const TRAILING_COMMA: &str = "trailing-comma";
+    pub(crate) const TRUNCATED: &str = "truncated";
+    pub(crate) const UNQUOTED_KEY: &str = "unquoted-key";
+    pub(crate) const UNQUOTED_VALUE: &str = "unquoted-value";
+}
+
+/// Named repairs in the order of their first use, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Repairs(pub(super) Vec<&'static str>);
+
+impl Repairs {
+    pub(super) fn note(&mut self, repair: &'static str) {
+        if !self.0.contains(&repair) {
+            self.0.push(repair);
+        }
+    }
+}
+
+/// The first object in `text`, with what it took to read it.
+pub(super) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> {
+    let mut found = None;
+    scan(text, "{", |value, repairs, outside| {
+        let Value::Object(object) = value else { return true };
+        let mut repairs = repairs;
+        if outside.contains("```") {
+            repairs.note(name::FENCE);
+        } else if !outside.trim().is_empty() {
+            repairs.note(name::SURROUNDING_TEXT);
+        }
+        found = Some((object, repairs));
+        false
+    });
+    found
+}
+
+/// Every outermost object and array in `text`, in order, at most `limit`.
+pub(super) fn values_in(text: &str, limit: usize) -> Vec<Value> {
+    let mut values = Vec::new();
+    scan(text, "{[", |value, _, _| {
+        values.push(value);
+        values.len() < limit
+    });
+    values
+}
+
+/// Reads a value at each of the first places where one of `starts` stands outside the values before it. `found` gets
+/// the value, its repairs, and the text around it (from the value before to the end); it says whether to go on.
+fn scan(text: &str, starts: &str, mut found: impl FnMut(Value, Repairs, &str) -> bool) {
+    let mut from = 0;
+    for _ in 0..MAX_STARTS {
+        let Some(offset) = text[from..].find(|c| starts.contains(c)) else { return };
+        let start = from + offset;
+        let mut reader = Reader { text, at: start, depth: 0, arrays: 0, repairs: Repairs::default() };
+        match reader.value() {
+            Ok(value) => {
+                let outside = format!("{}{}", &text[from..start], &text[reader.at..]);
+                from = reader.at;
+                if !found(value, reader.repairs, &outside) {
+                    return;
+                }
+            }
+            Err(_) => from = start + 1,
+        }
+    }
+}
+
+/// Why reading stopped.
+enum Stop {
+    /// The text ended inside a value: what is incomplete is dropped.
+    Cut,
+    /// This is no JSON, however leniently read.
+    Garbage,
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    /// How many arrays are open, so that a stray `]` is seen as theirs.
+    arrays: usize,
+    repairs: Repairs,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        let is = self.peek() == Some(wanted);
+        if is {
+            self.at += wanted.len_utf8();
+        }
+        is
+    }
+
+    /// Skips whitespace and comments.
+    fn skip(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            self.at += rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').len();
+            let rest = &self.text[self.at..];
+            let comment = if rest.starts_with("//") || rest.starts_with('#') {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                rest.find("*/").map_or(rest.len(), |end| end + 2)
+            } else {
+                return;
+            };
+            self.repairs.note(name::COMMENT);
+            self.at += comment;
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, Stop> {
+        self.skip();
+        match self.peek() {
+            None => Err(Stop::Cut),
+            Some('{') => self.nested(Self::object),
+            Some('[') => self.nested(Self::array),
+            Some(quote) if closing_quote(quote).is_some() => self.string(false).map(Value::String),
+            Some(_) => self.bare(),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, Stop>) -> Result<Value, Stop> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Stop::Garbage);
+        }
+        self.depth += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn object(&mut self) -> Result<Value, Stop> {
+        self.bump();
+        let mut members = Map::new();
+        loop {
+            self.skip();
+            match self.peek() {
+                None => return self.cut(members.is_empty(), Value::Object(members)),
+                Some('}') => {
+                    self.bump();
+                    return Ok(Value::Object(members));
+                }
+                Some(']') if self.arrays > 0 => {
+                    self.repairs.note(name::MISSING_BRACKET);
+                    return Ok(Value::Object(members));
+                }
+                Some(_) => {}
+            }
+            match self.member() {
+                Ok((key, value)) => {
+                    members.insert(key, value);
+                }
+                Err(Stop::Cut) => return self.cut(members.is_empty(), Value::Object(members)),
+                Err(Stop::Garbage) => return Err(Stop::Garbage),
+            }
+            self.separator('}')?;
+        }
+    }
+
+    fn member(&mut self) -> Result<(String, Value), Stop> {
+        let key = match self.peek() {
+            Some(quote) if closing_quote(quote).is_some() => self.string(true)?,
+            _ => {
+                let rest = &self.text[self.at..];
+                let length = rest
+                    .find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '$' | '.'))
+                    .unwrap_or(rest.len());
+                if length == 0 {
+                    return Err(Stop::Garbage);
+                }
+                self.repairs.note(name::UNQUOTED_KEY);
+                self.at += length;
+                rest[..length].to_owned()
+            }
+        };
+        self.skip();
+        match self.peek() {
+            None => return Err(Stop::Cut),
+            Some(':') => self.bump(),
+            Some(_) => return Err(Stop::Garbage),
+        };
+        Ok((key, self.value()?))
+    }
+
+    fn array(&mut self) -> Result<Value, Stop> {
+        self.bump();
+        self.arrays += 1;
+        let read = self.items();
+        self.arrays -= 1;
+        read
+    }
+
+    fn items(&mut self) -> Result<Value, Stop> {
+        let mut items = Vec::new();
+        loop {
+            self.skip();
+            match self.peek() {
+                None => return self.cut(items.is_empty(), Value::Array(items)),
+                Some(']') => {
+                    self.bump();
+                    return Ok(Value::Array(items));
+                }
+                Some('}') => {
+                    self.repairs.note(name::MISSING_BRACKET);
+                    return Ok(Value::Array(items));
+                }
+                Some(_) => {}
+            }
+            match self.value() {
+                Ok(value) => items.push(value),
+                Err(Stop::Cut) => return self.cut(items.is_empty(), Value::Array(items)),
+                Err(Stop::Garbage) => return Err(Stop::Garbage),
+            }
+            self.separator(']')?;
+        }
+    }
+
+    /// What is complete of a container that the text ends in; nothing, below the top, where nothing is.
+    fn cut(&mut self, empty: bool, read: Value) -> Result<Value, Stop> {
+        self.repairs.note(name::TRUNCATED);
+        self.at = self.text.len();
+        if empty && self.depth > 1 { Err(Stop::Cut) } else { Ok(read) }
+    }
+
+    /// The comma after a member or item; a closing bracket is left for the caller.
+    fn separator(&mut self, close: char) -> Result<(), Stop> {
+        self.skip();
+        if !self.eat(',') {
+            match self.peek() {
+                None | Some('}' | ']') => return Ok(()),
+                Some(next)
+                    if closing_quote(next).is_some() || next.is_alphabetic() || matches!(next, '{' | '[' | '_') =>
+                {
+                    self.repairs.note(name::MISSING_COMMA);
+                    return Ok(());
+                }
+                Some(_) => return Err(Stop::Garbage),
+            }
+        }
+        self.skip();
+        if self.peek() == Some(close) {
+            self.repairs.note(name::TRAILING_COMMA);
+        }
+        Ok(())
+    }
+
+    /// A literal, a number, or a word that nobody quoted.
+    fn bare(&mut self) -> Result<Value, Stop> {
+        let rest = &self.text[self.at..];
+        let length = rest.find([',', '}', ']', '\n', '\r', '{', '[', ':', '"']).unwrap_or(rest.len());
+        let cut = length == rest.len();
+        let comment = ["//", "/*", " #"].iter().filter_map(|mark| rest[..length].find(mark)).min();
+        let raw = comment.unwrap_or(length);
+        let token = rest[..raw].trim_end();
+        if token.is_empty() {
+            return Err(Stop::Garbage);
+        }
+        let literal = match token {
+            "true" | "false" | "null" => Some((token.parse().unwrap_or(Value::Null), false)),
+            "True" | "TRUE" => Some((Value::Bool(true), true)),
+            "False" | "FALSE" => Some((Value::Bool(false), true)),
+            "None" | "NULL" | "Null" | "nil" | "undefined" | "NaN" => Some((Value::Null, true)),
+            _ => None,
+        };
+        if let Some((value, repaired)) = literal {
+            if repaired {
+                self.repairs.note(name::LITERAL);
+            }
+            self.at += token.len();
+            return Ok(value);
+        }
+        // A number or word that the text ends in may go on where we can't see it.
+        if cut {
+            return Err(Stop::Cut);
+        }
+        self.at += token.len();
+        if let Ok(number) = serde_json::from_str::<Number>(token) {
+            return Ok(Value::Number(number));
+        }
+        let plain = token.strip_prefix('+').unwrap_or(token);
+        let padded = if plain.starts_with('.') { format!("0{plain}") } else { plain.trim_end_matches('.').to_owned() };
+        if let Ok(number) = serde_json::from_str::<Number>(&padded) {
+            self.repairs.note(name::NUMBER);
+            return Ok(Value::Number(number));
+        }
+        if matches!(rest[length..].chars().next(), Some('{' | '[' | ':' | '"')) {
+            return Err(Stop::Garbage);
+        }
+        self.repairs.note(name::UNQUOTED_VALUE);
+        Ok(Value::String(token.to_owned()))
+    }
+
+    /// A string in any quotes. A quote inside it that nobody escaped is told by what follows it.
+    fn string(&mut self, key: bool) -> Result<String, Stop> {
+        let open = self.bump().ok_or(Stop::Cut)?;
+        let close = closing_quote(open).ok_or(Stop::Garbage)?;
+        if open != '"' {
+            self.repairs.note(name::QUOTES);
+        }
+        let mut text = String::new();
+        loop {
+            let next = self.bump().ok_or(Stop::Cut)?;
+            if next == close {
+                if self.closes(key) {
+                    return Ok(text);
+                }
+                self.repairs.note(name::INNER_QUOTE);
+                text.push(next);
+            } else if next == '\\' {
+                self.escape(&mut text)?;
+            } else {
+                if u32::from(next) < 0x20 {
+                    self.repairs.note(name::CONTROL);
+                }
+                text.push(next);
+            }
+        }
+    }
+
+    /// Whether the quote just read ends its string.
+    fn closes(&self, key: bool) -> bool {
+        let rest = &self.text[self.at..];
+        let after = rest.trim_start();
+        match after.chars().next() {
+            None | Some('/' | '#') => true,
+            Some(':') => key,
+            Some(',' | '}' | ']') => !key,
+            // Two strings in a row lack a comma; two quotes in a row are one inside the other.
+            Some(next) => !key && closing_quote(next).is_some() && after.len() < rest.len(),
+        }
+    }
+
+    fn escape(&mut self, text: &mut String) -> Result<(), Stop> {
+        let escaped = self.bump().ok_or(Stop::Cut)?;
+        match escaped {
+            '"' | '\\' | '/' => text.push(escaped),
+            'b' => text.push('\u{8}'),
+            'f' => text.push('\u{C}'),
+            'n' => text.push('\n'),
+            'r' => text.push('\r'),
+            't' => text.push('\t'),
+            'u' => text.push(self.unicode()?),
+            '\'' | '\u{2018}' | '\u{2019}' | '\u{201C}' | '\u{201D}' | '`' => {
+                self.repairs.note(name::ESCAPE);
+                text.push(escaped);
+            }
+            other => {
+                self.repairs.note(name::ESCAPE);
+                text.push('\\');
+                text.push(other);
+            }
+        }
+        Ok(())
+    }
+
+    /// The character of a `\uXXXX`, or of a pair of them.
+    fn unicode(&mut self) -> Result<char, Stop> {
+        let high = self.hex()?;
+        if !(0xD800..0xDC00).contains(&high) {
+            return Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        if !self.text[self.at..].starts_with("\\u") {
+            self.repairs.note(name::ESCAPE);
+            return Ok(char::REPLACEMENT_CHARACTER);
+        }
+        self.at += 2;
+        let low = self.hex()?;
+        let point = 0x10000 + ((high - 0xD800) << 10) + low.wrapping_sub(0xDC00) % 0x400;
+        Ok(char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn hex(&mut self) -> Result<u32, Stop> {
+        let digits = self.text.get(self.at..self.at + 4).ok_or(Stop::Cut)?;
+        let code = u32::from_str_radix(digits, 16).map_err(|_| Stop::Garbage)?;
+        self.at += 4;
+        Ok(code)
+    }
+}
+
+fn closing_quote(open: char) -> Option<char> {
+    match open {
+        '"' | '\'' | '`' => Some(open),
+        '\u{201C}' | '\u{201E}' => Some('\u{201D}'),
+        '\u{2018}' => Some('\u{2019}'),
+        _ => None,
+    }
+}

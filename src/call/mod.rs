@@ -1,0 +1,136 @@
+//! From a proposal, which nobody trusts, to a [`Call`], which only the [`Validator`] can make.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub mod coerce;
+pub mod ground;
+mod lenient;
+pub mod repair;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod validate;
+
+pub use coerce::Coercion;
+pub use ground::{Evidence, Sighting};
+pub use validate::{Checked, CompileError, Validator};
+
+use crate::{
+    module::{FunctionId, SlotPath},
+    text::Span,
+};
+
+/// What a strategy or a model server thinks was meant. Untrusted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    pub function: FunctionId,
+    pub arguments: Map<String, Value>,
+}
+
+/// A valid and complete call: it conforms to the function's schema, its values are canonical and grounded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    function: FunctionId,
+    arguments: Map<String, Value>,
+}
+
+impl Call {
+    #[must_use]
+    pub const fn function(&self) -> FunctionId {
+        self.function
+    }
+
+    #[must_use]
+    pub const fn arguments(&self) -> &Map<String, Value> {
+        &self.arguments
+    }
+}
+
+/// One thing that keeps a proposal from being a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    /// JSON pointer into the arguments, `/shipping_address/city`; where something is missing, to where it belongs.
+    pub path: String,
+    /// What was found; `None` where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<Value>,
+    /// What would be right, in words that a model or a person can act on.
+    pub expected: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViolationKind {
+    Missing,
+    Type,
+    NotAChoice,
+    Pattern,
+    Format,
+    Range,
+    Length,
+    /// A member that the schema does not have.
+    Unknown,
+    /// Any other keyword of the schema.
+    Schema,
+    /// A value that occurs nowhere in what was said.
+    Ungrounded,
+}
+
+/// A value and where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Grounded {
+    pub path: SlotPath,
+    /// JSON pointer of this very value, `/dishes/1/name`.
+    pub pointer: String,
+    pub value: Value,
+    pub origin: Origin,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// Why a value may be in a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum Origin {
+    /// Said, at this span.
+    Utterance {
+        span: Span,
+        text: String,
+        /// Name of the recognizer that found it; `None` for free text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recognizer: Option<String>,
+    },
+    /// Said, in an earlier text of the conversation.
+    Earlier { text: String },
+    /// One of the schema's choices, picked by a model without a word of the utterance that says so.
+    Choice,
+    /// The schema's default or constant.
+    Default,
+    /// The slot's author lets a model write it (`grounding = "free"`).
+    Generated,
+}
+
+/// What the validator says of a proposal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    Valid {
+        call: Call,
+        /// One for each scalar of the call's arguments, in their order.
+        grounded: Vec<Grounded>,
+        /// Optional values that occur nowhere in what was said and were left out of the call.
+        dropped: Vec<Violation>,
+        /// What was made fit, for the trace.
+        coercions: Vec<Coercion>,
+    },
+    Invalid {
+        /// What is right of it: canonical and grounded.
+        arguments: Map<String, Value>,
+        /// What is not; never empty. What is missing is reported by leaf (`/shipping_address/city`), also where the
+        /// whole object is absent.
+        violations: Vec<Violation>,
+        /// One for each scalar of `arguments`.
+        grounded: Vec<Grounded>,
+        coercions: Vec<Coercion>,
+    },
+}
