@@ -1,0 +1,270 @@
+//! Repeats a request that failed; a wrong *answer* is for `understand` to send back with what was wrong.
+//!
+//! Also the limit of requests at a time, with a bounded queue. A circuit breaker would go here too, around
+//! `Retrying::attempt`: it sees every try and its error.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{Instant, sleep, timeout_at},
+};
+
+use super::{ChatModel, ChatReply, ChatRequest, LlmError, LlmOptions};
+
+/// How often and how soon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Tries after the first.
+    pub retries: u32,
+    /// Longest pause before the first retry; it doubles with each. The pause itself is drawn evenly from zero to it,
+    /// so that clients that failed together do not come back together.
+    pub pause: Duration,
+    /// What the doubling stops at.
+    pub longest_pause: Duration,
+    /// Requests at a time; 0 counts as 1.
+    pub max_concurrency: usize,
+    /// Requests that may wait for their turn.
+    pub max_queue: usize,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::from(&LlmOptions::default())
+    }
+}
+
+impl From<&LlmOptions> for Policy {
+    fn from(options: &LlmOptions) -> Self {
+        Self {
+            retries: options.retries,
+            pause: Duration::from_millis(200),
+            longest_pause: Duration::from_secs(5),
+            max_concurrency: options.max_concurrency,
+            max_queue: options.max_queue,
+        }
+    }
+}
+
+/// A model server that is asked again where asking again may help, never past a request's deadline.
+#[derive(Debug)]
+pub struct Retrying<M> {
+    inner: M,
+    policy: Policy,
+    turns: Semaphore,
+    waiting: AtomicUsize,
+}
+
+impl<M: ChatModel> Retrying<M> {
+    #[must_use]
+    pub fn new(inner: M, policy: Policy) -> Self {
+        let turns = Semaphore::new(policy.max_concurrency.clamp(1, Semaphore::MAX_PERMITS));
+        Self { inner, policy, turns, waiting: AtomicUsize::new(0) }
+    }
+
+    /// Waits for a turn, in a queue of bounded length.
+    async fn turn(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, LlmError> {
+        if let Ok(permit) = self.turns.try_acquire() {
+            return Ok(permit);
+        }
+        let _place = Place::take(&self.waiting, self.policy.max_queue)?;
+        match timeout_at(deadline, self.turns.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            // The semaphore is never closed.
+            Ok(Err(_)) => Err(LlmError::Overloaded),
+            Err(_) => Err(LlmError::Timeout),
+        }
+    }
+
+    /// One try, which gives its turn back when it ends.
+    async fn attempt(&self, request: ChatRequest) -> Result<ChatReply, LlmError> {
+        let deadline = request.deadline;
+        let _turn = self.turn(deadline).await?;
+        timeout_at(deadline, self.inner.complete(request)).await.unwrap_or(Err(LlmError::Timeout))
+    }
+
+    /// How long to wait before the next try; `None` if the next would be in vain.
+    fn pause(&self, error: &LlmError, tried: u32, deadline: Instant) -> Option<Duration> {
+        if !may_pass(error) || tried >= self.policy.retries {
+            return None;
+        }
+        let ceiling = self.policy.pause.saturating_mul(2_u32.saturating_pow(tried)).min(self.policy.longest_pause);
+        let pause = match error {
+            LlmError::Status { retry_after: Some(asked), .. } => *asked,
+            _ => ceiling.mul_f64(fastrand::f64()),
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        (pause < left).then_some(pause)
+    }
+}
+
+impl<M: ChatModel> ChatModel for Retrying<M> {
+    fn describe(&self) -> String {
+        self.inner.describe()
+    }
+
+    fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
+        Box::pin(async move {
+            let deadline = request.deadline;
+            let mut tried = 0;
+            loop {
+                let error = match self.attempt(request.clone()).await {
+                    Ok(reply) => return Ok(reply),
+                    Err(error) => error,
+                };
+                let Some(pause) = self.pause(&error, tried, deadline) else { return Err(error) };
+                tracing::debug!(
+                    kind = error.kind(),
+                    tried,
+                    pause_ms = pause.as_millis(),
+                    "the model server is asked again"
+                );
+                sleep(pause).await;
+                tried += 1;
+            }
+        })
+    }
+}
+
+/// Failures that may pass by themselves.
+fn may_pass(error: &LlmError) -> bool {
+    match error {
+        LlmError::Connect(_) | LlmError::Timeout => true,
+        LlmError::Status { status, .. } => matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 506..=599),
+        LlmError::Malformed(_) | LlmError::Overloaded => false,
+    }
+}
+
+/// One of the places in the queue, given back when it is dropped, also where the caller goes away.
+struct Place<'a>(&'a AtomicUsize);
+
+impl<'a> Place<'a> {
+    fn take(waiting: &'a AtomicUsize, limit: usize) -> Result<Self, LlmError> {
+        let took =
+            waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count < limit).then_some(count + 1));
+        took.map(|_| Self(waiting)).map_err(|_| LlmError::Overloaded)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::llm::{Message, ToolChoice, scripted::Scripted};
+
+    fn request(seconds: u64) -> ChatRequest {
+        ChatRequest {
+            model: None,
+            messages: vec![Message::User("hi".into())],
+            tools: vec![],
+            tool_choice: ToolChoice::Auto,
+            response_schema: None,
+            temperature: None,
+            max_tokens: None,
+            deadline: Instant::now() + Duration::from_secs(seconds),
+        }
+    }
+
+    fn status(status: u16, retry_after: Option<u64>) -> LlmError {
+        LlmError::Status { status, message: "x".into(), retry_after: retry_after.map(Duration::from_secs) }
+    }
+
+    async fn run(model: Scripted, seconds: u64) -> (Result<Option<String>, LlmError>, usize, Duration) {
+        let began = Instant::now();
+        let retrying = Retrying::new(model.clone(), Policy::default());
+        let result = retrying.complete(request(seconds)).await.map(|reply| reply.content);
+        (result, model.requests().len(), began.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_pass_is_tried_again() {
+        for error in [
+            LlmError::Connect("reset".into()),
+            LlmError::Timeout,
+            status(408, None),
+            status(429, None),
+            status(500, None),
+            status(503, None),
+        ] {
+            let (result, requests, _) = run(Scripted::new().fail(error.clone()).say("ok"), 60).await;
+            assert_eq!((result, requests), (Ok(Some("ok".into())), 2), "{error}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_will_not_pass_is_not() {
+        for error in [
+            LlmError::Malformed("x".into()),
+            status(400, None),
+            status(401, None),
+            status(404, None),
+            status(501, None),
+            status(302, None),
+        ] {
+            let (result, requests, _) = run(Scripted::new().fail(error.clone()).say("ok"), 60).await;
+            assert_eq!((result, requests), (Err(error), 1));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn retries_end_and_the_last_error_is_told() {
+        let model = Scripted::new().fail(status(500, None)).fail(status(502, None)).fail(status(503, None)).say("late");
+        let (result, requests, took) = run(model, 60).await;
+        assert_eq!((result, requests), (Err(status(503, None)), 3));
+        assert!(took <= Duration::from_millis(600), "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_server_says_when_unless_that_is_too_late() {
+        let (result, _, took) = run(Scripted::new().fail(status(429, Some(7))).say("ok"), 60).await;
+        assert_eq!((result, took.as_secs()), (Ok(Some("ok".into())), 7));
+        let (result, requests, took) = run(Scripted::new().fail(status(429, Some(70))).say("ok"), 60).await;
+        assert_eq!((result, requests, took.as_secs()), (Err(status(429, Some(70))), 1, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deadline_holds_over_a_server_that_hangs() {
+        let (result, requests, took) = run(Scripted::new().hang(), 5).await;
+        assert_eq!((result, requests, took.as_secs()), (Err(LlmError::Timeout), 1, 5));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn turns_and_places_are_bounded_and_given_back() {
+        let policy = Policy { max_concurrency: 1, max_queue: 1, retries: 0, ..Policy::default() };
+        let model = Arc::new(Retrying::new(Scripted::new().hang().say("ok"), policy));
+        let ask = |seconds| {
+            let model = Arc::clone(&model);
+            tokio::spawn(async move { model.complete(request(seconds)).await })
+        };
+        let (first, second) = (ask(10), ask(20));
+        tokio::task::yield_now().await;
+        let third = model.complete(request(20)).await;
+        assert_eq!(third, Err(LlmError::Overloaded));
+        assert_eq!(first.await.expect("runs"), Err(LlmError::Timeout));
+        assert_eq!(second.await.expect("runs").map(|reply| reply.content), Ok(Some("ok".into())));
+        // A caller that leaves gives its turn and its place back.
+        let held = Arc::new(Retrying::new(Scripted::new().hang().hang().say("ok"), policy));
+        for _ in 0..2 {
+            let gone = tokio::spawn({
+                let held = Arc::clone(&held);
+                async move { held.complete(request(60)).await }
+            });
+            tokio::task::yield_now().await;
+            gone.abort();
+            let _ = gone.await;
+        }
+        assert!(held.complete(request(60)).await.is_ok());
+        assert_eq!(held.waiting.load(Ordering::Acquire), 0);
+    }
+}

@@ -1,0 +1,115 @@
+//! A model server of lines that were written before: for tests and examples.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures::future::BoxFuture;
+
+use super::{ChatModel, ChatReply, ChatRequest, LlmError, ToolCall};
+
+type Answer = Arc<dyn Fn(&ChatRequest) -> Result<ChatReply, LlmError> + Send + Sync>;
+
+enum Line {
+    Say(Result<ChatReply, LlmError>),
+    /// Never answers.
+    Hang,
+}
+
+#[derive(Default)]
+struct Script {
+    lines: VecDeque<Line>,
+    /// Answers when the lines are used up.
+    then: Option<Answer>,
+    heard: Vec<ChatRequest>,
+}
+
+/// Gives its lines in order and keeps every request. Clones share one script. With no line left and no
+/// [`Self::answer`], it says so as [`LlmError::Malformed`].
+#[derive(Clone, Default)]
+pub struct Scripted {
+    script: Arc<Mutex<Script>>,
+}
+
+impl Scripted {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Next, this reply.
+    #[must_use]
+    pub fn reply(self, reply: ChatReply) -> Self {
+        self.line(Line::Say(Ok(reply)))
+    }
+
+    /// Next, a call with these arguments, which may be any text.
+    #[must_use]
+    pub fn call(self, name: &str, arguments: &str) -> Self {
+        let call = ToolCall { id: "call_0".into(), name: name.to_owned(), arguments: arguments.to_owned() };
+        self.reply(ChatReply { tool_calls: vec![call], ..ChatReply::default() })
+    }
+
+    /// Next, words and no call.
+    #[must_use]
+    pub fn say(self, content: impl Into<String>) -> Self {
+        self.reply(ChatReply { content: Some(content.into()), ..ChatReply::default() })
+    }
+
+    /// Next, this failure.
+    #[must_use]
+    pub fn fail(self, error: LlmError) -> Self {
+        self.line(Line::Say(Err(error)))
+    }
+
+    /// Next, silence.
+    #[must_use]
+    pub fn hang(self) -> Self {
+        self.line(Line::Hang)
+    }
+
+    /// Whenever no line is left: what `answer` makes of the request.
+    #[must_use]
+    pub fn answer(self, answer: impl Fn(&ChatRequest) -> Result<ChatReply, LlmError> + Send + Sync + 'static) -> Self {
+        self.with(|script| script.then = Some(Arc::new(answer)));
+        self
+    }
+
+    /// Every request so far, in order.
+    #[must_use]
+    pub fn requests(&self) -> Vec<ChatRequest> {
+        self.with(|script| script.heard.clone())
+    }
+
+    fn line(self, line: Line) -> Self {
+        self.with(|script| script.lines.push_back(line));
+        self
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Script) -> T) -> T {
+        // A panic elsewhere leaves the script whole: every change to it is one step.
+        act(&mut self.script.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ChatModel for Scripted {
+    fn describe(&self) -> String {
+        "scripted".to_owned()
+    }
+
+    fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
+        Box::pin(async move {
+            let (line, then) = self.with(|script| {
+                script.heard.push(request.clone());
+                (script.lines.pop_front(), script.then.clone())
+            });
+            match (line, then) {
+                (Some(Line::Say(result)), _) => result,
+                (Some(Line::Hang), _) => std::future::pending().await,
+                (None, Some(answer)) => answer(&request),
+                (None, None) => Err(LlmError::Malformed("the script has no more lines".to_owned())),
+            }
+        })
+    }
+}
