@@ -1,0 +1,771 @@
+//! Models that run here, by fastembed on ONNX Runtime: each owned by a thread of its own, which takes texts from a queue.
+
+use std::{
+    any::Any,
+    borrow::Cow,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::JoinHandle,
+};
+
+use aho_corasick::AhoCorasick;
+use fastembed::{InitOptionsUserDefined, QuantizationMode, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel};
+use futures::{StreamExt, TryStreamExt, future::BoxFuture, stream};
+use serde::Deserialize;
+use tokio::sync::oneshot;
+
+use super::{
+    DirectoryOptions, EmbedError, EmbedOptions, Embedder, FastembedOptions, LIVE_TEXTS, Pooling, Prefixes, Purpose,
+    causes,
+    queue::{Lane, Queue, Refused},
+    runtime::{self, Loaded},
+};
+
+/// Texts of a build that go through the model together, where the model allows it. Small, since an utterance waits for
+/// them; larger batches gain little on one thread.
+const BATCH: usize = 8;
+
+/// A text is cut to this many bytes per token that the model reads, before it is tokenized: time and memory of
+/// tokenizing grow with the text. No language comes near it; the longest word that is looked up has 100 characters.
+const BYTES_PER_TOKEN: usize = 64;
+
+/// Embedded when a model is loaded: to learn the dimensions, to pay what the first text costs, and for the identity.
+const PROBE: &str = "What will the weather be like in Zürich tomorrow, at half past 7?";
+
+/// A model to load.
+#[derive(Debug)]
+pub(super) struct Model {
+    name: String,
+    source: Source,
+    max_length: usize,
+    prefixes: Prefixes,
+}
+
+#[derive(Debug)]
+enum Source {
+    Bundled,
+    Directory {
+        path: PathBuf,
+        file: PathBuf,
+        pooling: Pooling,
+        alone: Option<bool>,
+    },
+    #[cfg(feature = "hub")]
+    Listed {
+        model: fastembed::EmbeddingModel,
+        cache: PathBuf,
+    },
+}
+
+/// `models/all-MiniLM-L6-v2`, which says where it is from.
+mod bundled {
+    pub(super) static MODEL: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/model.onnx");
+    pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/tokenizer.json");
+    pub(super) static CONFIG: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/config.json");
+    pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/special_tokens_map.json");
+    pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/tokenizer_config.json");
+    /// What the model was tuned with, in tokens.
+    pub(super) const MAX_LENGTH: usize = 256;
+}
+
+impl Model {
+    pub(super) fn bundled() -> Self {
+        Self {
+            name: "all-MiniLM-L6-v2".into(),
+            source: Source::Bundled,
+            max_length: bundled::MAX_LENGTH,
+            prefixes: Prefixes::default(),
+        }
+    }
+
+    #[cfg(feature = "hub")]
+    pub(super) fn listed(options: &FastembedOptions) -> Result<Self, EmbedError> {
+        let model = listed::find(&options.model)?;
+        if options.max_length == 0 {
+            return Err(EmbedError::Load("embed.fastembed.max_length is 0".into()));
+        }
+        Ok(Self {
+            name: model.to_string(),
+            prefixes: options.prefixes.clone().unwrap_or_else(|| listed::prefixes(&model)),
+            max_length: options.max_length,
+            source: Source::Listed { model, cache: options.cache.clone() },
+        })
+    }
+
+    #[cfg(not(feature = "hub"))]
+    pub(super) fn listed(_: &FastembedOptions) -> Result<Self, EmbedError> {
+        Err(EmbedError::Load(
+            "this build cannot fetch models (it lacks the feature `hub`). hint: download the model's files and say \
+             embed.kind = \"directory\""
+                .into(),
+        ))
+    }
+
+    /// Reads the small files that say how the model wants to be used, not the model.
+    pub(super) fn directory(options: &DirectoryOptions) -> Result<Self, EmbedError> {
+        let path = options.path.clone();
+        if path.as_os_str().is_empty() {
+            return Err(EmbedError::Load("embed.directory.path is not set".into()));
+        }
+        let file = match &options.file {
+            Some(file) => file.clone(),
+            None => ["model.onnx", "onnx/model.onnx"]
+                .map(PathBuf::from)
+                .into_iter()
+                .find(|file| path.join(file).is_file())
+                .ok_or_else(|| {
+                    EmbedError::Load(format!(
+                        "there is neither model.onnx nor onnx/model.onnx in {}. hint: embed.directory.file names it",
+                        path.display()
+                    ))
+                })?,
+        };
+        let max_length = options.max_length.or_else(|| hints::max_length(&path)).unwrap_or(256);
+        if max_length == 0 {
+            return Err(EmbedError::Load("embed.directory.max_length is 0".into()));
+        }
+        let pooling = options.pooling.or_else(|| hints::pooling(&path)).unwrap_or(Pooling::Mean);
+        Ok(Self {
+            name: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            source: Source::Directory { path, file, pooling, alone: options.alone },
+            max_length,
+            prefixes: options.prefixes.clone(),
+        })
+    }
+}
+
+/// What the files beside a model of sentence-transformers say; `None` if they are absent or say nothing known.
+mod hints {
+    use super::{Deserialize, Path, Pooling};
+
+    pub(super) fn max_length(directory: &Path) -> Option<usize> {
+        #[derive(Deserialize)]
+        struct File {
+            max_seq_length: Option<usize>,
+        }
+        read::<File>(&directory.join("sentence_bert_config.json"))?.max_seq_length
+    }
+
+    pub(super) fn pooling(directory: &Path) -> Option<Pooling> {
+        #[derive(Deserialize)]
+        #[serde(default)]
+        #[derive(Default)]
+        struct File {
+            pooling_mode_cls_token: bool,
+            pooling_mode_mean_tokens: bool,
+        }
+        let file = read::<File>(&directory.join("1_Pooling/config.json"))?;
+        match (file.pooling_mode_mean_tokens, file.pooling_mode_cls_token) {
+            (true, false) => Some(Pooling::Mean),
+            (false, true) => Some(Pooling::Cls),
+            _ => None,
+        }
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Option<T> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+}
+
+/// Names and habits of the models that fastembed can fetch.
+#[cfg(feature = "hub")]
+mod listed {
+    use fastembed::{EmbeddingModel, TextEmbedding};
+
+    use super::{EmbedError, Prefixes};
+
+    pub(super) fn find(name: &str) -> Result<EmbeddingModel, EmbedError> {
+        if let Ok(model) = name.parse() {
+            return Ok(model);
+        }
+        let mut models = TextEmbedding::list_supported_models();
+        // Several forms of a model may share its name on the hub: the plain form has the shortest name of its own.
+        models.sort_by_key(|info| (info.model.to_string().len(), info.model.to_string()));
+        if let Some(info) = models.iter().find(|info| info.model_code.eq_ignore_ascii_case(name)) {
+            return Ok(info.model.clone());
+        }
+        let wanted = name.rsplit('/').next().unwrap_or(name).to_lowercase().replace(['-', '_', '.'], "");
+        models.sort_by_key(|info| strsim::levenshtein(&info.model.to_string().to_lowercase(), &wanted));
+        let near: Vec<_> = models.iter().take(3).map(|info| info.model.to_string()).collect();
+        Err(EmbedError::Load(format!(
+            "fastembed has no model `{name}` (embed.fastembed.model). hint: the nearest names are {}",
+            near.join(", ")
+        )))
+    }
+
+    /// From the models' own cards.
+    pub(super) fn prefixes(model: &EmbeddingModel) -> Prefixes {
+        use EmbeddingModel as M;
+        let (query, passage, symmetric) = match model {
+            M::MultilingualE5Small | M::MultilingualE5Base | M::MultilingualE5Large => {
+                ("query: ", "passage: ", "query: ")
+            }
+            M::BGESmallENV15
+            | M::BGESmallENV15Q
+            | M::BGEBaseENV15
+            | M::BGEBaseENV15Q
+            | M::BGELargeENV15
+            | M::BGELargeENV15Q
+            | M::MxbaiEmbedLargeV1
+            | M::MxbaiEmbedLargeV1Q
+            | M::SnowflakeArcticEmbedXS
+            | M::SnowflakeArcticEmbedXSQ
+            | M::SnowflakeArcticEmbedS
+            | M::SnowflakeArcticEmbedSQ
+            | M::SnowflakeArcticEmbedM
+            | M::SnowflakeArcticEmbedMQ
+            | M::SnowflakeArcticEmbedMLong
+            | M::SnowflakeArcticEmbedMLongQ
+            | M::SnowflakeArcticEmbedL
+            | M::SnowflakeArcticEmbedLQ => ("Represent this sentence for searching relevant passages: ", "", ""),
+            M::BGESmallZHV15 | M::BGELargeZHV15 => ("为这个句子生成表示以用于检索相关文章：", "", ""),
+            M::NomicEmbedTextV1 | M::NomicEmbedTextV15 | M::NomicEmbedTextV15Q | M::ModernBertEmbedLarge => {
+                ("search_query: ", "search_document: ", "classification: ")
+            }
+            M::EmbeddingGemma300M | M::EmbeddingGemma300MQ | M::EmbeddingGemma300MQ4 => {
+                ("task: search result | query: ", "title: none | text: ", "task: classification | query: ")
+            }
+            // The others were trained without.
+            _ => ("", "", ""),
+        };
+        Prefixes { query: query.into(), passage: passage.into(), symmetric: symmetric.into() }
+    }
+}
+
+/// Loads `model` on threads of its own; ready when each has embedded a first text.
+pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, EmbedError> {
+    let queue = Arc::new(Queue::new(options.queue));
+    let longest = model.max_length.saturating_mul(BYTES_PER_TOKEN);
+    let prefixes = model.prefixes.clone();
+    let model = Arc::new(model);
+    let mut fast =
+        Fast { identity: String::new(), dimensions: 0, prefixes, longest, batch: 1, queue, workers: Vec::new() };
+    // One after the other: loading needs more memory than keeping, and the first failure is enough.
+    for number in 0..options.workers.max(1) {
+        let (ready, loaded) = oneshot::channel();
+        let worker = {
+            let (model, queue, runtime) = (Arc::clone(&model), Arc::clone(&fast.queue), options.runtime.clone());
+            let threads = options.threads.max(1);
+            move || work(&model, runtime.as_deref(), threads, &queue, ready)
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("embed-{number}"))
+            .spawn(worker)
+            .map_err(|error| EmbedError::Load(format!("no thread for the model: {error}")))?;
+        fast.workers.push(thread);
+        let facts = loaded.await.map_err(|_| EmbedError::Load("loading stopped".into()))??;
+        fast.identity = facts.identity;
+        fast.dimensions = facts.dimensions;
+        fast.batch = if facts.alone { 1 } else { BATCH };
+    }
+    tracing::info!(identity = fast.identity, dimensions = fast.dimensions, "embedding model ready");
+    Ok(fast)
+}
+
+/// An embedder whose model lives on threads of its own; they end with it.
+pub(super) struct Fast {
+    identity: String,
+    dimensions: usize,
+    prefixes: Prefixes,
+    /// Bytes of a text that are looked at.
+    longest: usize,
+    /// Texts of a build in one job.
+    batch: usize,
+    queue: Arc<Queue<Job>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+struct Job {
+    texts: Vec<String>,
+    reply: oneshot::Sender<Result<Vec<Vec<f32>>, EmbedError>>,
+}
+
+impl fmt::Debug for Fast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fast").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Fast {
+    /// Waits for the text that is being embedded: the library must not be at work while the process is taken down.
+    fn drop(&mut self) {
+        self.queue.close();
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Fast {
+    async fn submit(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let (reply, vectors) = oneshot::channel();
+        self.queue.push(lane, Job { texts, reply }).map_err(|refused| match refused {
+            Refused::Full => EmbedError::Busy,
+            Refused::Closed => EmbedError::Inference("the model is gone".into()),
+        })?;
+        vectors.await.map_err(|_| EmbedError::Inference("the model is gone".into()))?
+    }
+
+    /// Few texts at a time, each time at the end of the line, so that live calls and other builds come in between.
+    async fn build(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let count = texts.len();
+        let mut texts: Vec<(usize, String)> = texts.into_iter().enumerate().collect();
+        // A batch is as slow as its longest text times its size.
+        if self.batch > 1 {
+            texts.sort_by_key(|(_, text)| text.len());
+        }
+        let mut jobs = Vec::with_capacity(count.div_ceil(self.batch));
+        let mut texts = texts.into_iter().peekable();
+        while texts.peek().is_some() {
+            let (places, texts): (Vec<usize>, Vec<String>) = texts.by_ref().take(self.batch).unzip();
+            jobs.push(async move { Ok((places, self.submit(Lane::Bulk, texts).await?)) });
+        }
+        let done: Vec<(Vec<usize>, Vec<Vec<f32>>)> =
+            stream::iter(jobs).buffer_unordered(self.workers.len().max(1)).try_collect().await?;
+        let mut vectors = vec![Vec::new(); count];
+        for (places, made) in done {
+            for (place, vector) in places.into_iter().zip(made) {
+                vectors[place] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+impl Embedder for Fast {
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.prefixes.is_symmetric()
+    }
+
+    fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
+        Box::pin(async move {
+            let prefix = self.prefixes.of(purpose);
+            let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{}", cut(text, self.longest))).collect();
+            match texts.len() {
+                0 => Ok(Vec::new()),
+                1..=LIVE_TEXTS => self.submit(Lane::Live, texts).await,
+                _ => self.build(texts).await,
+            }
+        })
+    }
+}
+
+/// The first `most` bytes, without a torn character.
+fn cut(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// What is known once a model is loaded.
+struct Facts {
+    identity: String,
+    dimensions: usize,
+    alone: bool,
+}
+
+/// A loaded model with what its session does not know.
+struct Running {
+    model: TextEmbedding,
+    /// Embed each text by itself.
+    alone: bool,
+}
+
+impl Running {
+    fn embed(&mut self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let step = if self.alone { 1 } else { texts.len().max(1) };
+        let mut vectors = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(step) {
+            vectors.extend(self.model.embed(texts, None).map_err(|error| EmbedError::Inference(error.to_string()))?);
+        }
+        if vectors.len() != texts.len() || vectors.iter().flatten().any(|x| !x.is_finite()) {
+            return Err(EmbedError::Inference("the model gave no finite vector for each text".into()));
+        }
+        Ok(vectors)
+    }
+}
+
+/// The life of a worker thread.
+fn work(
+    model: &Model,
+    runtime: Option<&Path>,
+    threads: usize,
+    queue: &Queue<Job>,
+    ready: oneshot::Sender<Result<Facts, EmbedError>>,
+) {
+    // Nobody else's thread pool may hold up an utterance, and one text has nothing to share out.
+    tokenizers::utils::parallelism::set_parallelism(false);
+    let loaded = catch_unwind(AssertUnwindSafe(|| model.load(runtime, threads)))
+        .unwrap_or_else(|panic| Err(EmbedError::Load(reason(panic.as_ref()))));
+    let mut running = match loaded {
+        Ok((running, facts)) => {
+            if ready.send(Ok(facts)).is_err() {
+                return;
+            }
+            running
+        }
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
+    while let Some(Job { texts, reply }) = queue.pop() {
+        if reply.is_closed() {
+            continue;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| running.embed(&texts)))
+            .unwrap_or_else(|panic| Err(EmbedError::Inference(reason(panic.as_ref()))));
+        let _ = reply.send(result);
+    }
+}
+
+fn reason(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
+    format!("the library panicked: {}", text.unwrap_or("without a word"))
+}
+
+impl Model {
+    fn load(&self, runtime: Option<&Path>, threads: usize) -> Result<(Running, Facts), EmbedError> {
+        let runtime = runtime::load(runtime)?;
+        let mut identity = blake3::Hasher::new();
+        let mut running = match &self.source {
+            Source::Bundled => {
+                let files = Files {
+                    model: Cow::Borrowed(bundled::MODEL),
+                    external: Vec::new(),
+                    tokenizer: Cow::Borrowed(bundled::TOKENIZER),
+                    config: Cow::Borrowed(bundled::CONFIG),
+                    special_tokens: Cow::Borrowed(bundled::SPECIAL_TOKENS),
+                    tokenizer_config: Cow::Borrowed(bundled::TOKENIZER_CONFIG),
+                };
+                // Company would change nothing here, since activations are quantised token by token, but gains nothing
+                // either (1,100 texts a second in batches of 8, 1,075 alone), and utterances would wait for it.
+                self.load_files(files, Pooling::Mean, Some(true), &runtime, threads, &mut identity)?
+            }
+            Source::Directory { path, file, pooling, alone } => {
+                self.load_files(Files::read(path, file)?, *pooling, *alone, &runtime, threads, &mut identity)?
+            }
+            #[cfg(feature = "hub")]
+            Source::Listed { model, cache } => self.load_listed(model, cache, &runtime, threads)?,
+        };
+        let probe = running
+            .embed(&[PROBE.into()])
+            .map_err(|error| EmbedError::Load(format!("its first text failed: {error}")))?
+            .pop()
+            .unwrap_or_default();
+        let Prefixes { query, passage, symmetric } = &self.prefixes;
+        for part in [&self.name, query, passage, symmetric, runtime.build] {
+            identity.update(&(part.len() as u64).to_le_bytes());
+            identity.update(part.as_bytes());
+        }
+        identity.update(&(self.max_length as u64).to_le_bytes());
+        identity.update(&[u8::from(running.alone)]);
+        // Weights that were not seen as bytes, and processors that round otherwise.
+        for x in &probe {
+            identity.update(&x.to_le_bytes());
+        }
+        let identity = format!("{}-{}", self.name, &identity.finalize().to_hex()[..32]);
+        let facts = Facts { identity, dimensions: probe.len(), alone: running.alone };
+        Ok((running, facts))
+    }
+
+    fn load_files(
+        &self,
+        files: Files,
+        pooling: Pooling,
+        alone: Option<bool>,
+        runtime: &Loaded,
+        threads: usize,
+        identity: &mut blake3::Hasher,
+    ) -> Result<Running, EmbedError> {
+        files.hash(identity);
+        identity.update(format!("{pooling:?}").as_bytes());
+        let alone = alone.unwrap_or_else(|| depends_on_company(&files.model));
+        let mut model = UserDefinedEmbeddingModel::new(
+            files.model.into_owned(),
+            TokenizerFiles {
+                tokenizer_file: files.tokenizer.into_owned(),
+                config_file: files.config.into_owned(),
+                special_tokens_map_file: files.special_tokens.into_owned(),
+                tokenizer_config_file: files.tokenizer_config.into_owned(),
+            },
+        )
+        .with_quantization(if alone { QuantizationMode::Dynamic } else { QuantizationMode::None })
+        .with_pooling(match pooling {
+            Pooling::Mean => fastembed::Pooling::Mean,
+            Pooling::Cls => fastembed::Pooling::Cls,
+        });
+        for (name, bytes) in files.external {
+            model = model.with_external_initializer(name, bytes);
+        }
+        let options = InitOptionsUserDefined::new()
+            .with_environment(runtime.environment.clone())
+            .with_max_length(self.max_length)
+            .with_intra_threads(threads)
+            .with_session_config(NO_SPINNING.0, NO_SPINNING.1);
+        let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| self.unfit(&error))?;
+        Ok(Running { model, alone })
+    }
+
+    #[cfg(feature = "hub")]
+    fn load_listed(
+        &self,
+        model: &fastembed::EmbeddingModel,
+        cache: &Path,
+        runtime: &Loaded,
+        threads: usize,
+    ) -> Result<Running, EmbedError> {
+        let options = fastembed::TextInitOptions::new(model.clone())
+            .with_cache_dir(cache.to_path_buf())
+            .with_show_download_progress(false)
+            .with_environment(runtime.environment.clone())
+            .with_max_length(self.max_length)
+            .with_intra_threads(threads)
+            .with_session_config(NO_SPINNING.0, NO_SPINNING.1);
+        let alone = TextEmbedding::get_quantization_mode(model) == QuantizationMode::Dynamic;
+        let model = TextEmbedding::try_new(options).map_err(|error| self.unfit(&error))?;
+        Ok(Running { model, alone })
+    }
+
+    fn unfit(&self, error: &fastembed::Error) -> EmbedError {
+        let hint = match error {
+            fastembed::Error::ModelRetrieval { .. } => {
+                ". hint: without a way to the hub, put the model's files in a directory and say embed.kind = \"directory\""
+            }
+            _ => "",
+        };
+        EmbedError::Load(format!("{}: {}{hint}", self.name, causes(error)))
+    }
+}
+
+/// Waiting threads of the library shall sleep. It matters with more than one thread only.
+const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
+
+/// The files of a model.
+struct Files {
+    model: Cow<'static, [u8]>,
+    /// Weights that the model keeps in files of their own, by the name that it calls them.
+    external: Vec<(String, Vec<u8>)>,
+    tokenizer: Cow<'static, [u8]>,
+    config: Cow<'static, [u8]>,
+    special_tokens: Cow<'static, [u8]>,
+    tokenizer_config: Cow<'static, [u8]>,
+}
+
+impl Files {
+    fn read(directory: &Path, file: &Path) -> Result<Self, EmbedError> {
+        let read = |name: &Path| {
+            let path = directory.join(name);
+            std::fs::read(&path)
+                .map(Cow::Owned)
+                .map_err(|error| EmbedError::Load(format!("cannot read {}: {error}", path.display())))
+        };
+        let model_path = directory.join(file);
+        let mut external = Vec::new();
+        // The names that the usual exporters choose.
+        for suffix in ["_data", ".data"] {
+            let mut name = model_path.file_name().unwrap_or_default().to_os_string();
+            name.push(suffix);
+            if let Ok(bytes) = std::fs::read(model_path.with_file_name(&name)) {
+                external.push((name.to_string_lossy().into_owned(), bytes));
+            }
+        }
+        Ok(Self {
+            model: read(file)?,
+            external,
+            tokenizer: read(Path::new("tokenizer.json"))?,
+            config: read(Path::new("config.json"))?,
+            // Newer tokenizers keep it in tokenizer.json.
+            special_tokens: read(Path::new("special_tokens_map.json")).unwrap_or(Cow::Borrowed(b"{}")),
+            tokenizer_config: read(Path::new("tokenizer_config.json"))?,
+        })
+    }
+
+    fn hash(&self, hasher: &mut blake3::Hasher) {
+        let external = self.external.iter().map(|(_, bytes)| bytes.as_slice());
+        let files = [&self.model, &self.tokenizer, &self.config, &self.special_tokens, &self.tokenizer_config];
+        for bytes in files.into_iter().map(|bytes| &**bytes).chain(external) {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        }
+    }
+}
+
+/// True if the graph finds the range of activations when it runs, over all texts of a batch.
+fn depends_on_company(model: &[u8]) -> bool {
+    AhoCorasick::new(["DynamicQuantize"]).is_ok_and(|operators| operators.is_match(model))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn bundled() -> Fast {
+        // A missing library fails here, with the way to get it.
+        open(Model::bundled(), &EmbedOptions::default()).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The bundled model, as its files.
+    fn directory() -> DirectoryOptions {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/all-MiniLM-L6-v2");
+        DirectoryOptions { path, ..DirectoryOptions::default() }
+    }
+
+    fn cosine(a: &[f32], b: &[f32]) -> f32 {
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
+
+    async fn embed<const N: usize>(fast: &Fast, texts: [&str; N]) -> [Vec<f32>; N] {
+        let vectors = fast.embed(texts.map(Into::into).to_vec(), Purpose::Symmetric).await.unwrap();
+        vectors.try_into().unwrap()
+    }
+
+    #[tokio::test]
+    async fn paraphrases_are_nearer_than_strangers() {
+        let fast = bundled().await;
+        assert_eq!(fast.dimensions(), 384);
+        assert!(fast.is_symmetric());
+        let [a, b, c] =
+            embed(&fast, ["will it rain in Paris tomorrow?", "Paris weather forecast", "send my mother 20 dollars"])
+                .await;
+        assert!(cosine(&a, &b) > 0.6, "{}", cosine(&a, &b));
+        assert!(cosine(&a, &c) < 0.2, "{}", cosine(&a, &c));
+        assert!((cosine(&a, &a) - 1.0).abs() < 1e-4);
+    }
+
+    #[tokio::test]
+    async fn company_changes_nothing() {
+        let fast = open(Model::directory(&directory()).unwrap(), &EmbedOptions::default()).await.unwrap();
+        assert_eq!(fast.batch, BATCH);
+        let texts: Vec<String> =
+            (0..40).map(|n| format!("order {n} pizzas {}", "with cheese ".repeat(n % 7))).collect();
+        let together = fast.embed(texts.clone(), Purpose::Passage).await.unwrap();
+        for (text, together) in texts.into_iter().zip(together) {
+            let alone = fast.embed(vec![text.clone()], Purpose::Passage).await.unwrap();
+            assert!(cosine(&alone[0], &together) > 0.9999, "{text}: {}", cosine(&alone[0], &together));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_second_start_has_the_same_identity() {
+        let (first, second) = (bundled().await, bundled().await);
+        assert_eq!(first.identity(), second.identity());
+        assert!(first.identity().starts_with("all-MiniLM-L6-v2-"));
+    }
+
+    #[tokio::test]
+    async fn any_text_has_a_vector() {
+        let fast = bundled().await;
+        let long = "word ".repeat(300_000);
+        let one_word = "é".repeat(600_000);
+        for text in ["", " ", "\0\u{7}\u{202e}", "東京の天気は？", "👩‍👩‍👧 🌦", "[CLS] [MASK] [SEP]", &long, &one_word]
+        {
+            let [vector] = embed(&fast, [text]).await;
+            assert!((cosine(&vector, &vector) - 1.0).abs() < 1e-3);
+        }
+        assert_eq!(fast.embed(Vec::new(), Purpose::Query).await.unwrap().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_bundled_model_is_a_directory_like_any_other() {
+        let prefixes = Prefixes { query: "query: ".into(), ..Prefixes::default() };
+        let model = Model::directory(&DirectoryOptions { prefixes, ..directory() }).unwrap();
+        let fast = open(model, &EmbedOptions { workers: 2, ..EmbedOptions::default() }).await.unwrap();
+        let bundled = bundled().await;
+        assert!(!fast.is_symmetric());
+        assert_ne!(fast.identity(), bundled.identity());
+        let texts: Vec<String> = (0..20).map(|n| format!("text {n}")).collect();
+        let query = fast.embed(texts.clone(), Purpose::Query).await.unwrap();
+        let prefixed = texts.iter().map(|text| format!("query: {text}")).collect();
+        for (a, b) in query.iter().zip(bundled.embed(prefixed, Purpose::Symmetric).await.unwrap()) {
+            assert!(cosine(a, &b) > 0.9999);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_broken_directory_says_what_is_wrong() {
+        let root = tempfile::tempdir().unwrap();
+        let options = DirectoryOptions { path: root.path().into(), ..DirectoryOptions::default() };
+        let error = Model::directory(&options).unwrap_err().to_string();
+        assert!(error.contains("neither model.onnx"), "{error}");
+
+        for name in ["model.onnx", "tokenizer.json", "config.json", "tokenizer_config.json"] {
+            let model = Model::directory(&DirectoryOptions { file: Some("model.onnx".into()), ..options.clone() });
+            let error = open(model.unwrap(), &EmbedOptions::default()).await.unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+            std::fs::write(root.path().join(name), "{}").unwrap();
+        }
+        let error = open(Model::directory(&options).unwrap(), &EmbedOptions::default()).await.unwrap_err();
+        assert!(matches!(error, EmbedError::Load(_)), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_does_not_fit_in_the_queue_is_refused() {
+        let fast = open(Model::bundled(), &EmbedOptions { queue: 2, ..EmbedOptions::default() }).await.unwrap();
+        let calls = (0..200).map(|n| fast.embed(vec![format!("call {n}")], Purpose::Query));
+        let results = futures::future::join_all(calls).await;
+        assert!(results.iter().any(Result::is_ok));
+        assert!(results.iter().any(|result| matches!(result, Err(EmbedError::Busy))));
+        // And nothing stays behind.
+        assert!(fast.embed(vec!["again".into()], Purpose::Query).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn calls_that_nobody_waits_for_are_dropped() {
+        let fast = bundled().await;
+        for _ in 0..50 {
+            let mut call = fast.embed((0..500).map(|n| n.to_string()).collect(), Purpose::Passage);
+            assert!(futures::poll!(&mut call).is_pending());
+        }
+        assert!(fast.embed(vec!["now".into()], Purpose::Query).await.is_ok());
+    }
+
+    #[test]
+    fn hints_beside_a_model_are_heard() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("onnx/model.onnx", "");
+        write("1_Pooling/config.json", r#"{"pooling_mode_cls_token": true, "word_embedding_dimension": 3}"#);
+        write("sentence_bert_config.json", r#"{"max_seq_length": 128, "do_lower_case": false}"#);
+        let options = DirectoryOptions { path: root.path().into(), ..DirectoryOptions::default() };
+        let model = Model::directory(&options).unwrap();
+        assert_eq!(model.max_length, 128);
+        assert!(matches!(model.source, Source::Directory { pooling: Pooling::Cls, .. }));
+    }
+
+    #[test]
+    fn dynamic_quantisation_is_noticed() {
+        assert!(depends_on_company(b"..\x22\x15DynamicQuantizeLinear.."));
+        assert!(!depends_on_company(bundled::MODEL));
+    }
+
+    #[test]
+    fn a_cut_never_tears_a_character() {
+        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(cut("aé", 3), "aé");
+        assert_eq!(cut("aé", 99), "aé");
+    }
+
+    #[cfg(feature = "hub")]
+    #[test]
+    fn listed_models_are_found_by_either_name() {
+        use fastembed::EmbeddingModel;
+        assert_eq!(listed::find("multilingualE5small").unwrap(), EmbeddingModel::MultilingualE5Small);
+        assert_eq!(listed::find("intfloat/multilingual-e5-small").unwrap(), EmbeddingModel::MultilingualE5Small);
+        assert_eq!(listed::prefixes(&EmbeddingModel::MultilingualE5Small).passage, "passage: ");
+        let error = listed::find("bge-small-en-v15").unwrap_err().to_string();
+        assert!(error.contains("BGESmallENV15"), "{error}");
+    }
+}

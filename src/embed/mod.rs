@@ -1,0 +1,135 @@
+//! Text to unit vectors, behind one trait.
+
+mod fast;
+mod hashed;
+mod options;
+mod queue;
+mod remote;
+mod runtime;
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+pub use self::{
+    hashed::Hashed,
+    options::{
+        DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, RemoteOptions,
+    },
+};
+
+/// What a text is embedded for: models trained with prefixes give a query and a passage different ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// An utterance that looks for descriptions (asymmetric).
+    Query,
+    /// A description that is looked for (asymmetric).
+    Passage,
+    /// An utterance or exemplar compared with its like.
+    Symmetric,
+}
+
+/// Makes vectors of length 1 and of one dimension.
+pub trait Embedder: Send + Sync + 'static {
+    /// Names the model and everything that changes its vectors (weights, quantisation, pooling, prefixes):
+    /// vectors of two embedders may be compared only if their identities are equal.
+    fn identity(&self) -> &str;
+
+    fn dimensions(&self) -> usize;
+
+    /// True if [`Purpose::Query`] and [`Purpose::Symmetric`] give the same vector, so that one embedding serves both.
+    fn is_symmetric(&self) -> bool;
+
+    /// One vector per text, in order. A call with at most [`LIVE_TEXTS`] texts goes ahead of longer ones.
+    ///
+    /// Dropping the future withdraws what has not been started.
+    fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>>;
+}
+
+pub type SharedEmbedder = Arc<dyn Embedder>;
+
+/// Somebody waits for a call with at most this many texts (an utterance, its segments); a longer one is an index build,
+/// which gives way between texts or small batches.
+pub const LIVE_TEXTS: usize = 8;
+
+/// Why there is no vector. The texts are for our log; none repeats what a remote server said to a client.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbedError {
+    #[error("the embedding model could not be loaded: {0}")]
+    Load(String),
+    #[error("the ONNX Runtime library could not be loaded: {0}")]
+    Runtime(String),
+    #[error("embedding failed: {0}")]
+    Inference(String),
+    #[error("the embedding server failed: {0}")]
+    Remote(String),
+    #[error("too many texts wait for the embedding model")]
+    Busy,
+}
+
+/// Makes the embedder that `options` describe, ready to embed: a local model is loaded and has embedded its first text.
+///
+/// # Errors
+/// [`EmbedError::Load`] for options or model files that cannot be used, [`EmbedError::Runtime`] for a missing or unfit
+/// ONNX Runtime, [`EmbedError::Remote`] if a server had to be asked for its dimensions and did not answer.
+pub async fn open(options: &EmbedOptions) -> Result<SharedEmbedder, EmbedError> {
+    Ok(match options.kind {
+        Kind::Bundled => Arc::new(fast::open(fast::Model::bundled(), options).await?),
+        Kind::Fastembed => Arc::new(fast::open(fast::Model::listed(&options.fastembed)?, options).await?),
+        Kind::Directory => Arc::new(fast::open(fast::Model::directory(&options.directory)?, options).await?),
+        Kind::Remote => Arc::new(remote::open(&options.remote, options.queue).await?),
+        Kind::Hashed => Arc::new(Hashed::new(&options.hashed)),
+    })
+}
+
+/// Scales to length 1; `None` if that is impossible (no length, or a number that is not finite).
+fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let norm = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+    if !norm.is_finite() || norm <= f64::from(f32::MIN_POSITIVE) {
+        return None;
+    }
+    vector.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
+    Some(vector)
+}
+
+/// The error and what caused it, in one line: the outermost text alone often says only what was tried.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_has_no_direction_has_no_unit_vector() {
+        assert_eq!(unit(vec![0.0; 3]), None);
+        assert_eq!(unit(vec![]), None);
+        assert_eq!(unit(vec![1.0, f32::NAN]), None);
+        assert_eq!(unit(vec![1.0, f32::INFINITY]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn unit_vectors_have_length_one(vector in proptest::collection::vec(-1e30f32..1e30, 1..50)) {
+            if let Some(unit) = unit(vector) {
+                let norm = unit.iter().map(|x| x * x).sum::<f32>().sqrt();
+                prop_assert!((norm - 1.0).abs() < 1e-4);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_kind_chooses() {
+        let options = EmbedOptions { kind: Kind::Hashed, ..EmbedOptions::default() };
+        assert!(open(&options).await.unwrap().identity().starts_with("hashed"));
+    }
+}
