@@ -1,0 +1,253 @@
+//! What of a module can be found: each function's description, and each of its exemplars.
+
+use serde_json::Value;
+
+use super::{Document, Source};
+use crate::module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step};
+
+/// Choices of one slot that its function's description repeats; more would drown the rest.
+const CHOICES: usize = 12;
+
+/// One or two descriptions and every exemplar of each function, in the order of the module.
+///
+/// A description has a short form (name, description, names of parameters) and, where it says more, a full one
+/// (descriptions and choices of the parameters too). Both are embedded, and the nearer one counts: terse functions are
+/// found better by the short form, families of similar ones by the full. BM25 sees the full form only.
+///
+/// An exemplar that kept its `utterance` is embedded and indexed as that sentence (it is far nearer to what people say
+/// than a template: 91 against 79 % of functions right by the embedding alone), otherwise as its template with slots
+/// as the words of their names.
+#[must_use]
+pub fn documents(module: &Module) -> Vec<Document> {
+    let mut documents = Vec::new();
+    for id in module.function_ids() {
+        let function = module.function(id);
+        let short = described(function, |_| String::new());
+        let full = described(function, explained);
+        let document =
+            |lexical: String, dense: String| Document { function: id, source: Source::Description, lexical, dense };
+        if short == full {
+            documents.push(document(full.clone(), full));
+        } else {
+            documents.push(document(full.clone(), full));
+            documents.push(document(String::new(), short));
+        }
+        for (index, exemplar) in function.exemplars.iter().enumerate() {
+            let text = spoken(exemplar);
+            documents.push(Document {
+                function: id,
+                source: Source::Exemplar { id: ExemplarId::from_index(index), mode: exemplar.mode },
+                lexical: text.clone(),
+                dense: text,
+            });
+        }
+    }
+    documents
+}
+
+fn described(function: &Function, explain: impl Fn(&Slot) -> String) -> String {
+    let name = name_words(&function.name);
+    let description = function.description.trim();
+    let mut text = name.clone();
+    // A description that only repeats the name says nothing more, and saying it twice measured worse.
+    if !description.is_empty() && name_words(description) != name {
+        text.push_str(". ");
+        text.push_str(description);
+    }
+    for (index, slot) in function.slots.iter().enumerate() {
+        text.push_str(if index == 0 { ". " } else { "; " });
+        text.push_str(&path_words(&slot.path));
+        text.push_str(&explain(slot));
+    }
+    text
+}
+
+fn explained(slot: &Slot) -> String {
+    let mut text = String::new();
+    let description = slot.description.trim();
+    if !description.is_empty() && name_words(description) != name_words(slot.label()) {
+        text.push_str(": ");
+        text.push_str(description);
+    }
+    if !slot.choices.is_empty() {
+        let choices: Vec<String> = slot.choices.iter().take(CHOICES).map(shown).collect();
+        text.push_str(" (");
+        text.push_str(&choices.join(", "));
+        text.push(')');
+    }
+    text
+}
+
+fn shown(choice: &Value) -> String {
+    choice.as_str().map_or_else(|| choice.to_string(), |text| text.replace('_', " "))
+}
+
+fn spoken(exemplar: &Exemplar) -> String {
+    match exemplar.utterance.as_deref().map(str::trim) {
+        Some(utterance) if !utterance.is_empty() => utterance.to_owned(),
+        _ => exemplar.rendered(name_words),
+    }
+}
+
+fn path_words(path: &SlotPath) -> String {
+    let keys = path.0.iter().filter_map(|step| match step {
+        Step::Key(key) => Some(name_words(key)),
+        Step::Each => None,
+    });
+    keys.collect::<Vec<_>>().join(" ")
+}
+
+/// A name as the words it is made of, in lower case: `getUserByID`, `get_user_by_id` and `get-user-by-id` alike.
+#[must_use]
+pub fn name_words(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let mut words = String::with_capacity(name.len() + 8);
+    for (index, &character) in characters.iter().enumerate() {
+        if !character.is_alphanumeric() {
+            // Marks belong to their letter in many scripts.
+            if !character.is_ascii() && !character.is_whitespace() && !words.is_empty() && !words.ends_with(' ') {
+                words.push(character);
+            } else if !words.is_empty() && !words.ends_with(' ') {
+                words.push(' ');
+            }
+            continue;
+        }
+        let before = index.checked_sub(1).map(|at| characters[at]);
+        let after = characters.get(index + 1);
+        let starts = character.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase()
+                    || before.is_numeric()
+                    || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase()))
+            });
+        if starts && !words.ends_with(' ') {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+    }
+    words.truncate(words.trim_end().len());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::module::{FunctionId, ModuleName, OwnerMode, Piece, Settings, SlotKind};
+
+    fn slot(keys: &[&str], description: &str, choices: Vec<Value>) -> Slot {
+        Slot {
+            path: SlotPath(
+                keys.iter().map(|&key| if key == "[]" { Step::Each } else { Step::Key(key.into()) }).collect(),
+            ),
+            description: description.to_owned(),
+            kind: SlotKind::String,
+            schema: json!({}),
+            required: false,
+            default: None,
+            choices,
+            recognizers: Vec::new(),
+            question: None,
+        }
+    }
+
+    fn exemplar(pieces: &[Piece], utterance: Option<&str>, mode: OwnerMode) -> Exemplar {
+        Exemplar {
+            template: String::new(),
+            pieces: pieces.to_vec(),
+            mode,
+            label: None,
+            context_frame: None,
+            context_slot: None,
+            utterance: utterance.map(str::to_owned),
+            arguments: None,
+        }
+    }
+
+    fn module(functions: Vec<Function>) -> Module {
+        Module {
+            name: ModuleName::new("test").expect("a name"),
+            version: String::new(),
+            functions,
+            recognizers: Vec::new(),
+            settings: Settings::default(),
+            prompts: std::collections::BTreeMap::default(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn function(name: &str, description: &str, slots: Vec<Slot>, exemplars: Vec<Exemplar>) -> Function {
+        Function {
+            name: name.to_owned(),
+            wire_name: name.to_owned(),
+            description: description.to_owned(),
+            parameters: json!({}),
+            slots,
+            exemplars,
+            operation: None,
+        }
+    }
+
+    #[test]
+    fn names_are_split_into_words() {
+        for (name, words) in [
+            ("get_n_day_weather_forecast", "get n day weather forecast"),
+            ("OrderFood", "order food"),
+            ("Banks_2-CheckBalance", "banks 2 check balance"),
+            ("parseHTMLPage2Go", "parse html page2 go"),
+            ("  __x--y ", "x y"),
+            ("料理_注文", "料理 注文"),
+            ("", ""),
+        ] {
+            assert_eq!(name_words(name), words);
+        }
+    }
+
+    #[test]
+    fn a_description_has_a_short_and_a_full_form() {
+        let slots = vec![
+            slot(&["dishes", "[]", "name"], "What to cook", vec![]),
+            slot(&["size"], "size", vec![json!("extra_large"), json!(2)]),
+        ];
+        let found = documents(&module(vec![function("orderFood", "Order a meal.", slots, vec![])]));
+        let full = "order food. Order a meal.. dishes name: What to cook; size (extra large, 2)";
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].lexical.as_str(), found[0].dense.as_str()), (full, full));
+        assert_eq!(
+            (found[1].lexical.as_str(), found[1].dense.as_str()),
+            ("", "order food. Order a meal.. dishes name; size")
+        );
+    }
+
+    #[test]
+    fn a_bare_name_is_said_once() {
+        let found = documents(&module(vec![function("account_blocked", "account blocked", vec![], vec![])]));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].dense, "account blocked");
+    }
+
+    #[test]
+    fn an_exemplar_is_its_sentence_or_its_template_in_words() {
+        let template = [Piece::Text("fly to ".to_owned()), Piece::Slot { label: "toCity".to_owned(), slot: None }];
+        let exemplars = vec![
+            exemplar(&template, None, OwnerMode::Normal),
+            exemplar(&template, Some("fly to Rome"), OwnerMode::Negative),
+        ];
+        let found = documents(&module(vec![function("fly", "", vec![], exemplars)]));
+        assert_eq!(found[1].dense, "fly to to city");
+        assert_eq!(found[2].lexical, "fly to Rome");
+        assert_eq!(found[2].function, FunctionId::from_index(0));
+        assert_eq!(found[2].source, Source::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Negative });
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_words_are_the_same(name in "\\PC{0,30}") {
+            let words = name_words(&name);
+            prop_assert!(!words.starts_with(' ') && !words.ends_with(' '));
+            prop_assert!(!words.contains("  "));
+        }
+    }
+}

@@ -1,0 +1,1116 @@
+//! From an utterance to the few functions it may mean: descriptions and exemplars, lexical and dense, fused.
+//!
+//! [`documents()`] says what of a module can be found, [`Index::build`] embeds and indexes it once, [`Index::search`]
+//! answers from memory in a fraction of a millisecond.
+
+use std::{collections::HashMap, ops::Range, path::Path, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    embed::{EmbedError, Embedder, Purpose},
+    module::{ExemplarId, FunctionId, OwnerMode},
+};
+
+mod background;
+mod documents;
+mod fuse;
+mod graph;
+mod lexical;
+mod store;
+#[cfg(test)]
+pub(crate) mod testing;
+mod vector;
+
+pub use background::Background;
+pub use documents::{documents, name_words};
+pub use fuse::{DescriptionSignals, ExemplarSignals};
+pub use lexical::{Analyzer, LexicalError};
+
+use fuse::{BestMean, POOLED, Signals};
+use graph::Graph;
+use lexical::Lexical;
+use store::{Key, Store};
+use vector::{Coded, Vectors};
+
+/// One thing that can be found: a function's description, or one of its exemplars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    pub function: FunctionId,
+    pub source: Source,
+    /// For BM25; empty if it is found by its vector only.
+    pub lexical: String,
+    /// For the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar).
+    pub dense: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Description,
+    Exemplar { id: ExemplarId, mode: OwnerMode },
+}
+
+/// What is looked for.
+///
+/// A vector of another dimension than the index's, or with values that are not finite, finds nothing; then the words
+/// still do.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    pub text: &'a str,
+    /// The utterance embedded to find descriptions.
+    pub asymmetric: &'a [f32],
+    /// The utterance embedded to find exemplars.
+    pub symmetric: &'a [f32],
+}
+
+/// A document that was found, with each score that led to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evidence {
+    #[serde(flatten)]
+    pub source: Source,
+    /// Cosine, -1 to 1.
+    pub dense: f32,
+    /// BM25 over the geometric mean of the best BM25 of this query and the query's own, 0 to 1; 0 if no word matched.
+    pub lexical: f32,
+    /// The fusion of the two, 0 to 1.
+    pub score: f32,
+}
+
+/// A function that the utterance may mean.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    pub function: FunctionId,
+    /// Fused over all evidence, 0 to 1; comparable between functions and between queries. 0 if a negative exemplar is
+    /// as near as the nearest positive one.
+    pub score: f32,
+    /// What its exemplars say together; `None` if it has none (negative ones aside).
+    pub exemplars: Option<ExemplarSignals>,
+    /// What its description says.
+    pub description: Option<DescriptionSignals>,
+    /// Score of its nearest negative exemplar, if it has one; the score above has taken it into account.
+    pub negative: Option<f32>,
+    /// Best first; a few per function.
+    pub evidence: Vec<Evidence>,
+}
+
+/// How an index is built and searched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetrieveOptions {
+    /// From this many exemplars on, a graph (HNSW) finds the nearest ones instead of a pass over all.
+    ///
+    /// Measured with 384 dimensions on one core, dense part of a search: 20,000 exemplars 0.16 ms by either, 50,000
+    /// 0.25 ms by the graph against 0.55, 100,000 0.29 against 1.14. But building the graph keeps two cores busy for
+    /// 33 s and 62 s at the last two, once per change of the exemplars.
+    pub hnsw_from: usize,
+    /// Exemplars that the graph keeps in view: more are slower and miss less.
+    pub hnsw_effort: usize,
+    /// Documents shown as evidence per candidate.
+    pub evidence: usize,
+}
+
+impl Default for RetrieveOptions {
+    fn default() -> Self {
+        Self { hnsw_from: 50_000, hnsw_effort: 256, evidence: 5 }
+    }
+}
+
+/// What a build did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct IndexReport {
+    /// Distinct texts that were embedded now.
+    pub embedded: usize,
+    /// Distinct texts whose vectors were kept from before.
+    pub reused: usize,
+    pub documents: usize,
+    /// True if exemplars are found through a graph.
+    pub hnsw: bool,
+}
+
+/// Why there is no index.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    #[error("the embedder gave {got} vectors for {asked} texts")]
+    Count { asked: usize, got: usize },
+    #[error("the embedder gave a vector of {got} dimensions instead of {expected}, or one that is not finite")]
+    Vector { expected: usize, got: usize },
+    #[error(transparent)]
+    Lexical(#[from] LexicalError),
+    #[error("indexing was interrupted: {0}")]
+    Interrupted(String),
+}
+
+/// Texts embedded at once: so few that an utterance that comes in between does not wait long for the model.
+const BATCH: usize = 32;
+/// Embedding longer than this is saved in between, so that a build that is killed has not worked for nothing.
+const SAVE_EVERY: Duration = Duration::from_secs(30);
+/// How long a build waits for a busy model before it gives up, and how long between two tries.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(50);
+/// Functions beyond those asked for that are scored exactly, so that the error of the first pass changes nothing.
+const SLACK: usize = 8;
+/// Rows of one function whose cosines are made exact, by each of two orders.
+const EXACT_ROWS: usize = 12;
+/// Exemplars that the graph finds.
+const GRAPH_HITS: usize = 192;
+
+/// Everything of a module that can be found, in memory. Immutable.
+pub struct Index {
+    descriptions: Shelf,
+    exemplars: Shelf,
+    /// One row per function: where its positive exemplars' mean points; zeros if it has none.
+    centroids: Vectors,
+    /// Per function: whether one of its exemplars is negative.
+    has_negative: Vec<bool>,
+    graph: Option<Graph>,
+    functions: usize,
+    options: RetrieveOptions,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Index")
+            .field("functions", &self.functions)
+            .field("descriptions", &self.descriptions.sources.len())
+            .field("exemplars", &self.exemplars.sources.len())
+            .field("hnsw", &self.graph.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Documents of one kind, those of a function side by side.
+struct Shelf {
+    /// Rows of function `i` are `starts[i]..starts[i + 1]`.
+    starts: Vec<usize>,
+    sources: Vec<Source>,
+    vectors: Vectors,
+    lexical: Lexical,
+}
+
+impl Shelf {
+    fn build(
+        documents: &[Document],
+        functions: usize,
+        language: &str,
+        dimensions: usize,
+        vector_of: impl Fn(&Document) -> Vec<f32>,
+    ) -> Result<Self, LexicalError> {
+        let mut starts = vec![0; functions + 1];
+        for document in documents {
+            starts[document.function.index() + 1] += 1;
+        }
+        for function in 0..functions {
+            starts[function + 1] += starts[function];
+        }
+        let mut floats = Vec::with_capacity(documents.len() * dimensions);
+        documents.iter().for_each(|document| floats.extend(vector_of(document)));
+        Ok(Self {
+            starts,
+            sources: documents.iter().map(|document| document.source).collect(),
+            vectors: Vectors::new(dimensions, floats),
+            lexical: Lexical::build(documents.iter().map(|document| document.lexical.as_str()), language)?,
+        })
+    }
+
+    fn rows(&self, function: usize) -> Range<usize> {
+        self.starts[function]..self.starts[function + 1]
+    }
+
+    fn approximate(&self, query: Option<&Coded<'_>>, rows: Range<usize>) -> Vec<f32> {
+        let mut cosines = vec![0.0; rows.len()];
+        if let Some(query) = query {
+            self.vectors.approximate(query, rows, &mut cosines);
+        }
+        cosines
+    }
+}
+
+/// Texts by what they are filed under.
+struct Wanted {
+    key: Key,
+    purpose: Purpose,
+    text: String,
+}
+
+impl Index {
+    /// Embeds what `store` does not hold yet, and indexes everything.
+    ///
+    /// `functions` is how many the module has; `language` a BCP 47 tag (for stemming); `store` the file that keeps the
+    /// vectors (a graph is kept beside it), `None` to keep nothing; `progress` hears how many texts are embedded of all
+    /// that have to be. Must run within a tokio runtime; the work that keeps a core busy is done off its threads.
+    ///
+    /// # Errors
+    /// If the embedder fails or breaks its contract. A store that can't be read or written is only logged.
+    pub async fn build(
+        mut documents: Vec<Document>,
+        functions: usize,
+        language: &str,
+        embedder: &dyn Embedder,
+        store: Option<&Path>,
+        options: &RetrieveOptions,
+        progress: &(dyn Fn(usize, usize) + Send + Sync),
+    ) -> Result<(Self, IndexReport), BuildError> {
+        documents.sort_by_key(|document| (is_exemplar(document), document.function, order(document.source)));
+        let dimensions = embedder.dimensions();
+        let store = store.map(|path| Store::new(path, embedder.identity(), dimensions));
+
+        let (store, mut kept) = off_thread(move || {
+            let kept = store.as_ref().map(Store::load).unwrap_or_default();
+            (store, kept)
+        })
+        .await?;
+        let wanted = wanted(&documents);
+        let before = kept.len();
+        let mut vectors: HashMap<Key, Vec<f32>> = HashMap::with_capacity(wanted.len());
+        let mut missing = Vec::new();
+        for wanted in wanted {
+            match kept.remove(&wanted.key) {
+                Some(vector) => {
+                    vectors.insert(wanted.key, vector);
+                }
+                None => missing.push(wanted),
+            }
+        }
+        drop(kept);
+        let report = IndexReport {
+            embedded: missing.len(),
+            reused: vectors.len(),
+            documents: documents.len(),
+            hnsw: documents.iter().filter(|document| is_exemplar(document)).count() >= options.hnsw_from.max(1),
+        };
+        // What is not used any more leaves the file as well.
+        let changed = !missing.is_empty() || before != vectors.len();
+        embed(missing, embedder, store.as_ref(), &mut vectors, progress).await?;
+
+        let (language, options, identity) = (language.to_owned(), options.clone(), embedder.identity().to_owned());
+        let index = off_thread(move || {
+            if changed && let Some(store) = &store {
+                store.save(&vectors);
+            }
+            Self::assemble(&documents, functions, &language, dimensions, &identity, &vectors, store.as_ref(), options)
+        })
+        .await??;
+        Ok((index, report))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the last step of `build`, apart only because it may block")]
+    fn assemble(
+        documents: &[Document],
+        functions: usize,
+        language: &str,
+        dimensions: usize,
+        identity: &str,
+        vectors: &HashMap<Key, Vec<f32>>,
+        store: Option<&Store>,
+        options: RetrieveOptions,
+    ) -> Result<Self, BuildError> {
+        let last = documents.iter().map(|document| document.function.index() + 1).max();
+        let functions = functions.max(last.unwrap_or(0));
+        let split = documents.partition_point(|document| !is_exemplar(document));
+        let (described, shown) = documents.split_at(split);
+        let vector_of =
+            |document: &Document| vectors.get(&key(document)).cloned().unwrap_or_else(|| vec![0.0; dimensions]);
+        let descriptions = Shelf::build(described, functions, language, dimensions, vector_of)?;
+        let exemplars = Shelf::build(shown, functions, language, dimensions, vector_of)?;
+        let has_negative: Vec<bool> = (0..functions)
+            .map(|function| exemplars.sources[exemplars.rows(function)].iter().any(|&source| is_negative(source)))
+            .collect();
+        let centroids = centroids(&exemplars, functions);
+
+        let graph = if exemplars.vectors.len() >= options.hnsw_from.max(1) {
+            let content = content(shown, identity, dimensions);
+            let kept = store.and_then(|store| store.load_graph(&content));
+            match kept.and_then(|bytes| Graph::from_bytes(&bytes, exemplars.vectors.len())) {
+                Some(graph) => Some(graph),
+                None => {
+                    let graph = Graph::build(&exemplars.vectors);
+                    if let (Some(graph), Some(store)) = (&graph, store) {
+                        store.save_graph(&content, &graph.to_bytes());
+                    }
+                    graph
+                }
+            }
+        } else {
+            if let Some(store) = store {
+                store.forget_graph();
+            }
+            None
+        };
+        Ok(Self { descriptions, exemplars, centroids, has_negative, graph, functions, options })
+    }
+
+    /// How many functions the index knows.
+    #[must_use]
+    pub const fn functions(&self) -> usize {
+        self.functions
+    }
+
+    /// The unit vector of a document, as [`Purpose::Symmetric`] for an exemplar and [`Purpose::Passage`] for the full
+    /// description.
+    #[must_use]
+    pub fn vector_of(&self, function: FunctionId, source: Source) -> Option<&[f32]> {
+        let shelf = if source == Source::Description { &self.descriptions } else { &self.exemplars };
+        if function.index() >= self.functions {
+            return None;
+        }
+        let rows = shelf.rows(function.index());
+        let at = shelf.sources[rows.clone()].binary_search_by_key(&order(source), |&source| order(source));
+        // Of several descriptions the full one comes first.
+        let at = if source == Source::Description { at.map(|_| 0) } else { at };
+        at.ok().map(|at| shelf.vectors.row(rows.start + at))
+    }
+
+    /// The `limit` functions with the best scores, best first (of equals, the first of the module); only those in
+    /// `among` if given. Plain computing, no waiting.
+    #[must_use]
+    pub fn search(&self, query: &Query<'_>, limit: usize, among: Option<&[FunctionId]>) -> Vec<Candidate> {
+        if limit == 0 {
+            return Vec::new();
+        }
+        let allowed = among.map(|among| {
+            let mut allowed = vec![false; self.functions];
+            for function in among {
+                if let Some(allowed) = allowed.get_mut(function.index()) {
+                    *allowed = true;
+                }
+            }
+            allowed
+        });
+        let view = View::new(self, query, allowed.as_deref());
+        let mut scored: Vec<(usize, f32)> = (0..self.functions)
+            .filter(|&function| allowed.as_ref().is_none_or(|allowed| allowed[function]))
+            .map(|function| (function, view.signals(function).score()))
+            .collect();
+        let best_first = fuse::best_first(|scored: &(usize, f32)| scored.1, |scored| scored.0);
+        let shortlist = limit.saturating_add(SLACK);
+        if scored.len() > shortlist {
+            scored.select_nth_unstable_by(shortlist, &best_first);
+            scored.truncate(shortlist);
+        }
+        let mut candidates: Vec<Candidate> = scored.into_iter().map(|(function, _)| view.candidate(function)).collect();
+        candidates.sort_by(fuse::best_first(|candidate: &Candidate| candidate.score, |candidate| candidate.function));
+        candidates.truncate(limit);
+        candidates
+    }
+}
+
+/// One query against everything.
+struct View<'a> {
+    index: &'a Index,
+    asymmetric: Option<Coded<'a>>,
+    symmetric: Option<Coded<'a>>,
+    /// Per row of each shelf, approximate.
+    descriptions: Vec<f32>,
+    exemplars: Dense,
+    centroids: Vec<f32>,
+    /// Per row of each shelf, or empty if no word matched.
+    description_words: Vec<f32>,
+    exemplar_words: Vec<f32>,
+}
+
+/// Approximate cosines of exemplars.
+enum Dense {
+    /// Of every row; 0 for rows that are not asked for.
+    All(Vec<f32>),
+    /// Of the nearest rows, by function, and the bound of all others.
+    Nearest { hits: HashMap<usize, Vec<(usize, f32)>>, others: f32 },
+}
+
+impl<'a> View<'a> {
+    fn new(index: &'a Index, query: &Query<'a>, allowed: Option<&[bool]>) -> Self {
+        let fits =
+            |vector: &'a [f32]| (vector.len() == index.centroids.dimensions()).then(|| Coded::new(vector)).flatten();
+        let (asymmetric, symmetric) = (fits(query.asymmetric), fits(query.symmetric));
+        // Both shelves are of one language.
+        let words = index.exemplars.lexical.query(query.text);
+        Self {
+            index,
+            descriptions: index.descriptions.approximate(asymmetric.as_ref(), 0..index.descriptions.sources.len()),
+            exemplars: index.nearest_exemplars(symmetric.as_ref(), allowed),
+            centroids: {
+                let mut cosines = vec![0.0; index.centroids.len()];
+                if let Some(query) = &symmetric {
+                    index.centroids.approximate(query, 0..index.centroids.len(), &mut cosines);
+                }
+                cosines
+            },
+            description_words: index.descriptions.lexical.scores(&words),
+            exemplar_words: index.exemplars.lexical.scores(&words),
+            asymmetric,
+            symmetric,
+        }
+    }
+
+    /// From the approximate cosines.
+    fn signals(&self, function: usize) -> Signals {
+        let rows = self.index.exemplars.rows(function);
+        match &self.exemplars {
+            Dense::All(cosines) => {
+                let described = self.index.descriptions.rows(function);
+                self.fuse(function, self.centroids[function], &cosines[rows], &self.descriptions[described])
+            }
+            Dense::Nearest { hits, others } => {
+                // Rows that the graph did not bring are at most as near as the last that it did.
+                let mut cosines = vec![others.min(self.centroids[function]); rows.len()];
+                for &(row, cosine) in hits.get(&function).into_iter().flatten() {
+                    cosines[row - rows.start] = cosine;
+                }
+                let described = self.index.descriptions.rows(function);
+                self.fuse(function, self.centroids[function], &cosines, &self.descriptions[described])
+            }
+        }
+    }
+
+    fn fuse(&self, function: usize, centroid: f32, exemplars: &[f32], descriptions: &[f32]) -> Signals {
+        let rows = self.index.exemplars.rows(function);
+        let words = self.exemplar_words.get(rows.clone());
+        let word_at = |at: usize| words.map_or(0.0, |words| words[at]);
+        let (mut dense, mut lexical) = (BestMean::default(), BestMean::default());
+        let (mut positive, mut negative) = (None, None);
+        if self.index.has_negative[function] {
+            for (at, (&cosine, row)) in exemplars.iter().zip(rows).enumerate() {
+                let score = fuse::exemplar_score(cosine, word_at(at));
+                let nearest = if is_negative(self.index.exemplars.sources[row]) {
+                    &mut negative
+                } else {
+                    dense.push(cosine);
+                    lexical.push(word_at(at));
+                    &mut positive
+                };
+                *nearest = Some(nearest.map_or(score, |best: f32| best.max(score)));
+            }
+        } else {
+            exemplars.iter().for_each(|&cosine| dense.push(cosine));
+            words.unwrap_or_default().iter().for_each(|&word| lexical.push(word));
+        }
+        let words = self.description_words.get(self.index.descriptions.rows(function)).unwrap_or_default();
+        Signals {
+            exemplars: dense.mean().map(|dense| ExemplarSignals {
+                dense,
+                centroid,
+                lexical: lexical.mean().unwrap_or_default(),
+            }),
+            description: descriptions
+                .iter()
+                .copied()
+                .reduce(f32::max)
+                .map(|dense| DescriptionSignals { dense, lexical: words.iter().copied().fold(0.0, f32::max) }),
+            nearest_positive: positive,
+            nearest_negative: negative,
+        }
+    }
+
+    /// From exact cosines.
+    fn candidate(&self, function: usize) -> Candidate {
+        let index = self.index;
+        let rows = index.exemplars.rows(function);
+        let word_at = |row: usize| self.exemplar_words.get(row).copied().unwrap_or_default();
+        let mut cosines = match &self.exemplars {
+            Dense::All(cosines) => cosines[rows.clone()].to_vec(),
+            Dense::Nearest { .. } => index.exemplars.approximate(self.symmetric.as_ref(), rows.clone()),
+        };
+        if let Some(query) = &self.symmetric {
+            let mut exact: Vec<usize> = (0..cosines.len()).collect();
+            if exact.len() > 2 * EXACT_ROWS {
+                let fused = |at: &usize| fuse::exemplar_score(cosines[*at], word_at(rows.start + at));
+                exact.select_nth_unstable_by(EXACT_ROWS, fuse::best_first(fused, |&at| at));
+                exact[EXACT_ROWS..].select_nth_unstable_by(EXACT_ROWS, fuse::best_first(|&at| cosines[at], |&at| at));
+                exact.truncate(2 * EXACT_ROWS);
+            }
+            for at in exact {
+                cosines[at] = index.exemplars.vectors.cosine(query, rows.start + at);
+            }
+        }
+        let described = index.descriptions.rows(function);
+        let descriptions: Vec<f32> = match &self.asymmetric {
+            Some(query) => described.clone().map(|row| index.descriptions.vectors.cosine(query, row)).collect(),
+            None => vec![0.0; described.len()],
+        };
+        let centroid = self.symmetric.as_ref().map_or(0.0, |query| index.centroids.cosine(query, function));
+        let signals = self.fuse(function, centroid, &cosines, &descriptions);
+
+        let mut evidence: Vec<(usize, Evidence)> = cosines
+            .into_iter()
+            .zip(rows)
+            .map(|(dense, row)| {
+                let lexical = word_at(row);
+                let score = fuse::exemplar_score(dense, lexical).clamp(0.0, 1.0);
+                (row + 1, Evidence { source: index.exemplars.sources[row], dense, lexical, score })
+            })
+            .collect();
+        evidence.extend(signals.description.map(|DescriptionSignals { dense, lexical }| {
+            let score = fuse::description_score(dense, lexical).clamp(0.0, 1.0);
+            (0, Evidence { source: Source::Description, dense, lexical, score })
+        }));
+        let best_first = fuse::best_first(|(_, evidence): &(usize, Evidence)| evidence.score, |(at, _)| *at);
+        let shown = index.options.evidence;
+        if evidence.len() > shown {
+            evidence.select_nth_unstable_by(shown, &best_first);
+            evidence.truncate(shown);
+        }
+        evidence.sort_by(best_first);
+        Candidate {
+            function: FunctionId::from_index(function),
+            score: signals.score(),
+            exemplars: signals.exemplars,
+            description: signals.description,
+            negative: signals.nearest_negative,
+            evidence: evidence.into_iter().map(|(_, evidence)| evidence).collect(),
+        }
+    }
+}
+
+impl Index {
+    fn nearest_exemplars(&self, query: Option<&Coded<'_>>, allowed: Option<&[bool]>) -> Dense {
+        let shelf = &self.exemplars;
+        let asked: usize = match allowed {
+            Some(allowed) => (0..self.functions).filter(|&at| allowed[at]).map(|at| shelf.rows(at).len()).sum(),
+            None => shelf.sources.len(),
+        };
+        if let (Some(graph), Some(query)) = (&self.graph, query)
+            && asked >= self.options.hnsw_from
+        {
+            let function_of = |row: usize| shelf.starts.partition_point(|&start| start <= row) - 1;
+            let keep = |row: usize| allowed.is_none_or(|allowed| allowed[function_of(row)]);
+            let nearest = graph.nearest(&shelf.vectors, query, GRAPH_HITS, self.options.hnsw_effort, keep);
+            let others = nearest.last().map_or(0.0, |last| last.1);
+            let mut hits: HashMap<usize, Vec<(usize, f32)>> = HashMap::new();
+            for (row, cosine) in nearest {
+                hits.entry(function_of(row)).or_default().push((row, cosine));
+            }
+            return Dense::Nearest { hits, others };
+        }
+        let mut cosines = vec![0.0; shelf.sources.len()];
+        if let Some(query) = query {
+            match allowed {
+                None => shelf.vectors.approximate(query, 0..cosines.len(), &mut cosines),
+                Some(allowed) => {
+                    for function in (0..self.functions).filter(|&function| allowed[function]) {
+                        let rows = shelf.rows(function);
+                        shelf.vectors.approximate(query, rows.clone(), &mut cosines[rows]);
+                    }
+                }
+            }
+        }
+        Dense::All(cosines)
+    }
+}
+
+/// The direction of the mean of each function's positive exemplars.
+fn centroids(exemplars: &Shelf, functions: usize) -> Vectors {
+    let dimensions = exemplars.vectors.dimensions();
+    let mut floats = Vec::with_capacity(functions * dimensions);
+    for function in 0..functions {
+        let mut sum = vec![0.0_f64; dimensions];
+        for row in exemplars.rows(function).filter(|&row| !is_negative(exemplars.sources[row])) {
+            for (sum, &value) in sum.iter_mut().zip(exemplars.vectors.row(row)) {
+                *sum += f64::from(value);
+            }
+        }
+        let length = sum.iter().map(|value| value * value).sum::<f64>().sqrt();
+        #[expect(clippy::cast_possible_truncation, reason = "a component of a unit vector")]
+        floats.extend(sum.iter().map(|value| if length > 1e-9 { (value / length) as f32 } else { 0.0 }));
+    }
+    Vectors::new(dimensions, floats)
+}
+
+/// Stands for the rows of a graph and how it is made.
+fn content(documents: &[Document], identity: &str, dimensions: usize) -> [u8; blake3::OUT_LEN] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(dimensions as u64).to_le_bytes());
+    hasher.update(blake3::hash(identity.as_bytes()).as_bytes());
+    for document in documents {
+        hasher.update(key(document).bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+const fn is_exemplar(document: &Document) -> bool {
+    matches!(document.source, Source::Exemplar { .. })
+}
+
+const fn is_negative(source: Source) -> bool {
+    matches!(source, Source::Exemplar { mode: OwnerMode::Negative, .. })
+}
+
+/// The place of a document among its function's.
+const fn order(source: Source) -> usize {
+    match source {
+        Source::Description => 0,
+        Source::Exemplar { id, .. } => id.index(),
+    }
+}
+
+const fn purpose(source: Source) -> Purpose {
+    match source {
+        Source::Description => Purpose::Passage,
+        Source::Exemplar { .. } => Purpose::Symmetric,
+    }
+}
+
+fn key(document: &Document) -> Key {
+    Key::new(purpose(document.source), &document.dense)
+}
+
+/// Each text once.
+fn wanted(documents: &[Document]) -> Vec<Wanted> {
+    let mut seen = std::collections::HashSet::with_capacity(documents.len());
+    let mut wanted = Vec::new();
+    for document in documents {
+        let key = key(document);
+        if seen.insert(key) {
+            wanted.push(Wanted { key, purpose: purpose(document.source), text: document.dense.clone() });
+        }
+    }
+    wanted
+}
+
+/// Embeds `missing` into `vectors`.
+async fn embed(
+    mut missing: Vec<Wanted>,
+    embedder: &dyn Embedder,
+    store: Option<&Store>,
+    vectors: &mut HashMap<Key, Vec<f32>>,
+    progress: &(dyn Fn(usize, usize) + Send + Sync),
+) -> Result<(), BuildError> {
+    let (all, expected) = (missing.len(), embedder.dimensions());
+    if all == 0 {
+        return Ok(());
+    }
+    // Texts of like length share a batch, so that little is padding.
+    missing.sort_by_key(|wanted| (wanted.purpose as u8, wanted.text.len()));
+    let mut saved = std::time::Instant::now();
+    progress(0, all);
+    let mut done = 0;
+    for batch in missing.chunk_by(|one, other| one.purpose == other.purpose).flat_map(|same| same.chunks(BATCH)) {
+        let texts: Vec<String> = batch.iter().map(|wanted| wanted.text.clone()).collect();
+        let embedded = embed_patiently(embedder, texts, batch[0].purpose).await?;
+        if embedded.len() != batch.len() {
+            return Err(BuildError::Count { asked: batch.len(), got: embedded.len() });
+        }
+        for (wanted, vector) in batch.iter().zip(embedded) {
+            let got = vector.len();
+            if got != expected || !vector.iter().all(|value| value.is_finite()) {
+                return Err(BuildError::Vector { expected, got });
+            }
+            // A text without any known token may have no direction; then it is simply never near.
+            vectors.insert(wanted.key, vector::unit(vector).unwrap_or_else(|| vec![0.0; expected]));
+        }
+        done += batch.len();
+        progress(done, all);
+        if let Some(store) = store
+            && saved.elapsed() > SAVE_EVERY
+        {
+            store.save(vectors);
+            saved = std::time::Instant::now();
+        }
+    }
+    Ok(())
+}
+
+/// Users come first: a build waits while the model is busy.
+async fn embed_patiently(
+    embedder: &dyn Embedder,
+    texts: Vec<String>,
+    purpose: Purpose,
+) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let until = std::time::Instant::now() + PATIENCE;
+    loop {
+        match embedder.embed(texts.clone(), purpose).await {
+            Err(EmbedError::Busy) if std::time::Instant::now() < until => tokio::time::sleep(PAUSE).await,
+            answer => return answer,
+        }
+    }
+}
+
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BuildError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| BuildError::Interrupted(error.to_string()))
+}
+
+const _: () = assert!(GRAPH_HITS > POOLED && EXACT_ROWS > POOLED);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use proptest::prelude::*;
+
+    use super::{
+        testing::{DIMENSIONS, Hashed, random_rows},
+        *,
+    };
+
+    fn described(function: usize, text: &str) -> Document {
+        let function = FunctionId::from_index(function);
+        Document { function, source: Source::Description, lexical: text.to_owned(), dense: text.to_owned() }
+    }
+
+    fn shown(function: usize, id: usize, text: &str) -> Document {
+        shown_as(function, id, text, OwnerMode::Normal)
+    }
+
+    fn shown_as(function: usize, id: usize, text: &str, mode: OwnerMode) -> Document {
+        let source = Source::Exemplar { id: ExemplarId::from_index(id), mode };
+        Document {
+            function: FunctionId::from_index(function),
+            source,
+            lexical: text.to_owned(),
+            dense: text.to_owned(),
+        }
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
+    }
+
+    fn build_with(
+        documents: Vec<Document>,
+        embedder: &Hashed,
+        store: Option<&Path>,
+        options: &RetrieveOptions,
+    ) -> (Index, IndexReport) {
+        block_on(Index::build(documents, 0, "en", embedder, store, options, &|_, _| {})).expect("built")
+    }
+
+    fn build(documents: Vec<Document>) -> Index {
+        build_with(documents, &Hashed::new("test"), None, &RetrieveOptions::default()).0
+    }
+
+    fn search(index: &Index, text: &str, limit: usize) -> Vec<Candidate> {
+        let vector = vector::unit(Hashed::vector(text)).unwrap_or_default();
+        index.search(&Query { text, asymmetric: &vector, symmetric: &vector }, limit, None)
+    }
+
+    fn music_and_weather() -> Vec<Document> {
+        vec![
+            described(0, "play music"),
+            shown(0, 0, "play some jazz"),
+            shown(0, 1, "put on a song by Nina Simone"),
+            described(1, "get weather. The forecast for a city"),
+            described(2, "order food"),
+            shown(2, 0, "i want two pizzas"),
+            shown_as(2, 1, "i want to know what a pizza costs", OwnerMode::Negative),
+        ]
+    }
+
+    #[test]
+    fn the_function_that_is_meant_comes_first_with_its_evidence() {
+        let index = build(music_and_weather());
+        let found = search(&index, "play a jazz song", 3);
+        assert_eq!(found[0].function.index(), 0);
+        assert_eq!(found.len(), 3);
+        assert!(found.is_sorted_by(|one, other| one.score >= other.score));
+        assert_eq!(found[0].evidence.len(), 3);
+        assert!(found[0].evidence[0].score >= found[0].evidence[1].score);
+        assert!(matches!(found[0].evidence[0].source, Source::Exemplar { id, .. } if id.index() == 0));
+        assert!(found[0].exemplars.is_some() && found[0].negative.is_none());
+
+        let found = search(&index, "weather forecast", 1);
+        assert_eq!((found.len(), found[0].function.index()), (1, 1));
+        assert!(found[0].exemplars.is_none());
+    }
+
+    #[test]
+    fn a_negative_exemplar_takes_the_function_out() {
+        let index = build(music_and_weather());
+        let meant = search(&index, "i want two pizzas please", 3);
+        assert!(meant[0].function.index() == 2 && meant[0].score > 0.3);
+        let not_meant = search(&index, "what does a pizza cost, i want to know", 3);
+        let order = not_meant.iter().find(|candidate| candidate.function.index() == 2).expect("one of three");
+        assert!(order.score == 0.0 && order.negative.is_some_and(|negative| negative > 0.3));
+    }
+
+    #[test]
+    fn only_those_among_are_found() {
+        let index = build(music_and_weather());
+        let vector = vector::unit(Hashed::vector("play jazz")).expect("words");
+        let query = Query { text: "play jazz", asymmetric: &vector, symmetric: &vector };
+        let among = [FunctionId::from_index(2), FunctionId::from_index(1), FunctionId::from_index(99)];
+        let found = index.search(&query, 10, Some(&among));
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|candidate| candidate.function.index() != 0));
+        assert!(index.search(&query, 10, Some(&[])).is_empty());
+        assert!(index.search(&query, 0, None).is_empty());
+    }
+
+    #[test]
+    fn without_usable_vectors_the_words_still_find() {
+        let index = build(music_and_weather());
+        let broken = [f32::NAN; DIMENSIONS];
+        for vector in [&[][..], &[1.0][..], &broken[..]] {
+            let found = index.search(&Query { text: "jazz", asymmetric: vector, symmetric: vector }, 3, None);
+            assert_eq!(found[0].function.index(), 0);
+            assert!(found.iter().all(|candidate| candidate.score.is_finite()));
+        }
+    }
+
+    #[test]
+    fn an_index_of_nothing_finds_nothing() {
+        let index = build(Vec::new());
+        assert!(search(&index, "anything", 5).is_empty());
+        let (index, _) = block_on(Index::build(
+            vec![],
+            2,
+            "en",
+            &Hashed::new("test"),
+            None,
+            &RetrieveOptions::default(),
+            &|_, _| {},
+        ))
+        .expect("built");
+        let found = search(&index, "anything", 5);
+        assert!(found.len() == 2 && found.iter().all(|candidate| candidate.score == 0.0));
+    }
+
+    #[test]
+    fn vectors_are_at_hand() {
+        let index = build(music_and_weather());
+        let exemplar = Source::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Normal };
+        let vector = index.vector_of(FunctionId::from_index(0), exemplar).expect("there");
+        assert_eq!(Some(vector), vector::unit(Hashed::vector("put on a song by Nina Simone")).as_deref());
+        assert!(index.vector_of(FunctionId::from_index(1), Source::Description).is_some());
+        assert!(index.vector_of(FunctionId::from_index(1), exemplar).is_none());
+        assert!(index.vector_of(FunctionId::from_index(9), exemplar).is_none());
+    }
+
+    #[test]
+    fn a_restart_embeds_nothing_and_a_change_only_what_changed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("module.vectors");
+        let options = RetrieveOptions::default();
+        let embedder = Hashed::new("one");
+        let (_, first) = build_with(music_and_weather(), &embedder, Some(&path), &options);
+        assert_eq!((first.embedded, first.reused, first.documents), (7, 0, 7));
+
+        let (_, again) = build_with(music_and_weather(), &embedder, Some(&path), &options);
+        assert_eq!((again.embedded, again.reused), (0, 7));
+        assert_eq!(embedder.embedded.load(Ordering::SeqCst), 7);
+
+        let mut changed = music_and_weather();
+        changed[1] = shown(0, 0, "play some blues");
+        let (_, report) = build_with(changed, &embedder, Some(&path), &options);
+        assert_eq!((report.embedded, report.reused), (1, 6));
+        let (_, back) = build_with(music_and_weather(), &embedder, Some(&path), &options);
+        assert_eq!(back.embedded, 1, "what is not used any more is not kept");
+
+        let (_, foreign) = build_with(music_and_weather(), &Hashed::new("other"), Some(&path), &options);
+        assert_eq!(foreign.reused, 0);
+    }
+
+    #[test]
+    fn equal_texts_are_embedded_once_and_progress_reaches_the_end() {
+        let documents: Vec<Document> = (0..100).map(|at| shown(at, 0, &format!("say {}", at % 40))).collect();
+        let embedder = Hashed::new("test");
+        let told = std::sync::Mutex::new(Vec::new());
+        let progress = |done, all| told.lock().expect("not poisoned").push((done, all));
+        let options = RetrieveOptions::default();
+        let (_, report) =
+            block_on(Index::build(documents, 100, "en", &embedder, None, &options, &progress)).expect("built");
+        assert_eq!(report.embedded, 40);
+        assert_eq!(*told.lock().expect("not poisoned"), [(0, 40), (32, 40), (40, 40)]);
+    }
+
+    #[test]
+    fn a_busy_model_is_waited_for() {
+        let embedder = Hashed::new("test");
+        embedder.busy.store(2, Ordering::SeqCst);
+        let (_, report) = build_with(music_and_weather(), &embedder, None, &RetrieveOptions::default());
+        assert_eq!(report.embedded, 7);
+    }
+
+    #[test]
+    fn an_embedder_that_breaks_its_contract_is_an_error() {
+        struct Broken(Vec<Vec<f32>>);
+        impl Embedder for Broken {
+            fn identity(&self) -> &str {
+                "broken"
+            }
+            fn dimensions(&self) -> usize {
+                2
+            }
+            fn is_symmetric(&self) -> bool {
+                true
+            }
+            fn embed(
+                &self,
+                _: Vec<String>,
+                _: Purpose,
+            ) -> futures::future::BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
+                Box::pin(async { Ok(self.0.clone()) })
+            }
+        }
+        let options = RetrieveOptions::default();
+        for given in [vec![], vec![vec![1.0]], vec![vec![1.0, f32::NAN]], vec![vec![1.0, 0.0]; 2]] {
+            let embedder = Broken(given);
+            let built =
+                block_on(Index::build(vec![described(0, "text")], 1, "en", &embedder, None, &options, &|_, _| {}));
+            assert!(matches!(built, Err(BuildError::Count { .. } | BuildError::Vector { .. })));
+        }
+        let null = Broken(vec![vec![0.0, 0.0]]);
+        let built = block_on(Index::build(vec![described(0, "?")], 1, "en", &null, None, &options, &|_, _| {}));
+        assert!(built.is_ok(), "a text without direction is only never found");
+    }
+
+    fn many(functions: usize, each: usize) -> Vec<Document> {
+        const WORDS: [&str; 12] =
+            ["play", "jazz", "city", "rain", "order", "pizza", "send", "money", "find", "train", "call", "home"];
+        let word = |number: usize| WORDS[number % WORDS.len()];
+        let mut documents = Vec::new();
+        for function in 0..functions {
+            documents.push(described(function, &format!("{} {} {function}", word(function), word(function / 12))));
+            for id in 0..each {
+                let number = function * 31 + id * 7;
+                documents.push(shown(
+                    function,
+                    id,
+                    &format!("{} the {} x{number} {}", word(number), word(id), word(function)),
+                ));
+            }
+        }
+        documents
+    }
+
+    #[test]
+    fn a_graph_is_kept_rebuilt_when_torn_and_finds_what_the_pass_over_all_finds() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("module.vectors");
+        let graphs = RetrieveOptions { hnsw_from: 300, ..RetrieveOptions::default() };
+        let (plain, _) = build_with(many(60, 10), &Hashed::new("test"), None, &RetrieveOptions::default());
+        let graph_file = directory.path().join("module.vectors.graph");
+        let mut kept = Vec::new();
+        for damage in [false, false, true] {
+            if damage {
+                std::fs::write(&graph_file, b"UPTKGRF1 and nothing more").expect("written");
+            }
+            let (index, report) = build_with(many(60, 10), &Hashed::new("test"), Some(&path), &graphs);
+            assert!(report.hnsw && index.graph.is_some());
+            let bytes = std::fs::read(&graph_file).expect("kept");
+            if kept.is_empty() {
+                kept = bytes;
+            } else if !damage {
+                assert_eq!(bytes, kept, "not built again");
+            }
+            let mut same = 0;
+            for text in
+                ["play the jazz x3", "send money home", "a train to the city", "order pizza", "rain in the city"]
+            {
+                let best = |index| search(index, text, 3).first().map(|best| best.function);
+                same += usize::from(best(&index) == best(&plain));
+            }
+            assert!(same >= 4, "{same} of 5");
+        }
+        let few = [FunctionId::from_index(3), FunctionId::from_index(5)];
+        let (index, _) = build_with(many(60, 10), &Hashed::new("test"), Some(&path), &graphs);
+        let vector = vector::unit(Hashed::vector("pizza")).expect("words");
+        let query = Query { text: "pizza", asymmetric: &vector, symmetric: &vector };
+        assert_eq!(index.search(&query, 9, Some(&few)), plain.search(&query, 9, Some(&few)));
+    }
+
+    /// The score of a function by floats, document by document.
+    fn oracle(index: &Index, query: &Query<'_>, function: usize) -> f32 {
+        let terms = index.exemplars.lexical.query(query.text);
+        let words = index.exemplars.lexical.scores(&terms);
+        let described_words = index.descriptions.lexical.scores(&terms);
+        let cosine =
+            |one: &[f32], other: &[f32]| -> f32 { one.iter().zip(other).map(|(one, other)| one * other).sum() };
+        let best = |mut values: Vec<f32>| {
+            values.sort_by(|one, other| other.total_cmp(one));
+            values.truncate(3);
+            (!values.is_empty()).then(|| values.iter().sum::<f32>() / values.len() as f32)
+        };
+        let split = |negative: bool| -> Vec<usize> {
+            index
+                .exemplars
+                .rows(function)
+                .filter(|&row| is_negative(index.exemplars.sources[row]) == negative)
+                .collect()
+        };
+        let dense = |row: usize| cosine(index.exemplars.vectors.row(row), query.symmetric);
+        let word = |row: usize| words.get(row).copied().unwrap_or_default();
+        let nearest =
+            |rows: Vec<usize>| rows.into_iter().map(|row| fuse::exemplar_score(dense(row), word(row))).reduce(f32::max);
+        let described = index.descriptions.rows(function);
+        Signals {
+            exemplars: best(split(false).into_iter().map(dense).collect()).map(|mean| ExemplarSignals {
+                dense: mean,
+                centroid: cosine(index.centroids.row(function), query.symmetric),
+                lexical: best(split(false).into_iter().map(word).collect()).unwrap_or_default(),
+            }),
+            description: described
+                .clone()
+                .map(|row| cosine(index.descriptions.vectors.row(row), query.asymmetric))
+                .reduce(f32::max)
+                .map(|dense| DescriptionSignals {
+                    dense,
+                    lexical: described
+                        .map(|row| described_words.get(row).copied().unwrap_or_default())
+                        .fold(0.0, f32::max),
+                }),
+            nearest_positive: nearest(split(false)),
+            nearest_negative: nearest(split(true)),
+        }
+        .score()
+    }
+
+    fn document() -> impl Strategy<Value = (usize, bool, u8, String)> {
+        (0..12_usize, prop::bool::weighted(0.25), 0..8_u8, "[a-h]{1,3}( [a-h]{1,3}){0,3}")
+    }
+
+    fn to_documents(drawn: &[(usize, bool, u8, String)]) -> Vec<Document> {
+        let as_document = |(at, (function, is_description, mode, text)): (usize, &(usize, bool, u8, String))| match mode
+        {
+            _ if *is_description => described(*function, text),
+            0 => shown_as(*function, at, text, OwnerMode::Negative),
+            1 => shown_as(*function, at, text, OwnerMode::Extended),
+            _ => shown(*function, at, text),
+        };
+        drawn.iter().enumerate().map(as_document).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn the_best_are_those_of_brute_force(
+            drawn in prop::collection::vec(document(), 1..80), text in "[a-h]{1,3}( [a-h]{1,3}){0,3}",
+            seed in any::<u64>(), limit in 1..6_usize,
+        ) {
+            let index = build(to_documents(&drawn));
+            let vectors = random_rows(2, DIMENSIONS, seed);
+            let own = vector::unit(Hashed::vector(&text));
+            prop_assume!(own.is_some(), "the votes of the words can cancel each other");
+            let own = own.unwrap_or_default();
+            for (asymmetric, symmetric) in [(&vectors[..DIMENSIONS], &vectors[DIMENSIONS..]), (&own[..], &own[..])] {
+                let query = Query { text: &text, asymmetric, symmetric };
+                let mut expected: Vec<f32> = (0..index.functions()).map(|function| oracle(&index, &query, function)).collect();
+                let found = index.search(&query, limit, None);
+                for candidate in &found {
+                    prop_assert!((candidate.score - expected[candidate.function.index()]).abs() < 1e-4);
+                }
+                expected.sort_by(|one, other| other.total_cmp(one));
+                prop_assert_eq!(found.len(), limit.min(expected.len()));
+                for (candidate, expected) in found.iter().zip(expected) {
+                    prop_assert!((candidate.score - expected).abs() < 1e-4, "{} {expected}", candidate.score);
+                }
+            }
+        }
+
+        #[test]
+        fn the_order_of_the_documents_is_nothing(
+            drawn in prop::collection::vec(document(), 1..40), text in "[a-h]{1,3}( [a-h]{1,3}){0,3}", seed in any::<u64>(),
+        ) {
+            let documents = to_documents(&drawn);
+            // Descriptions of one function keep their order: the first is the full form.
+            let mut mixed: Vec<Document> = documents.clone();
+            mixed.sort_by_key(|document| match document.source {
+                Source::Description => 0,
+                Source::Exemplar { id, .. } => 1 + (id.index() as u64 + 1).wrapping_mul(seed | 1) % 1_000_003,
+            });
+            prop_assert_eq!(search(&build(documents), &text, 20), search(&build(mixed), &text, 20));
+        }
+    }
+}
