@@ -1,0 +1,450 @@
+//! Modules ready to serve: prepared off to the side (everything that can fail), installed at once (nothing can fail),
+//! and pinned by each request for as long as it runs.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use arc_swap::ArcSwap;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    align::Aligner,
+    call::Validator,
+    embed::{EmbedError, SharedEmbedder},
+    module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
+    recognize::Recognizers,
+    retrieve::{Background, BuildError, Index, RetrieveOptions, documents},
+};
+
+/// One version of a module with everything compiled. Immutable.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub module: Module,
+    pub recognizers: Recognizers,
+    pub aligner: Aligner,
+    pub validator: Validator,
+    pub index: Index,
+    /// The score that the best function usually gets for what is none of the module's business.
+    pub usual_score: f32,
+}
+
+/// Where modules live and how they are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModulesOptions {
+    /// The directory whose sub-directories are modules.
+    pub root: PathBuf,
+    /// Where vectors are kept between starts.
+    pub index: PathBuf,
+    /// Look at the files at each request and take up what changed.
+    pub reload: bool,
+    /// Milliseconds that a request waits for a changed module; after that it is answered from the version before,
+    /// while the build goes on.
+    pub reload_wait_ms: u64,
+    pub limits: Limits,
+}
+
+impl Default for ModulesOptions {
+    fn default() -> Self {
+        Self {
+            root: "modules".into(),
+            index: "data/index".into(),
+            reload: true,
+            reload_wait_ms: 2_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a build did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct BuildReport {
+    pub module: String,
+    pub version: String,
+    /// The version that was served before; `None` at the first build.
+    pub previous: Option<String>,
+    pub functions: usize,
+    pub exemplars: usize,
+    pub recognizers: usize,
+    /// Texts embedded now, and texts whose vectors were kept from before.
+    pub embedded: usize,
+    pub reused: usize,
+    /// Names of functions that came, went, or changed since the version before.
+    pub added: Vec<String>,
+    pub removed: Vec<String>,
+    pub changed: Vec<String>,
+    pub warnings: Diagnostics,
+    pub took_ms: f64,
+}
+
+/// Why a module could not be prepared; the one that served before still does.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    #[error("there is no module `{0}`")]
+    Unknown(ModuleName),
+    #[error("module `{name}` has errors")]
+    Refused { name: ModuleName, diagnostics: Diagnostics },
+    #[error("module `{name}` could not be read: {source}")]
+    Load { name: ModuleName, source: LoadError },
+    #[error("module `{name}`: {source}")]
+    Embed { name: ModuleName, source: EmbedError },
+    #[error("module `{name}` could not be compiled: {reason}")]
+    Compile { name: ModuleName, reason: String },
+}
+
+/// Told how far a build is: texts embedded so far, and in all.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
+
+/// For builds that nobody watches.
+pub fn unwatched(_done: usize, _all: usize) {}
+
+/// A snapshot ready to be installed, with the state of the files that it was made from.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub snapshot: Arc<Snapshot>,
+    pub report: BuildReport,
+    stamp: module::Stamp,
+}
+
+#[derive(Debug)]
+struct Served {
+    snapshot: Arc<Snapshot>,
+    stamp: module::Stamp,
+}
+
+/// The newest files of a module that do not load.
+#[derive(Debug, Clone)]
+struct Failure {
+    stamp: Option<module::Stamp>,
+    diagnostics: Diagnostics,
+    message: String,
+}
+
+/// All modules that serve. Cheap to clone; clones share.
+#[derive(Clone)]
+pub struct Snapshots {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    served: ArcSwap<BTreeMap<ModuleName, Arc<Served>>>,
+    failures: Mutex<BTreeMap<ModuleName, Failure>>,
+    /// One build of a module at a time.
+    building: Mutex<BTreeMap<ModuleName, Arc<tokio::sync::Mutex<()>>>>,
+    options: ModulesOptions,
+    retrieve: RetrieveOptions,
+    embedder: SharedEmbedder,
+    /// Embedded at the first build.
+    background: tokio::sync::OnceCell<Arc<Background>>,
+}
+
+impl Snapshots {
+    #[must_use]
+    pub fn new(options: ModulesOptions, retrieve: RetrieveOptions, embedder: SharedEmbedder) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                served: ArcSwap::default(),
+                failures: Mutex::default(),
+                building: Mutex::default(),
+                options,
+                retrieve,
+                embedder,
+                background: tokio::sync::OnceCell::new(),
+            }),
+        }
+    }
+
+    /// The names of the directories under the root that may be modules, sorted. Others have names that no route reaches.
+    #[must_use]
+    pub fn on_disk(&self) -> Vec<ModuleName> {
+        let Ok(entries) = std::fs::read_dir(&self.shared.options.root) else { return Vec::new() };
+        let mut names: Vec<ModuleName> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| entry.path().is_dir())
+            .filter_map(|entry| ModuleName::new(entry.file_name().to_str()?).ok())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn directory(&self, name: &ModuleName) -> PathBuf {
+        self.shared.options.root.join(name.as_str())
+    }
+
+    /// Loads, checks, embeds and compiles; changes nothing that serves.
+    ///
+    /// # Errors
+    /// See [`PrepareError`].
+    pub async fn prepare(&self, name: &ModuleName, progress: Progress<'_>) -> Result<Prepared, PrepareError> {
+        let started = Instant::now();
+        let directory = self.directory(name);
+        if !directory.is_dir() {
+            return Err(PrepareError::Unknown(name.clone()));
+        }
+        // Taken first: a file that changes while it is being read makes the next look see a change again.
+        let stamp = module::stamp(&directory).map_err(|source| PrepareError::Load {
+            name: name.clone(),
+            source: LoadError::Io { path: directory.clone(), source },
+        })?;
+        let (owned, limits) = (name.clone(), self.shared.options.limits.clone());
+        let compiled =
+            tokio::task::spawn_blocking(move || compile(&directory, &owned, &limits)).await.map_err(|_| {
+                PrepareError::Compile { name: name.clone(), reason: "the build was interrupted".to_owned() }
+            })?;
+        let Parts { module, recognizers, aligner, validator } = compiled?;
+
+        let store = self.shared.options.index.join(format!("{name}.vectors"));
+        let (index, indexed) = Index::build(
+            documents(&module),
+            module.functions.len(),
+            module.settings.language.as_deref().unwrap_or("en"),
+            &*self.shared.embedder,
+            Some(&store),
+            &self.shared.retrieve,
+            progress,
+        )
+        .await
+        .map_err(|error| not_indexed(name, error))?;
+        let background = self.background().await.map_err(|error| not_indexed(name, error))?;
+        let measured = tokio::task::spawn_blocking(move || {
+            let usual_score = index.usual_score(&background);
+            (index, usual_score)
+        });
+        let (index, usual_score) = measured.await.map_err(|_| PrepareError::Compile {
+            name: name.clone(),
+            reason: "the build was interrupted".to_owned(),
+        })?;
+
+        let previous = self.get(name);
+        let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), &module);
+        let report = BuildReport {
+            module: name.to_string(),
+            version: module.version.clone(),
+            previous: previous.map(|snapshot| snapshot.module.version.clone()),
+            functions: module.functions.len(),
+            exemplars: module.functions.iter().map(|function| function.exemplars.len()).sum(),
+            recognizers: module.recognizers.len(),
+            embedded: indexed.embedded,
+            reused: indexed.reused,
+            added,
+            removed,
+            changed,
+            warnings: Diagnostics(module.warnings.clone()),
+            took_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        };
+        let snapshot = Arc::new(Snapshot { module, recognizers, aligner, validator, index, usual_score });
+        Ok(Prepared { snapshot, report, stamp })
+    }
+
+    async fn background(&self) -> Result<Arc<Background>, BuildError> {
+        let store = self.shared.options.index.join("background.vectors");
+        let load = || async { Background::load(&*self.shared.embedder, Some(&store)).await.map(Arc::new) };
+        self.shared.background.get_or_try_init(load).await.map(Arc::clone)
+    }
+
+    /// Serves the prepared snapshot from the next request on; running requests finish on theirs.
+    pub fn install(&self, prepared: &Prepared) {
+        let name = &prepared.snapshot.module.name;
+        lock(&self.shared.failures).remove(name);
+        let served = Arc::new(Served { snapshot: Arc::clone(&prepared.snapshot), stamp: prepared.stamp.clone() });
+        self.shared.served.rcu(|before| {
+            let mut next = BTreeMap::clone(before);
+            next.insert(name.clone(), Arc::clone(&served));
+            next
+        });
+    }
+
+    /// Prepares and installs, one build of a module at a time. A failure changes nothing and is remembered in
+    /// [`Self::failures`].
+    ///
+    /// # Errors
+    /// See [`PrepareError`].
+    pub async fn build(&self, name: &ModuleName, progress: Progress<'_>) -> Result<BuildReport, PrepareError> {
+        let turn = Arc::clone(lock(&self.shared.building).entry(name.clone()).or_default());
+        let _turn = turn.lock().await;
+        self.build_in_turn(name, progress).await
+    }
+
+    async fn build_in_turn(&self, name: &ModuleName, progress: Progress<'_>) -> Result<BuildReport, PrepareError> {
+        let stamp = self.stamp(name);
+        match self.prepare(name, progress).await {
+            Ok(prepared) => {
+                self.install(&prepared);
+                Ok(prepared.report)
+            }
+            Err(PrepareError::Unknown(name)) => {
+                self.forget(&name);
+                Err(PrepareError::Unknown(name))
+            }
+            Err(error) => {
+                tracing::warn!(module = %name, %error, "a module does not load");
+                let diagnostics = match &error {
+                    PrepareError::Refused { diagnostics, .. } => diagnostics.clone(),
+                    _ => Diagnostics::default(),
+                };
+                lock(&self.shared.failures)
+                    .insert(name.clone(), Failure { stamp, diagnostics, message: error.to_string() });
+                Err(error)
+            }
+        }
+    }
+
+    fn forget(&self, name: &ModuleName) {
+        lock(&self.shared.failures).remove(name);
+        self.shared.served.rcu(|before| {
+            let mut next = BTreeMap::clone(before);
+            next.remove(name);
+            next
+        });
+    }
+
+    /// The module as it serves, for the whole of one request.
+    #[must_use]
+    pub fn get(&self, name: &ModuleName) -> Option<Arc<Snapshot>> {
+        self.shared.served.load().get(name).map(|served| Arc::clone(&served.snapshot))
+    }
+
+    /// [`Self::get`], after taking up what changed on disk since (if `reload` is on).
+    ///
+    /// A module that is on disk and was not loaded yet is loaded, however long that takes; one whose directory is gone is forgotten. A change
+    /// that does not load is remembered in [`Self::failures`], and the version before goes on serving, as it does
+    /// while a build takes longer than `reload_wait_ms`.
+    ///
+    /// # Errors
+    /// Only where nothing serves under this name.
+    pub async fn fresh(&self, name: &ModuleName) -> Result<Arc<Snapshot>, PrepareError> {
+        let served = self.get(name);
+        if let Some(snapshot) = &served
+            && (!self.shared.options.reload || self.is_current(name))
+        {
+            return Ok(Arc::clone(snapshot));
+        }
+        if !self.directory(name).is_dir() {
+            self.forget(name);
+            return Err(PrepareError::Unknown(name.clone()));
+        }
+        let (this, owned) = (self.clone(), name.clone());
+        // A task of its own: a client that leaves must not stop a build half-way.
+        let build = tokio::spawn(async move {
+            let turn = Arc::clone(lock(&this.shared.building).entry(owned.clone()).or_default());
+            let _turn = turn.lock().await;
+            // Another request may have built it while this one waited.
+            if this.is_current(&owned) { Ok(()) } else { this.build_in_turn(&owned, &unwatched).await.map(drop) }
+        });
+        if let Some(before) = served {
+            let wait = Duration::from_millis(self.shared.options.reload_wait_ms);
+            // Whatever became of the build, something serves.
+            let _ = tokio::time::timeout(wait, build).await;
+            return Ok(self.get(name).unwrap_or(before));
+        }
+        match build.await {
+            Ok(Ok(())) => self.get(name).ok_or_else(|| self.failure(name)),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(PrepareError::Compile { name: name.clone(), reason: "the build was interrupted".to_owned() }),
+        }
+    }
+
+    /// True if what serves, or what failed last, was made from the files as they are now.
+    fn is_current(&self, name: &ModuleName) -> bool {
+        let Some(stamp) = self.stamp(name) else { return false };
+        self.shared.served.load().get(name).is_some_and(|served| served.stamp == stamp)
+            || lock(&self.shared.failures).get(name).is_some_and(|failure| failure.stamp.as_ref() == Some(&stamp))
+    }
+
+    /// `None` if the directory cannot be looked at.
+    fn stamp(&self, name: &ModuleName) -> Option<module::Stamp> {
+        module::stamp(&self.directory(name)).ok()
+    }
+
+    /// What keeps a module that is on disk from serving.
+    fn failure(&self, name: &ModuleName) -> PrepareError {
+        match lock(&self.shared.failures).get(name) {
+            Some(failure) if failure.diagnostics.has_errors() => {
+                PrepareError::Refused { name: name.clone(), diagnostics: failure.diagnostics.clone() }
+            }
+            Some(failure) => PrepareError::Compile { name: name.clone(), reason: failure.message.clone() },
+            None => PrepareError::Unknown(name.clone()),
+        }
+    }
+
+    /// Everything that serves, by name.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<Snapshot>> {
+        self.shared.served.load().values().map(|served| Arc::clone(&served.snapshot)).collect()
+    }
+
+    /// Modules whose newest files do not load, and why.
+    #[must_use]
+    pub fn failures(&self) -> BTreeMap<ModuleName, Diagnostics> {
+        lock(&self.shared.failures).iter().map(|(name, failure)| (name.clone(), failure.diagnostics.clone())).collect()
+    }
+
+    /// Names that look like `name`, nearest first, at most three, for a 404.
+    #[must_use]
+    pub fn near(&self, name: &str) -> Vec<ModuleName> {
+        let mut known = self.on_disk();
+        known.extend(self.shared.served.load().keys().cloned());
+        known.sort();
+        known.dedup();
+        let mut near: Vec<(f64, ModuleName)> = known
+            .into_iter()
+            .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.as_str().to_lowercase()), other))
+            .filter(|(likeness, _)| *likeness > 0.75)
+            .collect();
+        near.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
+        near.into_iter().take(3).map(|(_, name)| name).collect()
+    }
+}
+
+fn not_indexed(name: &ModuleName, error: BuildError) -> PrepareError {
+    match error {
+        BuildError::Embed(source) => PrepareError::Embed { name: name.clone(), source },
+        other => PrepareError::Compile { name: name.clone(), reason: other.to_string() },
+    }
+}
+
+struct Parts {
+    module: Module,
+    recognizers: Recognizers,
+    aligner: Aligner,
+    validator: Validator,
+}
+
+fn compile(directory: &std::path::Path, name: &ModuleName, limits: &Limits) -> Result<Parts, PrepareError> {
+    let module = module::load(directory, name.clone(), limits).map_err(|error| match error {
+        LoadError::Refused(diagnostics) => PrepareError::Refused { name: name.clone(), diagnostics },
+        source @ LoadError::Io { .. } => PrepareError::Load { name: name.clone(), source },
+    })?;
+    let uncompilable = |reason: String| PrepareError::Compile { name: name.clone(), reason };
+    let recognizers = Recognizers::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
+    let validator = Validator::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
+    let aligner = Aligner::compile(&module);
+    Ok(Parts { module, recognizers, aligner, validator })
+}
+
+/// Names of the functions that came, went, and changed.
+fn differences(before: Option<&Module>, after: &Module) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let by_name = |module: &Module| -> BTreeMap<String, String> {
+        let content = |function: &Function| format!("{function:?}");
+        module.functions.iter().map(|function| (function.name.clone(), content(function))).collect()
+    };
+    let before = before.map(by_name).unwrap_or_default();
+    let after = by_name(after);
+    let added = after.keys().filter(|name| !before.contains_key(*name)).cloned().collect();
+    let removed = before.keys().filter(|name| !after.contains_key(*name)).cloned().collect();
+    let changed = after
+        .iter()
+        .filter(|(name, content)| before.get(*name).is_some_and(|old| old != *content))
+        .map(|(name, _)| name.clone())
+        .collect();
+    (added, removed, changed)
+}
+
+/// None of these locks is held across anything that can panic, so a poisoned one still guards whole values.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
