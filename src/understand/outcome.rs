@@ -1,0 +1,133 @@
+//! What a turn comes to, and everything that explains it.
+
+use serde::Serialize;
+
+use crate::{
+    call::{Call, Grounded, Violation},
+    llm::Usage,
+    module::{FunctionId, SlotPath},
+    recognize::Mention,
+    retrieve::Candidate,
+    text::Span,
+};
+
+/// A turn's answer with its whole explanation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    pub outcome: Outcome,
+    /// Probability that the outcome is right, 0 to 1.
+    pub confidence: f32,
+    pub decided_by: DecidedBy,
+    /// What is understood so far, complete or not: one per function that was asked for, in the order of the utterance.
+    pub frames: Vec<Frame>,
+    pub trace: Trace,
+    pub usage: Usage,
+}
+
+/// No valid call is an outcome too; an error is a failure of ours or of the model server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Valid and complete; never empty.
+    Call(Vec<Call>),
+    Ask(Question),
+    /// Out of scope.
+    NoMatch,
+}
+
+impl Outcome {
+    /// As `uptake.outcome` spells it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Call(_) => "call",
+            Self::Ask(_) => "ask",
+            Self::NoMatch => "no_match",
+        }
+    }
+}
+
+/// What we ask, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Question {
+    pub text: String,
+    pub about: About,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A required slot is missing.
+    Missing { function: FunctionId, slot: SlotPath },
+    /// A value was given and is not valid.
+    Invalid { function: FunctionId, path: String },
+    /// Several functions fit equally well.
+    Tie { functions: Vec<FunctionId> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedBy {
+    Local,
+    /// The model server, with native function calling.
+    Tools,
+}
+
+impl DecidedBy {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Tools => "tools",
+        }
+    }
+}
+
+/// One function with what is known of its slots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    pub function: FunctionId,
+    /// Probability that this function was meant, 0 to 1.
+    pub confidence: f32,
+    /// The part of the utterance that asks for it.
+    pub segment: Span,
+    pub slots: Vec<Grounded>,
+    /// Required slots without a value, in the schema's order.
+    pub missing: Vec<SlotPath>,
+    pub invalid: Vec<Violation>,
+}
+
+/// How the turn went, in the order in which it went.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    pub mentions: Vec<Mention>,
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+    /// Each answer of the model server and what was wrong with it.
+    pub attempts: Vec<Attempt>,
+    /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.
+    pub notes: Vec<String>,
+    pub timings: Timings,
+}
+
+/// One round trip to the model server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Attempt {
+    pub usage: Usage,
+    /// Named repairs that its answer needed.
+    pub repairs: Vec<&'static str>,
+    pub violations: Vec<Violation>,
+    /// Why the attempt gave nothing, if so: `timeout`, `connect` ...; never the server's own text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<&'static str>,
+}
+
+/// Milliseconds per phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Timings {
+    pub recognize: f64,
+    pub embed: f64,
+    pub retrieve: f64,
+    pub decide: f64,
+    pub llm: f64,
+    pub total: f64,
+}
