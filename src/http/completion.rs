@@ -1,0 +1,769 @@
+//! A turn as the chat completion that clients of the `OpenAI` API read, with everything of our own in `uptake`. Pure.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{
+    call::{Call, Grounded, Origin, Violation},
+    llm,
+    module::{FunctionId, Module, OwnerMode},
+    recognize::Mention,
+    retrieve::{Candidate, Evidence, Source},
+    text::Span,
+    understand::{About, Attempt, Frame, Outcome, Question, Timings, Turn},
+};
+
+/// What makes two answers to the same turn differ: ids and the time.
+#[derive(Debug, Clone)]
+pub struct Stamp {
+    pub id: String,
+    /// Seconds since 1970.
+    pub created: u64,
+    /// Makes the id of one more tool call.
+    pub call_id: fn() -> String,
+}
+
+impl Stamp {
+    #[must_use]
+    pub fn now() -> Self {
+        Self {
+            id: format!("chatcmpl-{}", Uuid::new_v4().simple()),
+            created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            call_id: || format!("call_{}", Uuid::new_v4().simple()),
+        }
+    }
+}
+
+/// A chat completion as the `OpenAI` API answers it, with one member more: `uptake`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ChatCompletion {
+    /// `chatcmpl-...`
+    pub id: String,
+    #[schema(value_type = String, example = "chat.completion")]
+    pub object: &'static str,
+    /// Seconds since 1970.
+    pub created: u64,
+    /// The module's name.
+    pub model: String,
+    pub choices: Vec<Choice>,
+    pub usage: Usage,
+    /// Names the version of the module that answered.
+    pub system_fingerprint: String,
+    pub uptake: Uptake,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Choice {
+    pub index: u32,
+    pub message: Message,
+    /// Always null.
+    #[schema(value_type = Option<Value>)]
+    pub logprobs: (),
+    /// `tool_calls` if the outcome is `call`, otherwise `stop`.
+    #[schema(value_type = String, example = "tool_calls")]
+    pub finish_reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Message {
+    #[schema(value_type = String, example = "assistant")]
+    pub role: &'static str,
+    /// The question, if the outcome is `ask`.
+    #[schema(required = true)]
+    pub content: Option<String>,
+    /// Always null.
+    #[schema(value_type = Option<Value>)]
+    pub refusal: (),
+    /// Only if the outcome is `call`; then there is at least one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ToolCall {
+    /// `call_...`
+    pub id: String,
+    #[serde(rename = "type")]
+    #[schema(value_type = String, example = "function")]
+    pub kind: &'static str,
+    pub function: FunctionCall,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct FunctionCall {
+    pub name: String,
+    /// A JSON object, as a string.
+    #[schema(example = "{\"location\":\"Seattle, WA\"}")]
+    pub arguments: String,
+}
+
+/// Tokens that a model server counted; zeros if none was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Usage {
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    pub total_tokens: u64,
+}
+
+impl From<llm::Usage> for Usage {
+    fn from(usage: llm::Usage) -> Self {
+        Self {
+            prompt_tokens: usage.prompt_tokens,
+            completion_tokens: usage.completion_tokens,
+            total_tokens: usage.total_tokens,
+        }
+    }
+}
+
+/// How the answer came about.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Uptake {
+    /// `call` (valid and complete), `ask` (the question is in `message.content`) or `no_match` (out of scope).
+    #[schema(value_type = String, example = "call")]
+    pub outcome: &'static str,
+    /// Probability that the outcome is right, 0 to 1.
+    pub confidence: f64,
+    /// `local`, or the strategy by which the model server decided.
+    #[schema(value_type = String, example = "local")]
+    pub decided_by: &'static str,
+    pub module_version: String,
+    /// Only if the outcome is `ask`: what the question is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<QuestionBody>,
+    /// What is understood so far, complete or not: one per function that was asked for.
+    pub calls: Vec<Understood>,
+    /// What the utterance may mean, best first, with the exemplars and descriptions that speak for it.
+    pub candidates: Vec<CandidateBody>,
+    /// What the recognizers found.
+    pub mentions: Vec<MentionBody>,
+    /// Round trips to the model server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<AttemptBody>,
+    /// Why it was decided so, what was dropped and what repaired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    pub timings_ms: TimingsBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct QuestionBody {
+    pub text: String,
+    pub about: AboutBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AboutBody {
+    /// A required slot has no value.
+    Missing { function: String, slot: String },
+    /// A value was given and is not valid; `path` is a JSON pointer into the arguments.
+    Invalid { function: String, path: String },
+    /// Several functions fit equally well.
+    Tie { functions: Vec<String> },
+}
+
+/// One function with what is known of its slots.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Understood {
+    pub function: String,
+    /// Probability that this function was meant, 0 to 1.
+    pub confidence: f64,
+    /// The part of the utterance that asks for it.
+    pub segment: [usize; 2],
+    /// By the slot's path (`format`, `shipping_address.city`, `dishes[].name`), in the schema's order.
+    /// A slot that lies in an array has a list of values.
+    #[serde(serialize_with = "in_order")]
+    #[schema(value_type = std::collections::BTreeMap<String, SlotBody>)]
+    pub slots: Vec<(String, SlotBody)>,
+    /// Paths of required slots without a value.
+    pub missing: Vec<String>,
+    pub invalid: Vec<ViolationBody>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum SlotBody {
+    One(SlotValue),
+    Many(Vec<SlotValue>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct SlotValue {
+    /// Canonical, as in the call's arguments.
+    pub value: Value,
+    /// The words that say so; null if the value was not said.
+    #[schema(required = true)]
+    pub text: Option<String>,
+    /// Where they are in the utterance, in Unicode scalar values, end exclusive.
+    #[schema(required = true)]
+    pub span: Option<[usize; 2]>,
+    /// The recognizer that found it; null for free text.
+    #[schema(required = true)]
+    pub recognizer: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// `utterance`, `earlier` (an earlier text of the conversation), `choice` (a model picked one of the schema's), `default` or `generated`.
+    #[schema(value_type = String, example = "utterance")]
+    pub from: &'static str,
+    /// JSON pointer of this very value in the arguments; only for slots that lie in an array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ViolationBody {
+    /// `missing`, `type`, `not_a_choice`, `pattern`, `format`, `range`, `length`, `unknown`, `schema`, `ungrounded`.
+    #[schema(value_type = String, example = "not_a_choice")]
+    pub kind: Value,
+    /// JSON pointer into the arguments.
+    pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<Value>,
+    /// What would be right, in words.
+    pub expected: String,
+}
+
+/// A function that the utterance may mean.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct CandidateBody {
+    pub function: String,
+    /// 0 to 1; comparable between the candidates of one answer.
+    pub score: f64,
+    /// Score of its nearest negative exemplar, which `score` has taken into account; absent if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub negative: Option<f64>,
+    pub evidence: Vec<EvidenceBody>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct EvidenceBody {
+    /// `exemplar` or `description`.
+    #[schema(value_type = String, example = "exemplar")]
+    pub source: &'static str,
+    /// The exemplar's template, or the function's description.
+    pub text: String,
+    /// `normal`, `extended` or `negative`; only for an exemplar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub mode: Option<&'static str>,
+    /// Cosine, -1 to 1.
+    pub dense: f64,
+    /// BM25 relative to the best of this query, 0 to 1.
+    pub lexical: f64,
+    /// The two fused, 0 to 1.
+    pub score: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct MentionBody {
+    pub recognizer: String,
+    pub text: String,
+    pub span: [usize; 2],
+    /// Canonical.
+    pub value: Value,
+    /// 0 to 1.
+    pub score: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct AttemptBody {
+    pub usage: Usage,
+    #[schema(value_type = Vec<String>)]
+    pub repairs: Vec<&'static str>,
+    pub violations: Vec<ViolationBody>,
+    /// Why the attempt gave nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub failure: Option<&'static str>,
+}
+
+/// Milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
+pub struct TimingsBody {
+    pub recognize: f64,
+    pub embed: f64,
+    pub retrieve: f64,
+    pub decide: f64,
+    pub llm: f64,
+    pub total: f64,
+}
+
+impl From<Timings> for TimingsBody {
+    fn from(timings: Timings) -> Self {
+        Self {
+            recognize: milliseconds(timings.recognize),
+            embed: milliseconds(timings.embed),
+            retrieve: milliseconds(timings.retrieve),
+            decide: milliseconds(timings.decide),
+            llm: milliseconds(timings.llm),
+            total: milliseconds(timings.total),
+        }
+    }
+}
+
+impl ChatCompletion {
+    /// `module` must be the one that `turn` came from: the turn's ids point into it.
+    #[must_use]
+    pub fn new(module: &Module, turn: &Turn, stamp: Stamp) -> Self {
+        let (content, tool_calls) = match &turn.outcome {
+            Outcome::Call(calls) => {
+                let calls = calls.iter().map(|call| tool_call(module, call, (stamp.call_id)())).collect();
+                (None, Some(calls))
+            }
+            Outcome::Ask(question) => (Some(question.text.clone()), None),
+            Outcome::NoMatch => (None, None),
+        };
+        Self {
+            id: stamp.id,
+            object: "chat.completion",
+            created: stamp.created,
+            model: module.name.to_string(),
+            choices: vec![Choice {
+                index: 0,
+                finish_reason: if tool_calls.is_some() { "tool_calls" } else { "stop" },
+                message: Message { role: "assistant", content, refusal: (), tool_calls },
+                logprobs: (),
+            }],
+            usage: turn.usage.into(),
+            system_fingerprint: format!("fp_{}", module.version.chars().take(12).collect::<String>()),
+            uptake: uptake(module, turn),
+        }
+    }
+}
+
+fn uptake(module: &Module, turn: &Turn) -> Uptake {
+    Uptake {
+        outcome: turn.outcome.name(),
+        confidence: probability(turn.confidence),
+        decided_by: turn.decided_by.name(),
+        module_version: module.version.clone(),
+        question: match &turn.outcome {
+            Outcome::Ask(question) => Some(asked(module, question)),
+            Outcome::Call(_) | Outcome::NoMatch => None,
+        },
+        calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),
+        candidates: turn.trace.candidates.iter().map(|found| candidate(module, found)).collect(),
+        mentions: turn.trace.mentions.iter().map(|found| mention(module, found)).collect(),
+        attempts: turn.trace.attempts.iter().map(attempt).collect(),
+        notes: turn.trace.notes.clone(),
+        timings_ms: turn.trace.timings.into(),
+    }
+}
+
+fn tool_call(module: &Module, call: &Call, id: String) -> ToolCall {
+    // An empty map is written "{}", which is what clients expect of a call without arguments.
+    let arguments = serde_json::to_string(call.arguments()).expect("a map of JSON values is JSON");
+    ToolCall { id, kind: "function", function: FunctionCall { name: name_of(module, call.function()), arguments } }
+}
+
+fn name_of(module: &Module, function: FunctionId) -> String {
+    module.function(function).name.clone()
+}
+
+fn asked(module: &Module, question: &Question) -> QuestionBody {
+    let about = match &question.about {
+        About::Missing { function, slot } => {
+            AboutBody::Missing { function: name_of(module, *function), slot: slot.to_string() }
+        }
+        About::Invalid { function, path } => {
+            AboutBody::Invalid { function: name_of(module, *function), path: path.clone() }
+        }
+        About::Tie { functions } => {
+            AboutBody::Tie { functions: functions.iter().map(|function| name_of(module, *function)).collect() }
+        }
+    };
+    QuestionBody { text: question.text.clone(), about }
+}
+
+fn understood(module: &Module, frame: &Frame) -> Understood {
+    Understood {
+        function: name_of(module, frame.function),
+        confidence: probability(frame.confidence),
+        segment: pair(frame.segment),
+        slots: slots(module, frame),
+        missing: frame.missing.iter().map(ToString::to_string).collect(),
+        invalid: frame.invalid.iter().map(violation).collect(),
+    }
+}
+
+fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
+    let mut grounded: Vec<&Grounded> = frame.slots.iter().collect();
+    let order = &module.function(frame.function).slots;
+    grounded.sort_by_cached_key(|value| order.iter().position(|slot| slot.path == value.path).unwrap_or(order.len()));
+    let mut slots: Vec<(String, SlotBody)> = Vec::with_capacity(grounded.len());
+    for value in grounded {
+        let path = value.path.to_string();
+        let known = slots.iter_mut().find(|(known, _)| *known == path);
+        match known {
+            Some((_, SlotBody::Many(values))) => values.push(slot_value(value)),
+            // Cannot come of a valid frame; nothing is lost if it does.
+            Some((_, one @ SlotBody::One(_))) => {
+                let mut values = vec![slot_value(value)];
+                if let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) {
+                    values.insert(0, first);
+                }
+                *one = SlotBody::Many(values);
+            }
+            None if value.path.is_repeated() => slots.push((path, SlotBody::Many(vec![slot_value(value)]))),
+            None => slots.push((path, SlotBody::One(slot_value(value)))),
+        }
+    }
+    slots
+}
+
+fn slot_value(grounded: &Grounded) -> SlotValue {
+    let (from, text, span, recognizer) = match &grounded.origin {
+        Origin::Utterance { span, text, recognizer } => {
+            ("utterance", Some(text.clone()), Some(pair(*span)), recognizer.clone())
+        }
+        Origin::Earlier { text } => ("earlier", Some(text.clone()), None, None),
+        Origin::Choice => ("choice", None, None, None),
+        Origin::Default => ("default", None, None, None),
+        Origin::Generated => ("generated", None, None, None),
+    };
+    SlotValue {
+        value: grounded.value.clone(),
+        text,
+        span,
+        recognizer,
+        confidence: probability(grounded.confidence),
+        from,
+        pointer: grounded.path.is_repeated().then(|| grounded.pointer.clone()),
+    }
+}
+
+fn violation(violation: &Violation) -> ViolationBody {
+    ViolationBody {
+        kind: serde_json::to_value(violation.kind).expect("a unit variant is a string"),
+        path: violation.path.clone(),
+        found: violation.found.clone(),
+        expected: violation.expected.clone(),
+    }
+}
+
+pub(super) fn candidate(module: &Module, candidate: &Candidate) -> CandidateBody {
+    CandidateBody {
+        function: name_of(module, candidate.function),
+        score: probability(candidate.score),
+        negative: candidate.negative.map(probability),
+        evidence: candidate.evidence.iter().map(|found| evidence(module, candidate.function, found)).collect(),
+    }
+}
+
+fn evidence(module: &Module, function: FunctionId, evidence: &Evidence) -> EvidenceBody {
+    let function = module.function(function);
+    let (source, text, mode) = match evidence.source {
+        Source::Description => ("description", function.description.clone(), None),
+        Source::Exemplar { id, mode } => {
+            let mode = match mode {
+                OwnerMode::Normal => "normal",
+                OwnerMode::Extended => "extended",
+                OwnerMode::Negative => "negative",
+            };
+            ("exemplar", function.exemplars[id.index()].template.clone(), Some(mode))
+        }
+    };
+    EvidenceBody {
+        source,
+        text,
+        mode,
+        dense: probability(evidence.dense),
+        lexical: probability(evidence.lexical),
+        score: probability(evidence.score),
+    }
+}
+
+fn mention(module: &Module, mention: &Mention) -> MentionBody {
+    MentionBody {
+        recognizer: module.recognizer(mention.recognizer).name.clone(),
+        text: mention.text.clone(),
+        span: pair(mention.span),
+        value: mention.value.clone(),
+        score: probability(mention.score),
+    }
+}
+
+fn attempt(attempt: &Attempt) -> AttemptBody {
+    AttemptBody {
+        usage: attempt.usage.into(),
+        repairs: attempt.repairs.clone(),
+        violations: attempt.violations.iter().map(violation).collect(),
+        failure: attempt.failure,
+    }
+}
+
+const fn pair(span: Span) -> [usize; 2] {
+    [span.start, span.end]
+}
+
+/// Four digits: `0.94`, where the `f32` would be written `0.9399999976158142`.
+fn probability(value: f32) -> f64 {
+    rounded(f64::from(value), 1e4)
+}
+
+fn milliseconds(value: f64) -> f64 {
+    rounded(value, 1e3)
+}
+
+fn rounded(value: f64, scale: f64) -> f64 {
+    let rounded = (value * scale).round() / scale;
+    if rounded.is_finite() { rounded } else { 0.0 }
+}
+
+fn in_order<S: Serializer>(slots: &[(String, SlotBody)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(slots.iter().map(|(path, slot)| (path, slot)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        call::{Proposal, Sighting, Validator, Verdict, ViolationKind},
+        http::fixture,
+        module::{ExemplarId, RecognizerId, SlotPath, Step},
+        text::Utterance,
+        understand::{DecidedBy, Trace},
+    };
+
+    fn stamp() -> Stamp {
+        Stamp { id: "chatcmpl-1".into(), created: 1_790_000_000, call_id: || "call_1".into() }
+    }
+
+    fn key(key: &str) -> Step {
+        Step::Key(key.into())
+    }
+
+    fn said(path: Vec<Step>, pointer: &str, value: Value, at: (usize, usize), text: &str) -> Grounded {
+        Grounded {
+            path: SlotPath(path),
+            pointer: pointer.into(),
+            value,
+            origin: Origin::Utterance { span: at.into(), text: text.into(), recognizer: Some("city".into()) },
+            confidence: 0.98,
+        }
+    }
+
+    fn turn(outcome: Outcome, frames: Vec<Frame>) -> Turn {
+        Turn {
+            outcome,
+            confidence: 0.94,
+            decided_by: DecidedBy::Local,
+            frames,
+            trace: Trace {
+                timings: Timings { embed: 2.123_456, total: 2.9, ..Timings::default() },
+                ..Trace::default()
+            },
+            usage: llm::Usage::default(),
+        }
+    }
+
+    fn frame(slots: Vec<Grounded>) -> Frame {
+        Frame {
+            function: FunctionId::from_index(0),
+            confidence: 0.9,
+            segment: Span::new(0, 27),
+            slots,
+            missing: Vec::new(),
+            invalid: Vec::new(),
+        }
+    }
+
+    fn answered(turn: &Turn) -> Value {
+        serde_json::to_value(ChatCompletion::new(&fixture::module(), turn, stamp())).unwrap()
+    }
+
+    #[test]
+    fn an_ask_has_a_question_and_no_tool_calls() {
+        let about = About::Missing { function: FunctionId::from_index(0), slot: SlotPath(vec![key("location")]) };
+        let mut frame = frame(vec![said(vec![key("format")], "/format", json!("celsius"), (31, 38), "celsius")]);
+        frame.missing.push(SlotPath(vec![key("location")]));
+        frame.invalid.push(Violation {
+            kind: ViolationKind::NotAChoice,
+            path: "/format".into(),
+            found: Some(json!("kelvin")),
+            expected: "celsius or fahrenheit".into(),
+        });
+        let turn = turn(Outcome::Ask(Question { text: "Where?".into(), about }), vec![frame]);
+        assert_eq!(
+            answered(&turn),
+            json!({
+                "id": "chatcmpl-1", "object": "chat.completion", "created": 1_790_000_000, "model": "weather",
+                "choices": [{
+                    "index": 0,
+                    "message": {"role": "assistant", "content": "Where?", "refusal": null},
+                    "logprobs": null,
+                    "finish_reason": "stop",
+                }],
+                "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+                "system_fingerprint": "fp_b3f1b3f1b3f1",
+                "uptake": {
+                    "outcome": "ask", "confidence": 0.94, "decided_by": "local", "module_version": "b3f1b3f1b3f1b3f1",
+                    "question": {
+                        "text": "Where?",
+                        "about": {"kind": "missing", "function": "get_current_weather", "slot": "location"},
+                    },
+                    "calls": [{
+                        "function": "get_current_weather", "confidence": 0.9, "segment": [0, 27],
+                        "slots": {"format": {
+                            "value": "celsius", "text": "celsius", "span": [31, 38], "recognizer": "city",
+                            "confidence": 0.98, "from": "utterance",
+                        }},
+                        "missing": ["location"],
+                        "invalid": [{
+                            "kind": "not_a_choice", "path": "/format", "found": "kelvin",
+                            "expected": "celsius or fahrenheit",
+                        }],
+                    }],
+                    "candidates": [], "mentions": [],
+                    "timings_ms": {
+                        "recognize": 0.0, "embed": 2.123, "retrieve": 0.0, "decide": 0.0, "llm": 0.0, "total": 2.9,
+                    },
+                },
+            })
+        );
+    }
+
+    /// A call as only the validator makes it.
+    fn call(utterance: &str, seen: &str, location: &str) -> Call {
+        let module = fixture::module();
+        let utterance = Utterance::new(utterance);
+        let at = utterance.text().find(seen).expect("said");
+        let sighting = Sighting {
+            span: utterance.span_of_bytes(at..at + seen.len()),
+            text: seen.into(),
+            value: location.into(),
+            recognizer: "city".into(),
+            score: 1.0,
+        };
+        let proposal = Proposal {
+            function: FunctionId::from_index(0),
+            arguments: json!({"location": location}).as_object().expect("an object").clone(),
+        };
+        let evidence = crate::call::Evidence { utterance: &utterance, earlier: &[], sightings: &[sighting] };
+        let validator = Validator::compile(&module).expect("a good schema");
+        match validator.validate(&module.functions[0], proposal, &evidence) {
+            Verdict::Valid { call, .. } => call,
+            Verdict::Invalid { violations, .. } => panic!("{violations:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_is_what_clients_of_the_api_read() {
+        let calls = vec![call("weather in evergreen", "evergreen", "Seattle, WA")];
+        let answer = answered(&turn(Outcome::Call(calls), vec![frame(Vec::new())]));
+        assert_eq!(
+            answer["choices"],
+            json!([{
+                "index": 0,
+                "message": {"role": "assistant", "content": null, "refusal": null, "tool_calls": [{
+                    "id": "call_1", "type": "function",
+                    "function": {"name": "get_current_weather", "arguments": "{\"location\":\"Seattle, WA\"}"},
+                }]},
+                "logprobs": null,
+                "finish_reason": "tool_calls",
+            }])
+        );
+        assert_eq!(answer["uptake"]["outcome"], "call");
+    }
+
+    #[test]
+    fn stamps_are_of_their_kind_and_differ() {
+        let (first, second) = (Stamp::now(), Stamp::now());
+        assert!(first.id.starts_with("chatcmpl-") && first.id != second.id);
+        assert!((first.call_id)().starts_with("call_") && (first.call_id)() != (first.call_id)());
+    }
+
+    #[test]
+    fn no_match_is_an_answer_without_words() {
+        let answer = answered(&turn(Outcome::NoMatch, Vec::new()));
+        assert_eq!(answer["choices"][0]["message"], json!({"role": "assistant", "content": null, "refusal": null}));
+        assert_eq!(answer["choices"][0]["finish_reason"], "stop");
+        assert_eq!(answer["uptake"]["calls"], json!([]));
+        assert!(answer["uptake"].get("question").is_none());
+    }
+
+    #[test]
+    fn slots_keep_the_schemas_order_and_arrays_give_lists() {
+        let dish = || vec![key("dishes"), Step::Each, key("name")];
+        let default = Grounded {
+            path: SlotPath(vec![key("format")]),
+            pointer: "/format".into(),
+            value: json!("celsius"),
+            origin: Origin::Default,
+            confidence: 1.0,
+        };
+        let frame = frame(vec![
+            said(dish(), "/dishes/0/name", json!("pizza"), (0, 5), "pizza"),
+            default,
+            said(dish(), "/dishes/1/name", json!("cola"), (10, 14), "cola"),
+            said(vec![key("location")], "/location", json!("Seattle, WA"), (18, 27), "evergreen"),
+        ]);
+        let slots = answered(&turn(Outcome::NoMatch, vec![frame]))["uptake"]["calls"][0]["slots"].clone();
+        let paths: Vec<&String> = slots.as_object().unwrap().keys().collect();
+        assert_eq!(paths, ["location", "format", "dishes[].name"]);
+        assert_eq!(
+            slots["format"],
+            json!({
+                "value": "celsius", "text": null, "span": null, "recognizer": null, "confidence": 1.0,
+                "from": "default",
+            })
+        );
+        assert_eq!(slots["dishes[].name"][1]["pointer"], "/dishes/1/name");
+        assert_eq!(slots["dishes[].name"][0]["value"], "pizza");
+    }
+
+    #[test]
+    fn evidence_is_shown_in_the_authors_words() {
+        let mut turn = turn(Outcome::NoMatch, Vec::new());
+        let scored = |source| Evidence { source, dense: 0.5, lexical: 0.25, score: 0.4 };
+        turn.trace.candidates.push(Candidate {
+            function: FunctionId::from_index(0),
+            score: 0.94,
+            exemplars: None,
+            description: None,
+            negative: Some(0.25),
+            evidence: vec![
+                scored(Source::Exemplar { id: ExemplarId::from_index(0), mode: OwnerMode::Normal }),
+                scored(Source::Description),
+            ],
+        });
+        turn.trace.mentions.push(Mention {
+            recognizer: RecognizerId::from_index(0),
+            span: Span::new(18, 27),
+            text: "evergreen".into(),
+            value: json!("Seattle, WA"),
+            score: 1.0,
+        });
+        turn.trace.notes.push("sure enough".into());
+        let uptake = answered(&turn)["uptake"].clone();
+        assert_eq!(
+            uptake["candidates"],
+            json!([{"function": "get_current_weather", "score": 0.94, "negative": 0.25, "evidence": [
+                {"source": "exemplar", "text": "how warm is it in <location>", "mode": "normal",
+                 "dense": 0.5, "lexical": 0.25, "score": 0.4},
+                {"source": "description", "text": "The weather now",
+                 "dense": 0.5, "lexical": 0.25, "score": 0.4},
+            ]}])
+        );
+        assert_eq!(
+            uptake["mentions"],
+            json!([{"recognizer": "city", "text": "evergreen", "span": [18, 27], "value": "Seattle, WA", "score": 1.0}])
+        );
+        assert_eq!(uptake["notes"], json!(["sure enough"]));
+    }
+
+    #[test]
+    fn numbers_that_are_none_do_not_break_the_answer() {
+        let mut turn = turn(Outcome::NoMatch, Vec::new());
+        turn.confidence = f32::NAN;
+        turn.trace.timings.total = f64::INFINITY;
+        let uptake = answered(&turn)["uptake"].clone();
+        assert_eq!((&uptake["confidence"], &uptake["timings_ms"]["total"]), (&json!(0.0), &json!(0.0)));
+    }
+}

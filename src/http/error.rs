@@ -1,0 +1,428 @@
+//! One table: what went wrong -> status, type and code. Every error that leaves the service is made here.
+//!
+//! A [`Fault`] is the client's and carries a message of its own; a [`Failure`] is ours or the model server's, and its
+//! message is fixed, so that no 5xx can ever repeat a path, a stack or what a model server said.
+
+use std::{borrow::Cow, fmt};
+
+use axum::{
+    Json,
+    http::{HeaderName, HeaderValue, StatusCode, header::RETRY_AFTER},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    embed::EmbedError,
+    llm::LlmError,
+    module::{Diagnostics, LoadError},
+    snapshot::{PrepareError, Snapshots},
+    understand::TurnError,
+};
+
+/// Seconds in `Retry-After`. Small on purpose: the usual SDKs wait as long as they are told, several times over.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// Longest message, in characters: a client's own text comes back in some of them.
+const LONGEST_MESSAGE: usize = 500;
+
+/// What a client did wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    InvalidJson,
+    InvalidBody,
+    MissingParameter,
+    InvalidType,
+    InvalidValue,
+    UnsupportedParameter,
+    UtteranceTooLong,
+    InvalidModuleName,
+    UnknownModule,
+    UnknownRoute,
+    MethodNotAllowed,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    ModuleRefused,
+    TooManyRequests,
+}
+
+impl Fault {
+    #[cfg(test)]
+    const ALL: [Self; 15] = [
+        Self::InvalidJson,
+        Self::InvalidBody,
+        Self::MissingParameter,
+        Self::InvalidType,
+        Self::InvalidValue,
+        Self::UnsupportedParameter,
+        Self::UtteranceTooLong,
+        Self::InvalidModuleName,
+        Self::UnknownModule,
+        Self::UnknownRoute,
+        Self::MethodNotAllowed,
+        Self::BodyTooLarge,
+        Self::UnsupportedMediaType,
+        Self::ModuleRefused,
+        Self::TooManyRequests,
+    ];
+
+    const fn row(self) -> (StatusCode, &'static str) {
+        match self {
+            Self::InvalidJson => (StatusCode::BAD_REQUEST, "invalid_json"),
+            Self::InvalidBody => (StatusCode::BAD_REQUEST, "invalid_body"),
+            Self::MissingParameter => (StatusCode::BAD_REQUEST, "missing_required_parameter"),
+            Self::InvalidType => (StatusCode::BAD_REQUEST, "invalid_type"),
+            Self::InvalidValue => (StatusCode::BAD_REQUEST, "invalid_value"),
+            Self::UnsupportedParameter => (StatusCode::BAD_REQUEST, "unsupported_parameter"),
+            Self::UtteranceTooLong => (StatusCode::BAD_REQUEST, "string_above_max_length"),
+            Self::InvalidModuleName => (StatusCode::BAD_REQUEST, "invalid_module_name"),
+            Self::UnknownModule => (StatusCode::NOT_FOUND, "module_not_found"),
+            Self::UnknownRoute => (StatusCode::NOT_FOUND, "route_not_found"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::ModuleRefused => (StatusCode::UNPROCESSABLE_ENTITY, "module_refused"),
+            Self::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
+        }
+    }
+}
+
+/// What failed on this side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    Internal,
+    ModelServer,
+    ModelServerTimeout,
+    EmbeddingServer,
+    /// A module or the configuration wants a model server and none is configured.
+    NoModelServer,
+    Starting,
+    Stopping,
+    /// The request took longer than `http.timeout_ms`.
+    Deadline,
+}
+
+impl Failure {
+    #[cfg(test)]
+    const ALL: [Self; 8] = [
+        Self::Internal,
+        Self::ModelServer,
+        Self::ModelServerTimeout,
+        Self::EmbeddingServer,
+        Self::NoModelServer,
+        Self::Starting,
+        Self::Stopping,
+        Self::Deadline,
+    ];
+
+    const fn row(self) -> (StatusCode, &'static str, &'static str) {
+        match self {
+            Self::Internal => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal_error",
+                "the service failed; its log tells why under the x-request-id of this response",
+            ),
+            Self::ModelServer => (
+                StatusCode::BAD_GATEWAY,
+                "model_server_failed",
+                "the model server failed and nothing local could answer",
+            ),
+            Self::ModelServerTimeout => (
+                StatusCode::GATEWAY_TIMEOUT,
+                "model_server_timeout",
+                "the model server did not answer in time and nothing local could answer",
+            ),
+            Self::EmbeddingServer => {
+                (StatusCode::BAD_GATEWAY, "embedding_server_failed", "the embedding server failed")
+            }
+            Self::NoModelServer => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "no_model_server",
+                "this module is set to be understood by a model server, and none is configured",
+            ),
+            Self::Starting => {
+                (StatusCode::SERVICE_UNAVAILABLE, "not_ready", "the service is starting: modules are being loaded")
+            }
+            Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping", "the service is stopping"),
+            Self::Deadline => {
+                (StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took longer than the service allows")
+            }
+        }
+    }
+
+    /// `Some(false)`: the SDKs must not try again, because what failed was already tried again or will not change.
+    const fn should_retry(self) -> Option<bool> {
+        match self {
+            Self::ModelServer | Self::ModelServerTimeout | Self::EmbeddingServer | Self::NoModelServer => Some(false),
+            Self::Internal | Self::Starting | Self::Stopping | Self::Deadline => None,
+        }
+    }
+
+    const fn retry_after(self) -> Option<u32> {
+        match self {
+            Self::Starting | Self::Stopping | Self::Deadline => Some(RETRY_AFTER_SECONDS),
+            Self::Internal
+            | Self::ModelServer
+            | Self::ModelServerTimeout
+            | Self::EmbeddingServer
+            | Self::NoModelServer => None,
+        }
+    }
+}
+
+/// `error.type`: some SDKs choose their exception by it before they look at the status.
+const fn error_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
+/// An answer that is no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiError(Inner);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Inner {
+    Fault { fault: Fault, message: String, param: Option<Cow<'static, str>>, diagnostics: Option<Diagnostics> },
+    Failure(Failure),
+}
+
+impl ApiError {
+    #[must_use]
+    pub fn fault(fault: Fault, message: impl Into<String>) -> Self {
+        let mut message: String = message.into();
+        if let Some((cut, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+            message.truncate(cut);
+            message.push('…');
+        }
+        Self(Inner::Fault { fault, message, param: None, diagnostics: None })
+    }
+
+    /// Names the member of the request that the fault is about.
+    #[must_use]
+    pub fn about(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        if let Inner::Fault { param, .. } = &mut self.0 {
+            *param = Some(name.into());
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn failure(failure: Failure) -> Self {
+        Self(Inner::Failure(failure))
+    }
+
+    /// A failure whose cause goes into the log and nowhere else.
+    #[must_use]
+    pub fn logged(failure: Failure, cause: &dyn fmt::Display) -> Self {
+        tracing::error!(code = failure.row().1, cause = %cause, "request failed");
+        Self::failure(failure)
+    }
+
+    #[must_use]
+    pub fn refused(name: &impl fmt::Display, diagnostics: &Diagnostics) -> Self {
+        let errors = diagnostics.errors().count();
+        let first = diagnostics.errors().next().map(|found| format!("; the first: {found}")).unwrap_or_default();
+        let mut error = Self::fault(Fault::ModuleRefused, format!("module `{name}` has {errors} error(s){first}"));
+        if let Inner::Fault { diagnostics: all, .. } = &mut error.0 {
+            *all = Some(diagnostics.clone());
+        }
+        error
+    }
+
+    #[must_use]
+    pub fn unknown_module(name: &str, snapshots: &Snapshots) -> Self {
+        let near: Vec<String> = snapshots.near(name).into_iter().take(3).map(|near| format!("`{near}`")).collect();
+        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        Self::fault(Fault::UnknownModule, format!("there is no module `{name}`{hint}")).about("module")
+    }
+
+    #[must_use]
+    pub fn too_many_requests() -> Self {
+        Self::fault(Fault::TooManyRequests, "as many turns as the service allows are running; try again shortly")
+    }
+
+    pub(super) fn of_prepare(error: &PrepareError, snapshots: &Snapshots) -> Self {
+        match error {
+            PrepareError::Unknown(name) => Self::unknown_module(name.as_str(), snapshots),
+            PrepareError::Refused { name, diagnostics }
+            | PrepareError::Load { name, source: LoadError::Refused(diagnostics) } => Self::refused(name, diagnostics),
+            PrepareError::Compile { .. } => Self::fault(Fault::ModuleRefused, error.to_string()),
+            PrepareError::Load { source: LoadError::Io { .. }, .. } => Self::logged(Failure::Internal, error),
+            PrepareError::Embed { source, .. } => Self::of_embed(source),
+        }
+    }
+
+    fn of_embed(error: &EmbedError) -> Self {
+        match error {
+            EmbedError::Busy => Self::too_many_requests(),
+            EmbedError::Remote(_) => Self::logged(Failure::EmbeddingServer, error),
+            EmbedError::Load(_) | EmbedError::Runtime(_) | EmbedError::Inference(_) => {
+                Self::logged(Failure::Internal, error)
+            }
+        }
+    }
+
+    /// `asked` is true if the request itself named the strategy.
+    pub(super) fn of_turn(error: &TurnError, asked: bool) -> Self {
+        match error {
+            TurnError::EmptyUtterance => empty_utterance(),
+            TurnError::LongUtterance { length, limit } => long_utterance(*length, *limit),
+            TurnError::NoModelServer(_) if asked => {
+                Self::fault(Fault::InvalidValue, error.to_string()).about("strategy")
+            }
+            TurnError::NoModelServer(_) => Self::logged(Failure::NoModelServer, error),
+            TurnError::Embed(source) => Self::of_embed(source),
+            // A template that the module's author wrote, and that parses; what it lacks shows only when it is used.
+            TurnError::Prompt(_) => Self::logged(Failure::Internal, error),
+            TurnError::Llm(LlmError::Timeout) => Self::logged(Failure::ModelServerTimeout, error),
+            TurnError::Llm(_) => Self::logged(Failure::ModelServer, error),
+        }
+    }
+}
+
+pub(super) fn empty_utterance() -> ApiError {
+    ApiError::fault(Fault::InvalidValue, "`utterance` is empty: send what the person said").about("utterance")
+}
+
+pub(super) fn long_utterance(length: usize, limit: usize) -> ApiError {
+    let message = format!("`utterance` has {length} characters; the limit (understand.max_utterance) is {limit}");
+    ApiError::fault(Fault::UtteranceTooLong, message).about("utterance")
+}
+
+/// What every answer of status 400 and above holds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ErrorEnvelope {
+    error: ErrorBody,
+    /// What is wrong with a module, where the error is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uptake: Option<ErrorDetails>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ErrorBody {
+    /// For people: what was wrong, and what would be right.
+    message: String,
+    /// `invalid_request_error`, `not_found_error`, `rate_limit_error`, `server_error` ...
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The member of the request that it is about.
+    param: Option<Cow<'static, str>>,
+    /// For programs; stable.
+    code: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ErrorDetails {
+    #[schema(value_type = Vec<super::modules::DiagnosticBody>)]
+    diagnostics: Diagnostics,
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, code, message, param, diagnostics, retry_after, should_retry) = match self.0 {
+            Inner::Fault { fault, message, param, diagnostics } => {
+                let (status, code) = fault.row();
+                let retry_after = (fault == Fault::TooManyRequests).then_some(RETRY_AFTER_SECONDS);
+                (status, code, message, param, diagnostics, retry_after, None)
+            }
+            Inner::Failure(failure) => {
+                let (status, code, message) = failure.row();
+                (status, code, message.to_owned(), None, None, failure.retry_after(), failure.should_retry())
+            }
+        };
+        let body = ErrorEnvelope {
+            error: ErrorBody { message, kind: error_type(status), param, code },
+            uptake: diagnostics.map(|diagnostics| ErrorDetails { diagnostics }),
+        };
+        let mut response = (status, Json(body)).into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if should_retry == Some(false) {
+            let name = HeaderName::from_static("x-should-retry");
+            response.headers_mut().insert(name, HeaderValue::from_static("false"));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_match_statuses_as_sdks_read_them() {
+        let expected = |status: u16| match status {
+            404 => "not_found_error",
+            429 => "rate_limit_error",
+            400..=499 => "invalid_request_error",
+            _ => "server_error",
+        };
+        for fault in Fault::ALL {
+            let (status, _) = fault.row();
+            assert!(status.is_client_error(), "{fault:?}");
+            assert_eq!(error_type(status), expected(status.as_u16()), "{fault:?}");
+        }
+        for failure in Failure::ALL {
+            let (status, ..) = failure.row();
+            assert!(status.is_server_error(), "{failure:?}");
+            assert_eq!(error_type(status), "server_error", "{failure:?}");
+        }
+        assert_eq!(error_type(StatusCode::UNAUTHORIZED), "authentication_error");
+        assert_eq!(error_type(StatusCode::FORBIDDEN), "permission_error");
+    }
+
+    #[test]
+    fn codes_are_unique() {
+        let faults = Fault::ALL.into_iter().map(|fault| fault.row().1);
+        let failures = Failure::ALL.into_iter().map(|failure| failure.row().1);
+        let codes: Vec<_> = faults.chain(failures).collect();
+        let unique: std::collections::BTreeSet<_> = codes.iter().collect();
+        assert_eq!(codes.len(), unique.len());
+    }
+
+    #[test]
+    fn a_model_servers_words_stay_here() {
+        let said = LlmError::Status { status: 500, message: "/opt/secret.py line 3".into(), retry_after: None };
+        let error = ApiError::of_turn(&TurnError::Llm(said), false);
+        assert_eq!(error, ApiError::failure(Failure::ModelServer));
+        let response = error.into_response();
+        assert_eq!(response.status(), 502);
+        assert_eq!(response.headers()["x-should-retry"], "false");
+
+        let response = ApiError::of_turn(&TurnError::Llm(LlmError::Timeout), false).into_response();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["x-should-retry"]),
+            (504, &"false".parse().unwrap())
+        );
+    }
+
+    #[test]
+    fn a_refusal_to_work_names_a_short_wait() {
+        let response = ApiError::too_many_requests().into_response();
+        assert_eq!(response.status(), 429);
+        assert_eq!(response.headers()[RETRY_AFTER], "1");
+    }
+
+    #[test]
+    fn a_strategy_without_a_server_is_whose_fault() {
+        let error = TurnError::NoModelServer("tools");
+        assert_eq!(ApiError::of_turn(&error, true).into_response().status(), 400);
+        assert_eq!(ApiError::of_turn(&error, false).into_response().status(), 503);
+    }
+
+    #[test]
+    fn messages_are_cut() {
+        let ApiError(Inner::Fault { message, .. }) = ApiError::fault(Fault::InvalidValue, "ä".repeat(10_000)) else {
+            panic!("a fault")
+        };
+        assert_eq!(message.chars().count(), LONGEST_MESSAGE + 1);
+    }
+}

@@ -1,0 +1,208 @@
+//! What handlers take out of requests, with refusals in our own envelope.
+
+use axum::{
+    body::{Body, Bytes, HttpBody as _},
+    extract::{FromRequest, FromRequestParts, Path, Request},
+    http::{
+        HeaderMap,
+        header::{CONTENT_TYPE, EXPECT},
+        request::Parts,
+    },
+};
+use futures::StreamExt as _;
+use serde::de::DeserializeOwned;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{
+    ApiError, AppState, Fault,
+    error::{empty_utterance, long_utterance},
+};
+use crate::module::ModuleName;
+
+/// A body over the limit is read on up to this many times the limit, and thrown away: a client that is still
+/// sending would see a broken connection instead of the 413.
+const DRAIN_FACTOR: usize = 8;
+
+/// Leave to run a turn. Take it before the body, so that an overloaded service reads nothing.
+pub(super) struct Permit {
+    _held: OwnedSemaphorePermit,
+}
+
+impl FromRequestParts<AppState> for Permit {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(_: &mut Parts, app: &AppState) -> Result<Self, ApiError> {
+        Ok(Self { _held: app.permit()? })
+    }
+}
+
+/// The `{module}` of a path, which can name nothing but a directory right under the modules root.
+pub(super) struct ModuleSegment(pub(super) ModuleName);
+
+impl FromRequestParts<AppState> for ModuleSegment {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, ApiError> {
+        let bad = |reason: String| ApiError::fault(Fault::InvalidModuleName, reason).about("module");
+        let Path(segment) = Path::<String>::from_request_parts(parts, app)
+            .await
+            .map_err(|_| bad("the module's name is not percent-encoded UTF-8".to_owned()))?;
+        ModuleName::new(&segment).map(Self).map_err(|error| bad(error.to_string()))
+    }
+}
+
+/// A JSON object as a body.
+pub(super) struct Object<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<AppState> for Object<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &AppState) -> Result<Self, ApiError> {
+        expect_json(request.headers())?;
+        let limit = app.options.body_bytes;
+        let declared = request.body().size_hint().lower();
+        let waits_for_leave = request.headers().contains_key(EXPECT);
+        let worth_draining = if waits_for_leave { limit } else { limit.saturating_mul(DRAIN_FACTOR) };
+        if usize::try_from(declared).unwrap_or(usize::MAX) > worth_draining {
+            return Err(too_large(limit));
+        }
+        let body = read_body(request.into_body(), limit).await?;
+        parse_object(&body).map(Self)
+    }
+}
+
+/// A missing content type is let pass; one that a web page could send to a foreign origin unasked is not.
+fn expect_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(()) };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = essence == "application/json"
+        || essence == "text/json"
+        || (essence.starts_with("application/") && essence.ends_with("+json"));
+    if is_json {
+        return Ok(());
+    }
+    Err(ApiError::fault(Fault::UnsupportedMediaType, "the body must be JSON: send `content-type: application/json`"))
+}
+
+async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
+    let mut stream = body.into_data_stream();
+    let mut read: Vec<u8> = Vec::new();
+    let mut seen = 0_usize;
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|_| ApiError::fault(Fault::InvalidBody, "the body could not be read to its end"))?;
+        seen = seen.saturating_add(chunk.len());
+        if seen <= limit {
+            read.extend_from_slice(&chunk);
+        } else {
+            read = Vec::new();
+            if seen > limit.saturating_mul(DRAIN_FACTOR) {
+                break;
+            }
+        }
+    }
+    if seen > limit {
+        return Err(too_large(limit));
+    }
+    Ok(read.into())
+}
+
+fn too_large(limit: usize) -> ApiError {
+    ApiError::fault(Fault::BodyTooLarge, format!("the body is longer than {limit} bytes (http.body_bytes)"))
+}
+
+fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    use serde_json::error::Category;
+
+    // Checked first because serde would also read a struct out of an array.
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => {}
+        Some(_) => return Err(ApiError::fault(Fault::InvalidJson, "the body must be a JSON object, `{...}`")),
+        None => {
+            return Err(ApiError::fault(Fault::InvalidJson, "the body is empty; a JSON object, `{...}`, is needed"));
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let parsed: T = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.inner();
+        match inner.classify() {
+            Category::Data => {
+                let fault = ApiError::fault(Fault::InvalidType, inner.to_string());
+                if path == "." { fault } else { fault.about(path.chars().take(100).collect::<String>()) }
+            }
+            Category::Syntax | Category::Eof | Category::Io => {
+                ApiError::fault(Fault::InvalidJson, format!("the body is not JSON: {inner}"))
+            }
+        }
+    })?;
+    deserializer
+        .end()
+        .map_err(|error| ApiError::fault(Fault::InvalidJson, format!("the body holds more than one value: {error}")))?;
+    Ok(parsed)
+}
+
+/// Checks what a person said.
+pub(super) fn utterance(raw: Option<String>, limit: usize) -> Result<String, ApiError> {
+    let Some(text) = raw else {
+        return Err(ApiError::fault(Fault::MissingParameter, "`utterance` is required").about("utterance"));
+    };
+    if crate::text::is_blank(&text) {
+        return Err(empty_utterance());
+    }
+    let length = text.chars().count();
+    if length > limit {
+        return Err(long_utterance(length, limit));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Sample {
+        #[serde(default)]
+        functions: Vec<String>,
+    }
+
+    #[test]
+    fn a_wrong_type_is_named_by_its_path() {
+        let error = parse_object::<Sample>(br#"{"functions": ["a", 5]}"#).unwrap_err();
+        let expected = "invalid type: integer `5`, expected a string at line 1 column 21";
+        assert_eq!(error, ApiError::fault(Fault::InvalidType, expected).about("functions[1]"));
+    }
+
+    #[test]
+    fn only_one_object_is_a_body() {
+        for body in ["", "  ", "[]", "null", "\"x\"", "{", "{}{}", "{} x", "{\"functions\":", "\u{FEFF}{}"] {
+            assert!(parse_object::<Sample>(body.as_bytes()).is_err(), "{body:?}");
+        }
+        assert!(parse_object::<Sample>(b" {\"more\": 1}\n").unwrap().functions.is_empty());
+    }
+
+    #[test]
+    fn nothing_said_is_refused() {
+        for blank in ["", " ", "\n\t", "\u{0}", "\u{200B}\u{FEFF}", "\u{3000}"] {
+            assert_eq!(utterance(Some(blank.into()), 10), Err(empty_utterance()), "{blank:?}");
+        }
+        assert_eq!(utterance(Some("ä".repeat(11)), 10), Err(long_utterance(11, 10)));
+        assert!(utterance(Some("ä".repeat(10)), 10).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_body_panics(body in proptest::collection::vec(any::<u8>(), 0..64)) {
+            drop(parse_object::<Sample>(&body));
+        }
+
+        #[test]
+        fn spans_survive_the_check(text in "\\PC{0,10}[a-z]\\p{Cc}{0,3}") {
+            let length = text.chars().count();
+            prop_assert_eq!(utterance(Some(text), 1_000).unwrap().chars().count(), length);
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Modules as resources: build, load, list, describe.
+
+use std::collections::BTreeSet;
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{ApiError, AppState, builds::BuildError, error::Failure, extract::ModuleSegment};
+use crate::{
+    module::{
+        Diagnostic, Diagnostics, Function, Module, ModuleName, Recognizer, RecognizerKind, Slot, SlotKind,
+        settings::StrategyName,
+    },
+    snapshot::BuildReport,
+};
+
+/// What a build did.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct BuildBody {
+    module: String,
+    version: String,
+    /// The version that was served before; null at the first build.
+    #[schema(required = true)]
+    previous: Option<String>,
+    functions: usize,
+    exemplars: usize,
+    recognizers: usize,
+    /// Texts that were embedded now.
+    embedded: usize,
+    /// Texts whose vectors were kept from before.
+    reused: usize,
+    /// Names of functions that came since the version before.
+    added: Vec<String>,
+    removed: Vec<String>,
+    changed: Vec<String>,
+    #[schema(value_type = Vec<DiagnosticBody>)]
+    warnings: Diagnostics,
+    took_ms: f64,
+}
+
+impl From<&BuildReport> for BuildBody {
+    fn from(report: &BuildReport) -> Self {
+        Self {
+            module: report.module.clone(),
+            version: report.version.clone(),
+            previous: report.previous.clone(),
+            functions: report.functions,
+            exemplars: report.exemplars,
+            recognizers: report.recognizers,
+            embedded: report.embedded,
+            reused: report.reused,
+            added: report.added.clone(),
+            removed: report.removed.clone(),
+            changed: report.changed.clone(),
+            warnings: report.warnings.clone(),
+            took_ms: report.took_ms,
+        }
+    }
+}
+
+/// One finding in a module's files, as the checks of [`crate::module`] write it. Only for the `OpenAPI` document.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the JSON of `module::Diagnostic`, which knows nothing of HTTP")]
+pub(super) struct DiagnosticBody {
+    /// `error` or `warning`.
+    severity: String,
+    /// Kebab-case, stable.
+    code: String,
+    /// Relative to the module's directory.
+    file: String,
+    /// JSON pointer into the file.
+    pointer: String,
+    line: Option<usize>,
+    column: Option<usize>,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ModuleList {
+    #[schema(value_type = String, example = "list")]
+    object: &'static str,
+    data: Vec<ModuleSummary>,
+}
+
+/// How a module stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ModuleState {
+    /// Its newest files serve.
+    Serving,
+    /// Its newest files have errors; the version before serves.
+    Stale,
+    /// Its files have errors and nothing serves.
+    Refused,
+    /// On disk and not yet asked for.
+    NotLoaded,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ModuleSummary {
+    name: String,
+    #[schema(value_type = String, example = "module")]
+    object: &'static str,
+    state: ModuleState,
+    /// What serves; null if nothing does.
+    #[schema(required = true)]
+    version: Option<String>,
+    description: String,
+    counts: Counts,
+    /// Why the newest files do not serve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<DiagnosticBody>>)]
+    failure: Option<Diagnostics>,
+}
+
+/// Zeros if nothing serves.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(super) struct Counts {
+    functions: usize,
+    exemplars: usize,
+    recognizers: usize,
+    warnings: usize,
+}
+
+impl Counts {
+    fn of(module: &Module) -> Self {
+        Self {
+            functions: module.functions.len(),
+            exemplars: module.functions.iter().map(|function| function.exemplars.len()).sum(),
+            recognizers: module.recognizers.len(),
+            warnings: module.warnings.len(),
+        }
+    }
+}
+
+impl ModuleSummary {
+    fn new(name: &ModuleName, module: Option<&Module>, failure: Option<Diagnostics>) -> Self {
+        let state = match (module, &failure) {
+            (Some(_), None) => ModuleState::Serving,
+            (Some(_), Some(_)) => ModuleState::Stale,
+            (None, Some(_)) => ModuleState::Refused,
+            (None, None) => ModuleState::NotLoaded,
+        };
+        Self {
+            name: name.to_string(),
+            object: "module",
+            state,
+            version: module.map(|module| module.version.clone()),
+            description: module.map(|module| module.settings.description.clone()).unwrap_or_default(),
+            counts: module.map(Counts::of).unwrap_or_default(),
+            failure,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ModuleDetails {
+    #[serde(flatten)]
+    summary: ModuleSummary,
+    settings: SettingsBody,
+    functions: Vec<FunctionBody>,
+    recognizers: Vec<RecognizerBody>,
+    #[schema(value_type = Vec<DiagnosticBody>)]
+    warnings: Vec<Diagnostic>,
+}
+
+/// What the module says for itself; null where the service's configuration counts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SettingsBody {
+    #[schema(required = true)]
+    language: Option<String>,
+    #[schema(required = true)]
+    time_zone: Option<String>,
+    #[schema(required = true, value_type = Option<String>)]
+    strategy: Option<StrategyName>,
+    /// From this confidence on, `auto` decides locally.
+    #[schema(required = true)]
+    sure: Option<f32>,
+    /// Below this confidence the answer is `no_match`.
+    #[schema(required = true)]
+    in_scope: Option<f32>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct FunctionBody {
+    name: String,
+    /// What model servers see; differs from `name` where that does not fit `[a-zA-Z0-9_-]{1,64}`.
+    wire_name: String,
+    description: String,
+    /// `GET /pets/{petId}`, for a function of an `OpenAPI` document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<String>,
+    /// How many there are.
+    exemplars: usize,
+    slots: Vec<SlotDetails>,
+    /// JSON Schema of the arguments.
+    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
+    parameters: Value,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct SlotDetails {
+    /// `format`, `shipping_address.city`, `dishes[].name`.
+    path: String,
+    #[schema(value_type = String, example = "string")]
+    kind: SlotKind,
+    required: bool,
+    description: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choices: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
+    /// Names of what may find its values; none for free text.
+    recognizers: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RecognizerBody {
+    name: String,
+    /// `list`, `pattern` or `builtin`.
+    #[schema(value_type = String, example = "list")]
+    kind: &'static str,
+    /// Entries of a list, expressions of a pattern; null for a built-in.
+    #[schema(required = true)]
+    size: Option<usize>,
+}
+
+impl ModuleDetails {
+    fn new(module: &Module, failure: Option<Diagnostics>) -> Self {
+        Self {
+            summary: ModuleSummary::new(&module.name, Some(module), failure),
+            settings: SettingsBody {
+                language: module.settings.language.clone(),
+                time_zone: module.settings.time_zone.clone(),
+                strategy: module.settings.strategy,
+                sure: module.settings.thresholds.sure,
+                in_scope: module.settings.thresholds.in_scope,
+            },
+            functions: module.functions.iter().map(|function| function_body(module, function)).collect(),
+            recognizers: module.recognizers.iter().map(recognizer_body).collect(),
+            warnings: module.warnings.clone(),
+        }
+    }
+}
+
+fn function_body(module: &Module, function: &Function) -> FunctionBody {
+    FunctionBody {
+        name: function.name.clone(),
+        wire_name: function.wire_name.clone(),
+        description: function.description.clone(),
+        operation: function.operation.clone(),
+        exemplars: function.exemplars.len(),
+        slots: function.slots.iter().map(|slot| slot_details(module, slot)).collect(),
+        parameters: function.parameters.clone(),
+    }
+}
+
+fn slot_details(module: &Module, slot: &Slot) -> SlotDetails {
+    SlotDetails {
+        path: slot.path.to_string(),
+        kind: slot.kind,
+        required: slot.required,
+        description: slot.description.clone(),
+        choices: slot.choices.clone(),
+        default: slot.default.clone(),
+        recognizers: slot.recognizers.iter().map(|id| module.recognizer(*id).name.clone()).collect(),
+        question: slot.question.clone(),
+    }
+}
+
+fn recognizer_body(recognizer: &Recognizer) -> RecognizerBody {
+    let (kind, size) = match &recognizer.kind {
+        RecognizerKind::List(list) => ("list", Some(list.instances.len())),
+        RecognizerKind::Pattern(pattern) => ("pattern", Some(pattern.patterns.len())),
+        RecognizerKind::Builtin(_) => ("builtin", None),
+    };
+    RecognizerBody { name: recognizer.name.clone(), kind, size }
+}
+
+/// Build a module's index and serve it
+///
+/// Reads the files anew, off the request path, and swaps the result in. If that fails, the version before goes on
+/// serving and the answer (422) says why. Builds of one module never run beside each other.
+#[utoipa::path(
+    post, path = "/v1/index/{module}", tag = "modules",
+    params(("module" = String, Path, description = "Name of a module")),
+    responses((status = 200, description = "What the build did", body = BuildBody)),
+)]
+pub(super) async fn index(
+    State(app): State<AppState>,
+    ModuleSegment(name): ModuleSegment,
+) -> Result<Json<BuildBody>, ApiError> {
+    match &*app.builds.request(&name).await {
+        Ok(report) => Ok(Json(report.into())),
+        Err(BuildError::Prepare(error)) => Err(ApiError::of_prepare(error, &app.snapshots)),
+        Err(error @ BuildError::CutOff) => Err(ApiError::logged(Failure::Internal, error)),
+    }
+}
+
+/// The same, for clients that index by GET.
+#[utoipa::path(
+    get, path = "/v1/index/{module}", tag = "modules",
+    params(("module" = String, Path, description = "Name of a module")),
+    responses((status = 200, description = "What the build did", body = BuildBody)),
+)]
+pub(super) async fn index_by_get(state: State<AppState>, name: ModuleSegment) -> Result<Json<BuildBody>, ApiError> {
+    index(state, name).await
+}
+
+/// Load a module if it is not
+///
+/// Also takes up changed files, if `modules.reload` is on.
+#[utoipa::path(
+    get, path = "/v1/load/{module}", tag = "modules",
+    params(("module" = String, Path, description = "Name of a module")),
+    responses((status = 200, description = "The module serves", body = ModuleSummary)),
+)]
+pub(super) async fn load(
+    State(app): State<AppState>,
+    ModuleSegment(name): ModuleSegment,
+) -> Result<Json<ModuleSummary>, ApiError> {
+    let snapshot = app.module(&name).await?;
+    let failure = app.snapshots.failures().remove(&name);
+    Ok(Json(ModuleSummary::new(&name, Some(&snapshot.module), failure)))
+}
+
+/// List modules
+#[utoipa::path(
+    get, path = "/v1/modules", tag = "modules",
+    responses((status = 200, description = "Every module that serves, failed, or lies on disk", body = ModuleList)),
+)]
+pub(super) async fn list(State(app): State<AppState>) -> Json<ModuleList> {
+    let mut failures = app.snapshots.failures();
+    let served = app.snapshots.all();
+    let names: BTreeSet<ModuleName> = served
+        .iter()
+        .map(|snapshot| snapshot.module.name.clone())
+        .chain(failures.keys().cloned())
+        .chain(app.snapshots.on_disk())
+        .collect();
+    let data = names.iter().map(|name| {
+        let module = served.iter().map(|snapshot| &snapshot.module).find(|module| module.name == *name);
+        ModuleSummary::new(name, module, failures.remove(name))
+    });
+    Json(ModuleList { object: "list", data: data.collect() })
+}
+
+/// Describe a module
+///
+/// Its functions with their slots, its recognizers, and what its checks warned of.
+#[utoipa::path(
+    get, path = "/v1/modules/{module}", tag = "modules",
+    params(("module" = String, Path, description = "Name of a module")),
+    responses((status = 200, description = "The module as it serves", body = ModuleDetails)),
+)]
+pub(super) async fn describe(
+    State(app): State<AppState>,
+    ModuleSegment(name): ModuleSegment,
+) -> Result<Json<ModuleDetails>, ApiError> {
+    let snapshot = app.module(&name).await?;
+    let failure = app.snapshots.failures().remove(&name);
+    Ok(Json(ModuleDetails::new(&snapshot.module, failure)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::http::fixture;
+
+    #[test]
+    fn a_module_is_described_whole() {
+        let details = serde_json::to_value(ModuleDetails::new(&fixture::module(), None)).unwrap();
+        assert_eq!(details["state"], "serving");
+        assert_eq!((&details["counts"]["functions"], &details["counts"]["exemplars"]), (&json!(1), &json!(1)));
+        assert_eq!(
+            details["functions"][0]["slots"][0],
+            json!({"path": "location", "kind": "string", "required": true, "description": "", "recognizers": ["city"]})
+        );
+        assert_eq!(details["recognizers"], json!([{"name": "city", "kind": "list", "size": 1}]));
+    }
+
+    #[test]
+    fn the_state_follows_from_what_serves_and_what_failed() {
+        let module = fixture::module();
+        let state = |module, failure| ModuleSummary::new(&fixture::module().name, module, failure).state;
+        assert_eq!(state(Some(&module), None), ModuleState::Serving);
+        assert_eq!(state(Some(&module), Some(Diagnostics::default())), ModuleState::Stale);
+        assert_eq!(state(None, Some(Diagnostics::default())), ModuleState::Refused);
+        assert_eq!(state(None, None), ModuleState::NotLoaded);
+    }
+}

@@ -1,0 +1,94 @@
+//! `/openapi.json`, made from the types that answer.
+
+use std::sync::OnceLock;
+
+use axum::{
+    http::header,
+    response::{IntoResponse, Response},
+};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, path::Operation},
+};
+
+use super::{error::ErrorEnvelope, health, modules, predict, retrieve};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Uptake",
+        description = "Turns what a person says into a validated, OpenAI-compatible function call.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+    ),
+    tags(
+        (name = "understand", description = "From an utterance to a call"),
+        (name = "modules", description = "What can be understood"),
+        (name = "health", description = "For orchestrators"),
+    ),
+    paths(
+        predict::predict, retrieve::retrieve,
+        modules::index, modules::index_by_get, modules::load, modules::list, modules::describe,
+        health::hello, health::healthz, health::readyz, document_route,
+    ),
+    components(schemas(ErrorEnvelope)),
+    modifiers(&Errors),
+)]
+struct Document;
+
+/// Adds the errors that each route can answer; the same envelope for all.
+struct Errors;
+
+impl Modify for Errors {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        for (path, item) in &mut document.paths.paths {
+            for operation in [item.get.as_mut(), item.post.as_mut()].into_iter().flatten() {
+                add_errors(path, operation);
+            }
+        }
+    }
+}
+
+fn add_errors(path: &str, operation: &mut Operation) {
+    let takes_body = operation.request_body.is_some();
+    let names_module = path.contains("{module}");
+    let errors = [
+        (names_module || takes_body, "400", "The request is wrong; `error.param` names the member"),
+        (names_module, "404", "There is no such module"),
+        (takes_body, "413", "The body is too long"),
+        (takes_body, "415", "The body is not JSON"),
+        (names_module, "422", "The module has errors, listed in `uptake.diagnostics`"),
+        (takes_body, "429", "Too many turns are running; `retry-after` says when to try again"),
+        (names_module, "500", "The service failed"),
+        (names_module, "502", "A model or embedding server failed and nothing local could answer"),
+        (names_module || path == "/readyz", "503", "Not ready, stopping, or out of time"),
+        (takes_body, "504", "The model server did not answer in time and nothing local could answer"),
+    ];
+    for (_, status, description) in errors.into_iter().filter(|(applies, ..)| *applies) {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorEnvelope"))).build();
+        let response = ResponseBuilder::new().description(description).content("application/json", content).build();
+        operation.responses.responses.insert(status.to_owned(), RefOr::T(response));
+    }
+}
+
+/// The document, as pretty JSON with a newline at its end: exactly what lies in `openapi.json`.
+#[must_use]
+pub fn document() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let mut text = Document::openapi().to_pretty_json().expect("the document is made of strings, maps and lists");
+        text.push('\n');
+        text
+    })
+}
+
+/// This document
+#[utoipa::path(
+    get, path = "/openapi.json", tag = "health",
+    responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")),
+)]
+#[expect(dead_code, reason = "carries the attribute; `serve` cannot, since its response is ready-made")]
+fn document_route() {}
+
+pub(super) async fn serve() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], document()).into_response()
+}

@@ -1,0 +1,122 @@
+use std::{
+    ops::Deref,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{ApiError, HttpOptions, builds::Builds};
+use crate::{
+    module::ModuleName,
+    snapshot::{Snapshot, Snapshots},
+    understand::{UnderstandOptions, Understander},
+};
+
+/// What handlers share. Cheap to clone; clones share.
+#[derive(Clone)]
+pub struct AppState(Arc<Shared>);
+
+pub struct Shared {
+    pub snapshots: Snapshots,
+    pub understander: Understander,
+    pub options: HttpOptions,
+    /// What a turn does where neither request nor module says otherwise.
+    pub turns: UnderstandOptions,
+    pub(super) builds: Builds,
+    permits: Arc<Semaphore>,
+    phase: AtomicU8,
+}
+
+/// Where the service is in its life; `/readyz` tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Modules are being loaded for the first time.
+    Starting,
+    /// Each module was tried; those that failed are listed with their reasons.
+    Ready,
+    /// A signal to stop came; running requests finish.
+    Stopping,
+}
+
+impl AppState {
+    #[must_use]
+    pub fn new(
+        snapshots: Snapshots,
+        understander: Understander,
+        options: HttpOptions,
+        turns: UnderstandOptions,
+    ) -> Self {
+        // More permits than the semaphore can hold would panic in it.
+        let permits = Arc::new(Semaphore::new(options.max_in_flight.min(Semaphore::MAX_PERMITS)));
+        let builds = Builds::new(snapshots.clone());
+        Self(Arc::new(Shared {
+            snapshots,
+            understander,
+            options,
+            turns,
+            builds,
+            permits,
+            phase: AtomicU8::new(Phase::Starting as u8),
+        }))
+    }
+
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match self.0.phase.load(Ordering::Acquire) {
+            0 => Phase::Starting,
+            1 => Phase::Ready,
+            _ => Phase::Stopping,
+        }
+    }
+
+    /// Phases only go forward: loading that ends after a signal to stop doesn't make the service ready again.
+    pub fn enter(&self, phase: Phase) {
+        self.0.phase.fetch_max(phase as u8, Ordering::AcqRel);
+    }
+
+    /// Leave to run one turn, held until it is dropped.
+    ///
+    /// # Errors
+    /// 429 if `http.max_in_flight` turns run already. Nobody waits here: a queue would only hide the load.
+    pub(super) fn permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        Arc::clone(&self.0.permits).try_acquire_owned().map_err(|_| ApiError::too_many_requests())
+    }
+
+    /// The module as it serves now, for the whole of one request.
+    pub(super) async fn module(&self, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {
+        self.snapshots.fresh(name).await.map_err(|error| ApiError::of_prepare(&error, &self.snapshots))
+    }
+
+    /// Loads every module on disk, one after the other, then is ready. A module that fails keeps none from serving.
+    pub async fn warm_up(&self) {
+        let started = std::time::Instant::now();
+        for name in self.snapshots.on_disk() {
+            match &*self.builds.request(&name).await {
+                Ok(report) => tracing::info!(
+                    module = %name,
+                    functions = report.functions,
+                    exemplars = report.exemplars,
+                    embedded = report.embedded,
+                    reused = report.reused,
+                    warnings = report.warnings.0.len(),
+                    took_ms = report.took_ms,
+                    "module serves"
+                ),
+                Err(error) => tracing::error!(module = %name, cause = %error, "module does not serve"),
+            }
+        }
+        self.enter(Phase::Ready);
+        let served = self.snapshots.all().len();
+        tracing::info!(modules = served, took_ms = started.elapsed().as_secs_f64() * 1e3, "ready");
+    }
+}
+
+impl Deref for AppState {
+    type Target = Shared;
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
