@@ -1,0 +1,339 @@
+//! Labelled utterances, as authors write them and as the evaluation uses them.
+//!
+//! A file is JSON Lines or one JSON list. What cannot be used is collected with its place and never stops the rest.
+
+use std::{fmt, sync::Arc};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::OutcomeKind;
+
+/// Where a case was written. Shown as `cases.jsonl:12`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub file: Arc<str>,
+    /// From 1: the line on which the case begins.
+    pub line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A case, or a part of one, that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub place: Place,
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.place, self.message)
+    }
+}
+
+/// One utterance and what should come of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    pub place: Place,
+    pub utterance: String,
+    /// In the order of the utterance. Empty: out of scope, no function fits.
+    pub functions: Vec<ExpectedFunction>,
+    /// Only these functions may be chosen; all if `None`.
+    pub given: Option<Vec<String>>,
+    /// How the turn should end, where the author says so.
+    pub outcome: Option<OutcomeKind>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedFunction {
+    pub name: String,
+    /// `None`: the arguments are not checked.
+    pub arguments: Option<Map<String, Value>>,
+}
+
+/// Everything in one file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cases {
+    pub cases: Vec<Case>,
+    /// Cases of several turns, which are counted and not run.
+    pub dialogues: usize,
+    pub problems: Vec<Problem>,
+}
+
+impl Cases {
+    /// Reads the text of a file; `file` is how places name it. Takes time linear in the text.
+    #[must_use]
+    pub fn parse(file: &str, text: &str) -> Self {
+        let mut reader = Reader { file: file.into(), cases: Self::default() };
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        if text.trim_start().starts_with('[') {
+            reader.list(text);
+        } else {
+            for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+                match serde_json::from_str(line) {
+                    Ok(value) => reader.case(index + 1, value),
+                    Err(error) => reader.problem(index + 1, format!("not JSON: {error}")),
+                }
+            }
+        }
+        reader.cases
+    }
+
+    /// Adds what another file holds.
+    pub fn extend(&mut self, other: Self) {
+        self.cases.extend(other.cases);
+        self.dialogues += other.dialogues;
+        self.problems.extend(other.problems);
+    }
+}
+
+struct Reader {
+    file: Arc<str>,
+    cases: Cases,
+}
+
+impl Reader {
+    fn problem(&mut self, line: usize, message: impl Into<String>) {
+        let place = Place { file: Arc::clone(&self.file), line };
+        self.cases.problems.push(Problem { place, message: message.into() });
+    }
+
+    /// Element by element, so that each has its line and one bad element does not hide those before it.
+    fn list(&mut self, text: &str) {
+        let start = text.find('[').map_or(0, |at| at + 1);
+        let (mut at, mut line, mut counted) = (start, 1, 0);
+        let mut first = true;
+        loop {
+            at += text[at..].len() - text[at..].trim_start().len();
+            line += newlines(&text[counted..at]);
+            counted = at;
+            let rest = &text[at..];
+            if let Some(after) = rest.strip_prefix(']') {
+                if !after.trim().is_empty() {
+                    self.problem(line, "something follows the end of the list");
+                }
+                return;
+            }
+            if !first {
+                if !rest.starts_with(',') {
+                    return self.problem(line, "expected `,` or `]` here; nothing after this place was read");
+                }
+                at += 1;
+                at += text[at..].len() - text[at..].trim_start().len();
+                line += newlines(&text[counted..at]);
+                counted = at;
+            }
+            first = false;
+            let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+            match values.next() {
+                Some(Ok(value)) => {
+                    at += values.byte_offset();
+                    self.case(line, value);
+                }
+                Some(Err(error)) => {
+                    return self
+                        .problem(line, format!("not a JSON object: {error}; nothing after this place was read"));
+                }
+                None => return self.problem(line, "the list has no end"),
+            }
+        }
+    }
+
+    fn case(&mut self, line: usize, value: Value) {
+        let Value::Object(members) = value else {
+            return self
+                .problem(line, "a case is a JSON object such as {\"utterance\": \"...\", \"function\": \"...\"}");
+        };
+        if members.contains_key("turns") {
+            self.cases.dialogues += 1;
+            return;
+        }
+        match self.read(line, members) {
+            Ok(case) => self.cases.cases.push(case),
+            Err(message) => self.problem(line, message),
+        }
+    }
+
+    fn read(&self, line: usize, mut members: Map<String, Value>) -> Result<Case, String> {
+        let utterance = match members.shift_remove("utterance") {
+            Some(Value::String(text)) if !text.trim().is_empty() => text,
+            Some(Value::String(_)) => return Err("`utterance` is empty".to_owned()),
+            Some(other) => return Err(format!("`utterance` is a string, found {}", kind_of(&other))),
+            None => return Err("`utterance` is missing".to_owned()),
+        };
+        let arguments = arguments(members.shift_remove("arguments"))?;
+        let functions = match (members.shift_remove("function"), members.shift_remove("functions")) {
+            (Some(_), Some(_)) => return Err("`function` and `functions` exclude each other".to_owned()),
+            (None, None) => {
+                return Err("`function` is missing: the name of the right one, or null if none is right".to_owned());
+            }
+            (Some(Value::Null), None) => Vec::new(),
+            (Some(Value::String(name)), None) => vec![ExpectedFunction { name, arguments }],
+            (Some(other), None) => return Err(format!("`function` is a string or null, found {}", kind_of(&other))),
+            (None, Some(Value::Array(items))) if !items.is_empty() => {
+                items.into_iter().map(expected_function).collect::<Result<_, _>>()?
+            }
+            (None, Some(_)) => {
+                return Err("`functions` is a list of {\"name\": ..., \"arguments\": ...} with at least one".to_owned());
+            }
+        };
+        let given = match members.shift_remove("given") {
+            None | Some(Value::Null) => None,
+            Some(Value::Array(names)) => Some(names.into_iter().map(name_of).collect::<Result<_, _>>()?),
+            Some(other) => return Err(format!("`given` is a list of function names, found {}", kind_of(&other))),
+        };
+        let outcome = match members.shift_remove("outcome") {
+            None | Some(Value::Null) => None,
+            Some(named) => Some(
+                OutcomeKind::expected(&named)
+                    .ok_or_else(|| format!("`outcome` is \"call\", \"ask\" or \"no_match\", found {named}"))?,
+            ),
+        };
+        let place = Place { file: Arc::clone(&self.file), line };
+        Ok(Case { place, utterance, functions, given, outcome })
+    }
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+fn expected_function(value: Value) -> Result<ExpectedFunction, String> {
+    match value {
+        Value::String(name) => Ok(ExpectedFunction { name, arguments: None }),
+        Value::Object(mut members) => match members.shift_remove("name") {
+            Some(Value::String(name)) => {
+                Ok(ExpectedFunction { name, arguments: arguments(members.shift_remove("arguments"))? })
+            }
+            _ => Err("each of `functions` has a `name`".to_owned()),
+        },
+        other => Err(format!("each of `functions` is an object with a `name`, found {}", kind_of(&other))),
+    }
+}
+
+fn arguments(value: Option<Value>) -> Result<Option<Map<String, Value>>, String> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(arguments)) => Ok(Some(arguments)),
+        Some(other) => Err(format!("`arguments` is an object, found {}", kind_of(&other))),
+    }
+}
+
+fn name_of(value: Value) -> Result<String, String> {
+    match value {
+        Value::String(name) => Ok(name),
+        other => Err(format!("`given` is a list of function names, found {} in it", kind_of(&other))),
+    }
+}
+
+const fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn messages(cases: &Cases) -> Vec<String> {
+        cases.problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn every_variant_is_read() {
+        let cases = Cases::parse(
+            "cases.jsonl",
+            r#"
+{"utterance": "send 5 dollars to mum", "function": "transfer", "arguments": {"amount": 5, "to": ["mum", "mom"]}, "id": 7}
+{"utterance": "what is the meaning of life", "function": null}
+
+{"utterance": "lights off and jazz", "functions": [{"name": "lights_off"}, {"name": "play", "arguments": {"genre": "jazz"}}, "stop"]}
+{"turns": [{"user": "book a table", "expect": {"outcome": "ask"}}]}
+{"utterance": "a table", "function": "book", "given": ["book", "play"], "outcome": "ask", "service": "x", "expected_slots": []}
+"#,
+        );
+        assert_eq!(messages(&cases), Vec::<String>::new());
+        assert_eq!(cases.dialogues, 1);
+        let lines: Vec<usize> = cases.cases.iter().map(|case| case.place.line).collect();
+        assert_eq!(lines, [2, 3, 5, 7]);
+        let names: Vec<Vec<&str>> = cases
+            .cases
+            .iter()
+            .map(|case| case.functions.iter().map(|function| function.name.as_str()).collect())
+            .collect();
+        assert_eq!(names, [vec!["transfer"], vec![], vec!["lights_off", "play", "stop"], vec!["book"]]);
+        assert_eq!(cases.cases[2].functions[0].arguments, None);
+        assert_eq!(cases.cases[3].given.as_deref(), Some(&["book".to_owned(), "play".to_owned()][..]));
+        assert_eq!(cases.cases[3].outcome, Some(OutcomeKind::Ask));
+    }
+
+    #[test]
+    fn a_list_is_the_same_and_keeps_its_lines() {
+        let text =
+            "[\n  {\"utterance\": \"a\",\n   \"function\": null},\n\n  {\"utterance\": \"b\"},\n  {\"turns\": []}\n]\n";
+        let cases = Cases::parse("cases.json", text);
+        assert_eq!((cases.cases.len(), cases.cases[0].place.line, cases.dialogues), (1, 2, 1));
+        assert_eq!(
+            messages(&cases),
+            ["cases.json:5: `function` is missing: the name of the right one, or null if none is right"]
+        );
+    }
+
+    #[test]
+    fn bad_lines_are_collected_and_the_good_ones_kept() {
+        let text = "{\"utterance\": \"a\", \"function\": \"f\"}\nnonsense\n[1]\n{\"utterance\": 3, \"function\": null}\n\
+                    {\"utterance\": \" \", \"function\": null}\n{\"utterance\": \"x\", \"function\": 1}\n\
+                    {\"utterance\": \"x\", \"function\": \"f\", \"functions\": []}\n{\"utterance\": \"x\", \"functions\": []}\n\
+                    {\"utterance\": \"x\", \"function\": \"f\", \"arguments\": []}\n\
+                    {\"utterance\": \"x\", \"function\": \"f\", \"outcome\": \"maybe\"}\n\
+                    {\"utterance\": \"x\", \"function\": \"f\", \"given\": [1]}";
+        let cases = Cases::parse("c", text);
+        let lines: Vec<usize> = cases.problems.iter().map(|problem| problem.place.line).collect();
+        assert_eq!((cases.cases.len(), lines), (1, (2..=11).collect()));
+    }
+
+    #[test]
+    fn a_broken_list_keeps_what_came_before() {
+        for text in [
+            "[{\"utterance\":\"a\",\"function\":null}",
+            "[{\"utterance\":\"a\",\"function\":null} x]",
+            "[{\"utterance\":\"a\",\"function\":null}, {]",
+            "[{\"utterance\":\"a\",\"function\":null}, 1]",
+            "[{\"utterance\":\"a\",\"function\":null}] x",
+            "[{\"utterance\":\"a\",\"function\":null},",
+        ] {
+            let cases = Cases::parse("c", text);
+            assert_eq!((cases.cases.len(), cases.problems.len()), (1, 1), "{text}");
+        }
+        assert_eq!(Cases::parse("c", "[]"), Cases::default());
+        assert_eq!(Cases::parse("c", ""), Cases::default());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,80}", json in "[\\[\\]{}\",:a0 \n]{0,60}") {
+            let _ = Cases::parse("c", &text);
+            let _ = Cases::parse("c", &json);
+            let _ = Cases::parse("c", &format!("[{json}"));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! An evaluation as a table for people and as JSON for programs. Nothing is printed here.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{Evaluation, Finding, Verdict, WrongCase};
+use crate::eval::score::Scores;
+
+/// What a report shows beside the scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// Most confusions, slots and problems that are listed.
+    pub top: usize,
+    /// Every case whose answer is not wholly right.
+    pub errors: bool,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self { top: 10, errors: false }
+    }
+}
+
+/// For a terminal, at most 120 columns wide where names and utterances allow; without a newline at its end.
+#[must_use]
+pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
+    let mut lines = Vec::new();
+    let scores = &evaluation.scores;
+    let version: String = evaluation.module_version.chars().take(8).collect();
+    lines.push(format!(
+        "{} (version {version}): {} cases, {} in scope, {} out of scope",
+        evaluation.module, scores.cases, scores.in_scope, scores.out_of_scope
+    ));
+    summary(scores, &mut lines);
+    latency(scores, &mut lines);
+    if !evaluation.confusions.is_empty() && options.top > 0 {
+        lines.push(String::new());
+        lines.push("confusions".to_owned());
+        for confusion in evaluation.confusions.iter().take(options.top) {
+            lines.push(format!("{:>5} x  {} -> {}", confusion.count, confusion.expected, confusion.got));
+        }
+        more(evaluation.confusions.len(), options.top, &mut lines);
+    }
+    let slots: Vec<_> = evaluation.slots.iter().filter(|slot| slot.counts.errors() > 0).collect();
+    if !slots.is_empty() && options.top > 0 {
+        lines.push(String::new());
+        lines.push("slots with errors".to_owned());
+        lines.push(format!("{:>8}{:>8}{:>8}  slot", "right", "extra", "missed"));
+        for slot in slots.iter().take(options.top) {
+            let counts = slot.counts;
+            lines.push(format!(
+                "{:>8}{:>8}{:>8}  {}: {}",
+                counts.true_positives, counts.false_positives, counts.false_negatives, slot.function, slot.slot
+            ));
+        }
+        more(slots.len(), options.top, &mut lines);
+    }
+    if options.errors && !evaluation.wrong.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{} of {} not wholly right", evaluation.wrong.len(), plural(scores.cases, "answer")));
+        for wrong in &evaluation.wrong {
+            describe(wrong, &mut lines);
+        }
+    }
+    if evaluation.skipped_dialogues > 0 {
+        lines.push(String::new());
+        lines.push(format!(
+            "{} with several turns not run: conversations are not evaluated yet",
+            plural(evaluation.skipped_dialogues, "case")
+        ));
+    }
+    if !evaluation.problems.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{} in the cases", plural(evaluation.problems.len(), "problem")));
+        lines.extend(evaluation.problems.iter().take(options.top.max(1)).map(|problem| format!("  {problem}")));
+        more(evaluation.problems.len(), options.top.max(1), &mut lines);
+    }
+    lines.join("\n")
+}
+
+/// One object: every score, the `top` of each list, and the wrong cases where they are asked for.
+#[must_use]
+pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
+    let mut value = json!({
+        "module": evaluation.module,
+        "module_version": evaluation.module_version,
+        "strategy": evaluation.strategy,
+        "scores": evaluation.scores,
+        "confusions": &evaluation.confusions[..evaluation.confusions.len().min(options.top)],
+        "slots": &evaluation.slots[..evaluation.slots.len().min(options.top)],
+        "skipped_dialogues": evaluation.skipped_dialogues,
+        "problems": evaluation.problems,
+    });
+    if options.errors
+        && let Some(members) = value.as_object_mut()
+    {
+        members.insert("wrong".to_owned(), json!(evaluation.wrong));
+    }
+    value
+}
+
+fn summary(scores: &Scores, lines: &mut Vec<String>) {
+    let mut row = |name: &str, text: String| lines.push(format!("  {name:<11}{text}"));
+    row("answers", format!("{} wholly right", percent(scores.right)));
+    if scores.in_scope > 0 {
+        let mut function = format!(
+            "accuracy {}, best guess {}, recall",
+            percent(scores.function.accuracy),
+            percent(scores.function.best_guess)
+        );
+        for (k, share) in &scores.function.recall {
+            let _ = write!(function, " @{k} {}", percent(*share));
+        }
+        row("function", function);
+    }
+    if scores.slots.cases > 0 {
+        let slots = &scores.slots;
+        row(
+            "slots",
+            format!(
+                "precision {}, recall {}, F1 {}; all right in {} of {}",
+                percent(slots.precision),
+                percent(slots.recall),
+                percent(slots.f1),
+                percent(slots.all_right),
+                plural(slots.cases, "case")
+            ),
+        );
+    }
+    if scores.out_of_scope > 0 {
+        let scope = &scores.scope;
+        row(
+            "scope",
+            format!(
+                "accuracy {}, out-of-scope recall {}, precision {}, AUROC {}",
+                percent(scope.accuracy),
+                percent(scope.out_of_scope_recall),
+                percent(scope.out_of_scope_precision),
+                percent(scope.auroc)
+            ),
+        );
+    }
+    row("confidence", format!("expected calibration error {}", percent(scores.expected_calibration_error)));
+    let outcomes: Vec<String> = scores
+        .outcomes
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(name, count)| format!("{name} {count} ({})", percent(Some(ratio(*count, scores.cases)))))
+        .collect();
+    let mut outcomes = outcomes.join(", ");
+    if scores.outcome_checked > 0 {
+        let _ = write!(outcomes, "; as expected in {} of {}", percent(scores.outcome_right), scores.outcome_checked);
+    }
+    row("outcomes", outcomes);
+}
+
+fn latency(scores: &Scores, lines: &mut Vec<String>) {
+    if scores.latency_ms.is_empty() {
+        return;
+    }
+    lines.push(String::new());
+    lines.push(format!("  {:<11}{:>9}{:>9}{:>9}", "ms", "p50", "p90", "p99"));
+    // A phase that never took any time was not there.
+    for phase in scores.latency_ms.iter().filter(|phase| phase.p99 > 0.0) {
+        lines.push(format!("  {:<11}{:>9.3}{:>9.3}{:>9.3}", phase.phase, phase.p50, phase.p90, phase.p99));
+    }
+}
+
+fn describe(wrong: &WrongCase, lines: &mut Vec<String>) {
+    lines.push(String::new());
+    lines.push(format!("{}  {}", wrong.place, wrong.utterance));
+    if wrong.expected == wrong.got {
+        lines.push(format!("  {}", wrong.got));
+    } else {
+        lines.push(format!("  expected {}, got {}", wrong.expected, wrong.got));
+    }
+    let confidence = wrong.confidence.map(|confidence| format!(", confidence {confidence:.2}")).unwrap_or_default();
+    match wrong.expected_outcome {
+        Some(expected) if expected != wrong.outcome => {
+            lines.push(format!("  outcome {}{confidence}, expected {}", wrong.outcome.name(), expected.name()));
+        }
+        _ => lines.push(format!("  outcome {}{confidence}", wrong.outcome.name())),
+    }
+    lines.extend(wrong.findings.iter().map(|finding| format!("  {}", describe_finding(finding))));
+    lines.extend(wrong.error.iter().map(|error| format!("  {error}")));
+}
+
+fn describe_finding(finding: &Finding) -> String {
+    let expected = || finding.expected.iter().map(Value::to_string).collect::<Vec<_>>().join(" or ");
+    let got = finding.got.as_ref().map(Value::to_string).unwrap_or_default();
+    let slot = &finding.slot;
+    match finding.verdict {
+        Verdict::Right => format!("{slot}: {got}"),
+        Verdict::Wrong => format!("{slot}: {got} instead of {}", expected()),
+        Verdict::Missing => format!("{slot}: nothing instead of {}", expected()),
+        Verdict::Extra if finding.expected.is_empty() => format!("{slot}: {got} instead of nothing"),
+        Verdict::Extra => format!("{slot}: {got} instead of nothing or {}", expected()),
+    }
+}
+
+fn more(all: usize, shown: usize, lines: &mut Vec<String>) {
+    if all > shown {
+        lines.push(format!("        and {} more", all - shown));
+    }
+}
+
+fn plural(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        eval::{Confusion, Counts, Observation, OutcomeKind, Place, Problem, SlotCounts, score},
+        module::FunctionId,
+        understand::Timings,
+    };
+
+    fn evaluation() -> Evaluation {
+        let function = FunctionId::from_index(0);
+        let right = Observation {
+            expected: vec![function],
+            decided: vec![function],
+            best_guess: Some(function),
+            candidates: vec![function],
+            outcome: OutcomeKind::Call,
+            expected_outcome: None,
+            confidence: Some(0.9),
+            in_scope_belief: Some(0.9),
+            slots: Some(Counts { true_positives: 1, ..Counts::default() }),
+            timings: Some(Timings { embed: 1.5, total: 2.0, ..Timings::default() }),
+        };
+        let taken = Observation { expected: Vec::new(), slots: None, confidence: Some(0.4), ..right.clone() };
+        let place = Place { file: "cases.jsonl".into(), line: 2 };
+        Evaluation {
+            module: "weather".to_owned(),
+            module_version: "b3f1c0de5eed".to_owned(),
+            strategy: None,
+            scores: score::score(&[right, taken]),
+            confusions: vec![
+                Confusion { expected: "(none)".to_owned(), got: "order".to_owned(), count: 1 },
+                Confusion { expected: "a".to_owned(), got: "b".to_owned(), count: 1 },
+            ],
+            slots: vec![SlotCounts {
+                function: "order".to_owned(),
+                slot: "dishes[].name".to_owned(),
+                counts: Counts { true_positives: 1, false_positives: 1, false_negatives: 0 },
+            }],
+            wrong: vec![WrongCase {
+                place: place.clone(),
+                utterance: "what is soup".to_owned(),
+                expected: "(none)".to_owned(),
+                got: "order".to_owned(),
+                outcome: OutcomeKind::Call,
+                expected_outcome: Some(OutcomeKind::NoMatch),
+                confidence: Some(0.4),
+                arguments: Vec::new(),
+                findings: vec![Finding {
+                    slot: "dishes[].name".to_owned(),
+                    verdict: Verdict::Wrong,
+                    expected: vec![Value::from("pie"), Value::from(2)],
+                    got: Some(Value::from("soup")),
+                }],
+                error: None,
+            }],
+            skipped_dialogues: 1,
+            problems: vec![Problem { place, message: "`utterance` is missing".to_owned() }],
+        }
+    }
+
+    #[test]
+    fn the_table_says_everything() {
+        insta::assert_snapshot!(text(&evaluation(), ReportOptions { top: 1, errors: true }), @r#"
+        weather (version b3f1c0de): 2 cases, 1 in scope, 1 out of scope
+          answers    50.0 % wholly right
+          function   accuracy 100.0 %, best guess 100.0 %, recall @1 100.0 % @3 100.0 % @5 100.0 % @10 100.0 %
+          slots      precision 100.0 %, recall 100.0 %, F1 100.0 %; all right in 100.0 % of 1 case
+          scope      accuracy 50.0 %, out-of-scope recall 0.0 %, precision -, AUROC 50.0 %
+          confidence expected calibration error 25.0 %
+          outcomes   call 2 (100.0 %)
+
+          ms               p50      p90      p99
+          embed          1.500    1.500    1.500
+          total          2.000    2.000    2.000
+
+        confusions
+            1 x  (none) -> order
+                and 1 more
+
+        slots with errors
+           right   extra  missed  slot
+               1       1       0  order: dishes[].name
+
+        1 of 2 answers not wholly right
+
+        cases.jsonl:2  what is soup
+          expected (none), got order
+          outcome call, confidence 0.40, expected no_match
+          dishes[].name: "soup" instead of "pie" or 2
+
+        1 case with several turns not run: conversations are not evaluated yet
+
+        1 problem in the cases
+          cases.jsonl:2: `utterance` is missing
+        "#);
+    }
+
+    #[test]
+    fn the_json_is_for_programs() {
+        let value = json(&evaluation(), ReportOptions::default());
+        assert_eq!(value["scores"]["function"]["recall"]["10"], 1.0);
+        assert_eq!(value["problems"][0]["place"], "cases.jsonl:2");
+        assert!(value.get("wrong").is_none());
+        let value = json(&evaluation(), ReportOptions { top: 0, errors: true });
+        assert_eq!(value["wrong"][0]["findings"][0]["verdict"], "wrong");
+        assert_eq!(value["confusions"], json!([]));
+    }
+}
