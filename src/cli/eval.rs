@@ -1,0 +1,135 @@
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use jiff::Zoned;
+
+use super::{CliError, Core, End, predict, prepare_failed, report, runtime, target};
+use crate::{
+    config::Config,
+    eval::{
+        self, Cases, EvalOptions, Evaluation,
+        report::{ReportOptions, json, text},
+    },
+    module::settings::StrategyName,
+    snapshot::Snapshot,
+    understand::Understander,
+};
+
+/// Where a module keeps its own cases.
+const OWN_CASES: [&str; 2] = ["cases.jsonl", "cases.json"];
+
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    /// A name under the modules root, or a directory
+    #[arg(value_name = "MODULE")]
+    module: String,
+    /// Labelled utterances, JSON Lines or a JSON list; may be repeated [default: the module's cases.jsonl or cases.json]
+    #[arg(long, value_name = "FILE")]
+    cases: Vec<PathBuf>,
+    /// Who decides: auto, local or tools
+    #[arg(long, value_name = "NAME", value_parser = predict::strategy)]
+    strategy: Option<StrategyName>,
+    /// The moment in which "tomorrow" is read, such as 2026-03-01T09:00:00+01:00[Europe/Zurich]
+    #[arg(long, value_name = "MOMENT")]
+    now: Option<Zoned>,
+    /// Choose among all functions of the module, also where a case names those that are `given`
+    #[arg(long)]
+    pooled: bool,
+    /// List every answer that is not wholly right, with what came instead
+    #[arg(long)]
+    errors: bool,
+    /// Most confusions, slots and problems to list
+    #[arg(long, value_name = "N", default_value_t = ReportOptions::default().top)]
+    top: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
+    let name = target::resolve(&args.module, &mut config.modules)?;
+    // Before the model is loaded: a wrong path should not cost seconds.
+    let cases = read(&args.cases, &config.modules.root.join(name.as_str()))?;
+    runtime()?.block_on(async {
+        let core = Core::open(&config).await?;
+        // Not `fresh`, which gives up on a build that takes longer than a request should.
+        let progress = report::Progress::start(name.as_str());
+        let prepared = core.snapshots.prepare(&name, &|done, all| progress.at(done, all)).await;
+        progress.end();
+        let snapshot = prepared.map_err(|error| prepare_failed(error, &core.snapshots, &config))?.snapshot;
+        let shown = ReportOptions { top: args.top, errors: args.errors };
+        let options = EvalOptions { strategy: args.strategy, now: args.now, pooled: args.pooled };
+        let evaluation = evaluate(&core.understander, &snapshot, cases, &options).await?;
+        if args.json {
+            report::json(&json(&evaluation, shown));
+        } else {
+            report::line(&text(&evaluation, shown));
+        }
+        Ok(if evaluation.problems.is_empty() { End::Done } else { End::Findings })
+    })
+}
+
+async fn evaluate(
+    understander: &Understander,
+    snapshot: &Snapshot,
+    cases: Cases,
+    options: &EvalOptions,
+) -> Result<Evaluation, CliError> {
+    let progress = report::Progress::start(snapshot.module.name.as_str());
+    let evaluated = eval::evaluate(understander, snapshot, cases, options, &|done, all| progress.at(done, all)).await;
+    progress.end();
+    Ok(evaluated?)
+}
+
+/// The named files, or else what the module has of its own.
+fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
+    let mut cases = Cases::default();
+    for path in named {
+        let text = fs::read_to_string(path).map_err(CliError::io(path.display().to_string()))?;
+        cases.extend(Cases::parse(&path.display().to_string(), &text));
+    }
+    let mut found = !named.is_empty();
+    if !found {
+        for file in OWN_CASES {
+            match fs::read_to_string(module.join(file)) {
+                Ok(text) => {
+                    cases.extend(Cases::parse(file, &text));
+                    found = true;
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(CliError::io(module.join(file).display().to_string())(error)),
+            }
+        }
+    }
+    if !found {
+        return Err(CliError::Usage(format!(
+            "{} has no {}; name a file with --cases",
+            module.display(),
+            OWN_CASES.join(" or ")
+        )));
+    }
+    Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_come_from_the_named_files_or_the_module() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        assert_eq!(read(&[], path).unwrap_err().exit_code(), 2);
+        fs::write(path.join("cases.jsonl"), "{\"utterance\": \"a\", \"function\": null}\n{").unwrap();
+        let own = read(&[], path).unwrap();
+        assert_eq!((own.cases.len(), own.problems[0].to_string().starts_with("cases.jsonl:2: ")), (1, true));
+        fs::write(path.join("more.json"), "[{\"utterance\": \"b\", \"function\": null}]").unwrap();
+        let named = read(&[path.join("more.json"), path.join("more.json")], path).unwrap();
+        assert_eq!(named.cases.len(), 2);
+        assert_eq!(read(&[path.join("none")], path).unwrap_err().exit_code(), 3);
+    }
+}

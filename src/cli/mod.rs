@@ -1,0 +1,233 @@
+//! The command line: one verb, one file, one `run`. `report` is the only place that prints.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    config::{Config, ConfigError, Sources},
+    embed::{self, EmbedError},
+    llm::{self, SetupError},
+    module::Diagnostics,
+    snapshot::{PrepareError, Snapshots},
+    telemetry::{self, TelemetryError},
+    understand::{TurnError, Understander},
+};
+
+mod check;
+mod config;
+mod eval;
+mod health;
+mod index;
+mod predict;
+mod repl;
+mod report;
+mod serve;
+mod target;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; for predict: a valid call
+  1  no success: errors found (check), a module refused or unknown, no call (predict),
+     unusable cases (eval), not healthy
+  2  the command line or the configuration is wrong
+  3  a failure: files, network, model, model server
+
+Settings come from built-in defaults, config/*.toml (or --config FILE), the environment and flags;
+UPTAKE_LLM__BASE_URL is base_url of [llm]. `uptake config` prints what they come to.";
+
+/// Turns what a person says into a validated, OpenAI-compatible function call
+#[derive(Debug, Parser)]
+#[command(name = "uptake", version, after_help = EXIT_CODES, max_term_width = 100)]
+struct CommandLine {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Args)]
+struct Global {
+    /// Read settings from this file instead of config/*.toml
+    #[arg(long, global = true, value_name = "FILE", env = "UPTAKE_CONFIG")]
+    config: Option<PathBuf>,
+    /// The directory whose sub-directories are modules
+    #[arg(long, global = true, value_name = "DIR")]
+    modules: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Serve over HTTP
+    Serve(serve::ServeArgs),
+    /// Build the indexes of modules, so that a server starts at once
+    Index(index::IndexArgs),
+    /// Check the files of modules and tell everything that is wrong with them
+    Check(check::CheckArgs),
+    /// Understand one utterance
+    Predict(predict::PredictArgs),
+    /// Understand utterances as you type them
+    Repl(repl::ReplArgs),
+    /// Measure how well a module is understood, over labelled utterances
+    Eval(eval::EvalArgs),
+    /// Print the settings that count, secrets hidden
+    Config(config::ConfigArgs),
+    /// Ask a running server whether it is alive
+    Health(health::HealthArgs),
+}
+
+/// How a command ended, where it did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Done,
+    /// It did its work, and what it found is no success.
+    Findings,
+}
+
+/// Why a command failed. `Display` is for the person at the terminal.
+#[derive(Debug, thiserror::Error)]
+enum CliError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("settings: {0}")]
+    Setting(String),
+    #[error(transparent)]
+    Telemetry(#[from] TelemetryError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("there is no module `{name}` under {}{hint}", root.display())]
+    UnknownModule { name: String, root: PathBuf, hint: String },
+    #[error("module `{name}` is refused")]
+    Refused { name: String, diagnostics: Diagnostics },
+    #[error(transparent)]
+    Prepare(PrepareError),
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    #[error(transparent)]
+    Llm(#[from] SetupError),
+    #[error("{what}: {source}")]
+    Io { what: String, source: std::io::Error },
+}
+
+impl CliError {
+    fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+
+    const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Refused { .. } | Self::UnknownModule { .. } => 1,
+            Self::Config(_)
+            | Self::Setting(_)
+            | Self::Telemetry(_)
+            | Self::Usage(_)
+            | Self::Llm(_)
+            | Self::Turn(TurnError::EmptyUtterance | TurnError::LongUtterance { .. } | TurnError::NoModelServer(_)) => {
+                2
+            }
+            Self::Prepare(_) | Self::Turn(_) | Self::Embed(_) | Self::Io { .. } => 3,
+        }
+    }
+}
+
+/// Parses the command line, runs the verb, and says how it ended.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Prints help, or what is wrong, and exits with 0 or 2 by itself.
+    let CommandLine { global, verb } = CommandLine::parse();
+    match run(global, verb) {
+        Ok(End::Done) => ExitCode::SUCCESS,
+        Ok(End::Findings) => ExitCode::from(1),
+        Err(error) => {
+            report::failure(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(global: Global, verb: Verb) -> Result<End, CliError> {
+    // Needs only an address when it is given one, and is run every few seconds.
+    if let Verb::Health(health::HealthArgs { url: Some(url) }) = &verb {
+        return health::ask(url);
+    }
+    let loaded = Config::load(&Sources::of_process(global.config))?;
+    let mut config = loaded.config;
+    if let Some(root) = global.modules {
+        config.modules.root = root;
+    }
+    // Only a server tells of its everyday life; beside a one-time answer that would be noise.
+    if !matches!(verb, Verb::Serve(_)) && config.telemetry.level == "info" {
+        "warn".clone_into(&mut config.telemetry.level);
+    }
+    telemetry::start(&config.telemetry)?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
+    match verb {
+        Verb::Serve(args) => serve::run(args, config),
+        Verb::Index(args) => index::run(&args, config),
+        Verb::Check(args) => check::run(&args, &config),
+        Verb::Predict(args) => predict::run(args, config),
+        Verb::Repl(args) => repl::run(&args, config),
+        Verb::Eval(args) => eval::run(args, config),
+        Verb::Config(args) => config::run(&args, &config, &loaded.read),
+        Verb::Health(_) => health::ask(&health::url_of(&config.http)),
+    }
+}
+
+/// What every verb that understands something needs.
+struct Core {
+    snapshots: Snapshots,
+    understander: Understander,
+}
+
+impl Core {
+    /// Loads the embedding model; modules are loaded when they are asked for.
+    async fn open(config: &Config) -> Result<Self, CliError> {
+        let embedder = embed::open(&config.embed).await?;
+        let chat = llm::connect(&config.llm)?;
+        let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
+        let understander = Understander::new(config.understand.clone(), embedder, chat);
+        Ok(Self { snapshots, understander })
+    }
+}
+
+/// In the words of the terminal: refusals keep their diagnostics, an unknown name gets its neighbours.
+fn prepare_failed(error: PrepareError, snapshots: &Snapshots, config: &Config) -> CliError {
+    match error {
+        PrepareError::Unknown(name) => {
+            let near = snapshots.near(name.as_str());
+            let hint = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            CliError::UnknownModule { name: name.to_string(), root: config.modules.root.clone(), hint }
+        }
+        PrepareError::Refused { name, diagnostics }
+        | PrepareError::Load { name, source: crate::module::LoadError::Refused(diagnostics) } => {
+            CliError::Refused { name: name.to_string(), diagnostics }
+        }
+        other @ (PrepareError::Load { .. } | PrepareError::Embed { .. } | PrepareError::Compile { .. }) => {
+            CliError::Prepare(other)
+        }
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(CliError::io("the runtime could not be started"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        CommandLine::command().debug_assert();
+    }
+}

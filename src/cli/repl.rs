@@ -1,0 +1,163 @@
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+use rustyline::{DefaultEditor, error::ReadlineError};
+
+use super::{CliError, Core, End, predict, prepare_failed, report, runtime, target};
+use crate::{
+    config::Config,
+    http::{ChatCompletion, Stamp},
+    module::{ModuleName, settings::StrategyName},
+    snapshot::{Snapshot, unwatched},
+    understand::TurnRequest,
+};
+
+const HELP: &str = "\
+Type what a person would say.
+  :why       the candidates of the last answer, with the exemplars and descriptions that speak for them
+  :mentions  what the recognizers found in it
+  :json      the last answer as the server would give it
+  :reload    read the module's files again
+  :help      this
+  :quit      leave (also Ctrl-D)";
+
+#[derive(Debug, Args)]
+pub(super) struct ReplArgs {
+    /// A name under the modules root, or a directory
+    #[arg(value_name = "MODULE")]
+    module: String,
+    /// Who decides: auto, local or tools
+    #[arg(long, value_name = "NAME", value_parser = predict::strategy)]
+    strategy: Option<StrategyName>,
+}
+
+/// What a line asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Input<'a> {
+    Nothing,
+    Say(&'a str),
+    Why,
+    Mentions,
+    Json,
+    Reload,
+    Help,
+    Quit,
+    Unknown(&'a str),
+}
+
+fn parse(line: &str) -> Input<'_> {
+    match line.trim() {
+        "" => Input::Nothing,
+        ":why" | ":w" => Input::Why,
+        ":mentions" | ":m" => Input::Mentions,
+        ":json" | ":j" => Input::Json,
+        ":reload" | ":r" => Input::Reload,
+        ":help" | ":h" | ":?" => Input::Help,
+        ":quit" | ":q" | ":exit" => Input::Quit,
+        command if command.starts_with(':') => Input::Unknown(command),
+        said => Input::Say(said),
+    }
+}
+
+pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> {
+    let name = target::resolve(&args.module, &mut config.modules)?;
+    let runtime = runtime()?;
+    let core = runtime.block_on(Core::open(&config))?;
+    let failed = |error| prepare_failed(error, &core.snapshots, &config);
+    let first = runtime.block_on(core.snapshots.fresh(&name)).map_err(failed)?;
+    report::line(&format!("{name}: {} functions. :help tells more.", first.module.functions.len()));
+
+    let mut editor = DefaultEditor::new().map_err(|error| terminal(&error))?;
+    let history = history_file();
+    if let Some(path) = &history {
+        // Absent at the first time.
+        editor.load_history(path).ok();
+    }
+    let mut last: Option<ChatCompletion> = None;
+    loop {
+        let line = match editor.readline("> ") {
+            Ok(line) => line,
+            // Gives the line up, as in a shell.
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return Err(terminal(&error)),
+        };
+        let input = parse(&line);
+        if input != Input::Nothing {
+            editor.add_history_entry(line.trim()).map_err(|error| terminal(&error))?;
+        }
+        match input {
+            Input::Nothing => {}
+            Input::Say(said) => match runtime.block_on(understand(&core, &config, &name, said, args.strategy)) {
+                Ok(answer) => {
+                    report::answer(&answer);
+                    last = Some(answer);
+                }
+                Err(error) => report::failure(&error),
+            },
+            Input::Why => with_last(last.as_ref(), report::why),
+            Input::Mentions => with_last(last.as_ref(), report::mentions),
+            Input::Json => with_last(last.as_ref(), report::json),
+            Input::Reload => match runtime.block_on(core.snapshots.build(&name, &unwatched)) {
+                Ok(built) => report::built(&built),
+                Err(error) => report::failure(&failed(error)),
+            },
+            Input::Help => report::line(HELP),
+            Input::Quit => break,
+            Input::Unknown(command) => report::line(&format!("there is no command {command}; :help lists them")),
+        }
+    }
+    if let Some(path) = &history {
+        let saved = path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(ReadlineError::from);
+        if let Err(error) = saved.and_then(|()| editor.save_history(path)) {
+            tracing::warn!(path = %path.display(), %error, "the history could not be kept");
+        }
+    }
+    Ok(End::Done)
+}
+
+async fn understand(
+    core: &Core,
+    config: &Config,
+    name: &ModuleName,
+    said: &str,
+    strategy: Option<StrategyName>,
+) -> Result<ChatCompletion, CliError> {
+    let snapshot: Arc<Snapshot> =
+        core.snapshots.fresh(name).await.map_err(|error| prepare_failed(error, &core.snapshots, config))?;
+    let request = TurnRequest { utterance: said.to_owned(), strategy, ..TurnRequest::default() };
+    let turn = core.understander.turn(&snapshot, &request).await?;
+    Ok(ChatCompletion::new(&snapshot.module, &turn, Stamp::now()))
+}
+
+fn with_last(last: Option<&ChatCompletion>, show: impl Fn(&ChatCompletion)) {
+    match last {
+        Some(answer) => show(answer),
+        None => report::line("nothing was said yet"),
+    }
+}
+
+fn terminal(error: &ReadlineError) -> CliError {
+    CliError::Io { what: "the terminal".to_owned(), source: std::io::Error::other(error.to_string()) }
+}
+
+/// `$XDG_STATE_HOME/uptake/history`, by default below `~/.local/state`.
+fn history_file() -> Option<PathBuf> {
+    let directory = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = directory("XDG_STATE_HOME").or_else(|| Some(directory("HOME")?.join(".local/state")))?;
+    Some(state.join("uptake").join("history"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_said_unless_they_start_with_a_colon() {
+        assert_eq!(parse("  hello there "), Input::Say("hello there"));
+        assert_eq!(parse(" :why "), Input::Why);
+        assert_eq!(parse(":what"), Input::Unknown(":what"));
+        assert_eq!(parse(" \t"), Input::Nothing);
+        assert_eq!(parse("what is :why"), Input::Say("what is :why"));
+    }
+}

@@ -1,0 +1,76 @@
+use clap::Args;
+use tokio::net::TcpListener;
+
+use super::{CliError, Core, End, runtime};
+use crate::{
+    config::Config,
+    http::{self, AppState},
+};
+
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    /// Address to listen on
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<String>,
+    /// Port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+}
+
+pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> {
+    if let Some(host) = args.host {
+        config.http.host = host;
+    }
+    if let Some(port) = args.port {
+        config.http.port = port;
+    }
+    config.check().map_err(CliError::Setting)?;
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        // Before the model is loaded: a port that is taken should be told at once.
+        let (host, port) = (config.http.host.as_str(), config.http.port);
+        let listener = TcpListener::bind((host.trim_matches(['[', ']']), port))
+            .await
+            .map_err(CliError::io(format!("cannot listen on {host}:{port}; --port chooses another")))?;
+        let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+        // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
+        let mut stop = Box::pin(stop_signal()?);
+        let core = tokio::select! {
+            core = Core::open(&config) => core?,
+            () = &mut stop => return Ok(()),
+        };
+        let app = AppState::new(core.snapshots, core.understander, config.http.clone(), config.understand.clone());
+        tracing::info!(modules = %config.modules.root.display(), "listening on http://{address}");
+        http::serve(listener, app, stop).await.map_err(CliError::io("the listener broke"))
+    })?;
+    // Builds that still run are cut off: what they wrote so far is checked when it is read.
+    runtime.shutdown_background();
+    tracing::info!("stopped");
+    Ok(End::Done)
+}
+
+/// Completes at the first SIGINT or SIGTERM.
+#[cfg(unix)]
+fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let listen = |kind| signal(kind).map_err(CliError::io("signals cannot be listened for"));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
+fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
+    Ok(async {
+        // Without a way to hear of it, only the end of the process stops the server.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

@@ -1,0 +1,66 @@
+//! Logs to stderr: text for people or JSON for collectors. Never what a person said, at `info` and above.
+
+use std::io::IsTerminal as _;
+
+use serde::{Deserialize, Serialize};
+use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt as _};
+
+/// Overrides every other setting of what is logged, in the same syntax as `telemetry.level`.
+pub const FILTER_VARIABLE: &str = "UPTAKE_LOG";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetryOptions {
+    /// `error`, `warn`, `info`, `debug` or `trace`, or directives such as `info,uptake::retrieve=debug`.
+    pub level: String,
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    /// One object a line.
+    Json,
+}
+
+impl Default for TelemetryOptions {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::default() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    #[error("`{filter}` is no log filter ({reason}): write `info`, or `info,uptake::retrieve=debug`")]
+    Filter { filter: String, reason: String },
+    #[error("logging has been started already")]
+    Twice,
+}
+
+/// True if `level` can be used.
+///
+/// # Errors
+/// With the reason if not.
+pub fn parse(level: &str) -> Result<EnvFilter, TelemetryError> {
+    EnvFilter::builder()
+        .parse(level)
+        .map_err(|error| TelemetryError::Filter { filter: level.to_owned(), reason: error.to_string() })
+}
+
+/// Starts logging for the whole process.
+///
+/// # Errors
+/// If the filter cannot be read, or logging was started before.
+pub fn start(options: &TelemetryOptions) -> Result<(), TelemetryError> {
+    let overriding = std::env::var(FILTER_VARIABLE).ok().filter(|filter| !filter.is_empty());
+    let filter = parse(overriding.as_deref().unwrap_or(&options.level))?;
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
+    let started = match options.format {
+        LogFormat::Text => builder.finish().try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+    };
+    started.map_err(|_| TelemetryError::Twice)
+}
