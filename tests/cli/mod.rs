@@ -1,0 +1,276 @@
+//! The binary, run as a person or a script runs it.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{copy, fixture, golden};
+
+mod crash;
+
+/// In an empty directory, with no settings but ours and the embedder that needs no model.
+struct Shell {
+    directory: TempDir,
+}
+
+impl Shell {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("UPTAKE_") || name == "COLUMNS") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .env("UPTAKE_EMBED__KIND", "hashed")
+            .env("XDG_STATE_HOME", self.directory.path().join("state"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the binary runs")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+#[track_caller]
+fn ends(output: &Output, code: i32) -> String {
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "stdout: {out}\nstderr: {err}");
+    assert!(!out.contains('\x1b') && !err.contains('\x1b'), "colours in a pipe");
+    out
+}
+
+fn weather() -> String {
+    fixture("modules/weather").to_string_lossy().into_owned()
+}
+
+/// What needs nothing but the binary.
+mod alone {
+    use super::*;
+
+    #[test]
+    fn help_is_as_committed() {
+        let shell = Shell::new();
+        let mut all = ends(&shell.run(&["--help"]), 0);
+        let verbs: Vec<String> = all
+            .lines()
+            .skip_while(|line| *line != "Commands:")
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+            .filter(|verb| verb != "help")
+            .collect();
+        assert!(verbs.len() >= 7, "{verbs:?}");
+        for verb in verbs {
+            all.push_str(&format!("\n$ uptake {verb} --help\n\n"));
+            all.push_str(&ends(&shell.run(&[&verb, "--help"]), 0));
+        }
+        golden("tests/fixtures/help.txt", &all);
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_2() {
+        let shell = Shell::new();
+        for arguments in [&["sing"][..], &[], &["serve", "--port", "x"], &["predict", "weather"], &["check"]] {
+            ends(&shell.run(arguments), 2);
+        }
+        ends(&shell.run(&["predict", "weather", "hi", "--strategy", "magic"]), 2);
+        ends(&shell.run(&["check", "no/such/directory"]), 2);
+        ends(&shell.run(&["index", "a b"]), 2);
+        ends(&shell.run(&["--version"]), 0);
+    }
+
+    #[test]
+    fn wrong_settings_are_2_and_say_where() {
+        let shell = Shell::new();
+        std::fs::create_dir(shell.directory.path().join("config")).unwrap();
+        std::fs::write(shell.directory.path().join("config/local.toml"), "[http]\nprot = 1\n").unwrap();
+        let output = shell.run(&["config"]);
+        ends(&output, 2);
+        assert_eq!(text(&output.stderr), "error: config/local.toml: unknown key `http.prot`; did you mean `port`?\n");
+        let output = shell.command(&["config"]).env("UPTAKE_CONFIG", "/dev/null").output().unwrap();
+        assert!(ends(&output, 0).contains("port = 3001"));
+    }
+
+    #[test]
+    fn the_effective_settings_hide_secrets() {
+        let shell = Shell::new();
+        let run = |arguments: &[&str]| {
+            let mut command = shell.command(arguments);
+            command.env("UPTAKE_LLM__API_KEY", "sk-secret").env("UPTAKE_HTTP__PORT", "4000");
+            ends(&command.output().unwrap(), 0)
+        };
+        let toml = run(&["config"]);
+        assert!(toml.contains("port = 4000") && toml.contains("UPTAKE_HTTP__PORT"), "{toml}");
+        assert!(!toml.contains("sk-secret") && toml.contains("api_key = "), "{toml}");
+        let json: Value = serde_json::from_str(&run(&["config", "--json", "--modules", "elsewhere"])).unwrap();
+        assert_eq!((&json["http"]["port"], &json["modules"]["root"]), (&4000.into(), &"elsewhere".into()));
+    }
+
+    #[test]
+    fn nobody_there_is_not_healthy() {
+        let output = Shell::new().run(&["health", "--url", "http://127.0.0.1:1/healthz"]);
+        assert!(ends(&output, 1).starts_with("not healthy: "));
+        ends(&Shell::new().run(&["health", "--url", "ftp://x"]), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_server_answers_and_stops_at_a_signal() {
+        use std::io::{BufRead as _, BufReader};
+
+        let shell = Shell::new();
+        let mut server =
+            shell.command(&["serve", "--port", "0"]).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let mut lines = BufReader::new(server.stderr.take().expect("piped")).lines();
+        let address = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.split_once("listening on ")?.1.split(' ').next()?.to_owned()))
+            .expect("it says where it listens");
+        let healthy = shell.run(&["health", "--url", &format!("{address}/healthz")]);
+        assert_eq!(ends(&healthy, 0), "healthy\n");
+        let stopped = Command::new("kill").args(["-TERM", &server.id().to_string()]).status().expect("kill exists");
+        assert!(stopped.success());
+        // Read to the end, so that the server never waits for us to read.
+        lines.for_each(drop);
+        assert_eq!(server.wait().expect("it ends").code(), Some(0));
+    }
+}
+
+/// Over a module on disk.
+mod modules {
+    use super::*;
+
+    #[test]
+    fn check_finds_nothing_in_a_good_module() {
+        let shell = Shell::new();
+        let out = ends(&shell.run(&["check", &weather()]), 0);
+        assert!(out.ends_with("weather: ok, 0 errors, 0 warnings\n"), "{out}");
+        let json: Value = serde_json::from_str(&ends(&shell.run(&["check", "--json", &weather()]), 0)).unwrap();
+        assert_eq!((&json["ok"], &json["modules"][0]["module"]), (&true.into(), &"weather".into()));
+    }
+
+    #[test]
+    fn check_of_a_broken_module_is_1_and_lists_every_fault() {
+        let shell = Shell::new();
+        let broken = shell.directory.path().join("broken");
+        std::fs::create_dir(&broken).unwrap();
+        std::fs::write(broken.join("schema.json"), r#"[{"name": "a", "parameters": {"type": "object"}}]"#).unwrap();
+        std::fs::write(broken.join("exemplars.json"), r#"{"b": [{"template": "hello"}], "c": []}"#).unwrap();
+        let out = ends(&shell.run(&["check", "broken", "--json"]), 1);
+        let json: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(json["ok"], false);
+        let found = json["modules"][0]["diagnostics"].as_array().unwrap();
+        let at = |pointer: &str| found.iter().any(|one| one["file"] == "exemplars.json" && one["pointer"] == pointer);
+        assert!(at("/b") && at("/c"), "{out}");
+        assert!(ends(&shell.run(&["check", "broken"]), 1).contains("error["));
+    }
+
+    #[test]
+    fn predict_prints_a_call_and_tells_scripts() {
+        let shell = Shell::new();
+        let said = "how cold will it be in seattle in the next 3 days, in celsius?";
+        let out = ends(&shell.run(&["predict", &weather(), said]), 0);
+        assert!(out.starts_with("call ") && out.contains("get_n_day_forecast({\"location\":\"Seattle, WA\""), "{out}");
+        let json = ends(&shell.run(&["predict", &weather(), said, "--json"]), 0);
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["choices"][0]["finish_reason"], "tool_calls");
+        let root = fixture("modules").to_string_lossy().into_owned();
+        ends(&shell.run(&["predict", "--modules", &root, "weather", "what is the weather like right now"]), 1);
+        ends(&shell.run(&["predict", "--modules", &root, "weather", " "]), 2);
+        let output = shell.run(&["predict", "--modules", &root, "wether", "hello"]);
+        ends(&output, 1);
+        assert!(text(&output.stderr).contains("did you mean `weather`?"));
+    }
+
+    #[test]
+    fn eval_measures_labelled_utterances() {
+        let shell = Shell::new();
+        let write = |name: &str, lines: &[&str]| {
+            let path = shell.directory.path().join(name);
+            std::fs::write(&path, lines.join("\n")).expect("a writable directory");
+            path.to_string_lossy().into_owned()
+        };
+        let good = write(
+            "good.jsonl",
+            &[
+                r#"{"utterance": "what is the weather like in seattle right now", "function": "get_current_weather",
+                "arguments": {"location": "Seattle, WA"}}"#
+                    .replace('\n', " ")
+                    .as_str(),
+                r#"{"utterance": "zyx wvu tsr", "function": null}"#,
+                r#"{"turns": []}"#,
+            ],
+        );
+        let bad = write("bad.jsonl", &["", "{}"]);
+        let json = ends(&shell.run(&["eval", &weather(), "--cases", &good, "--json", "--errors"]), 0);
+        let json: Value = serde_json::from_str(&json).expect("one document");
+        assert_eq!((&json["scores"]["cases"], &json["skipped_dialogues"]), (&2.into(), &1.into()));
+        assert_eq!(json["scores"]["function"]["recall"]["1"], 1.0, "{json}");
+        assert_eq!(json["scores"]["slots"]["f1"], 1.0, "{json}");
+        let output = shell.run(&["eval", &weather(), "--cases", &good, "--cases", &bad]);
+        assert!(ends(&output, 1).ends_with("bad.jsonl:2: `utterance` is missing\n"));
+        assert!(output.stderr.is_empty(), "no progress in a pipe: {}", text(&output.stderr));
+        ends(&shell.run(&["eval", &weather()]), 2);
+        ends(&shell.run(&["eval", &weather(), "--cases", &good, "--strategy", "tools"]), 2);
+    }
+
+    #[test]
+    fn index_builds_once() {
+        let shell = Shell::new();
+        let directory = tempfile::tempdir().unwrap();
+        copy(&fixture("modules").join("weather"), &directory.path().join("weather"));
+        let root = directory.path().to_string_lossy().into_owned();
+        let built = |arguments: &[&str]| -> Value {
+            serde_json::from_str(&ends(&shell.run(arguments), 0)).expect("one line of JSON")
+        };
+        let first = built(&["index", "--modules", &root, "--json"]);
+        assert_eq!((&first["ok"], &first["module"]), (&true.into(), &"weather".into()));
+        assert!(first["embedded"].as_u64().is_some_and(|texts| texts > 0));
+        let second = built(&["index", "--modules", &root, "--json", "weather"]);
+        assert_eq!(second["embedded"], 0);
+        let output = shell.run(&["index", "--modules", &root]);
+        assert!(ends(&output, 0).starts_with("weather: 2 functions, 5 exemplars"));
+        assert!(output.stderr.is_empty(), "no progress in a pipe: {}", text(&output.stderr));
+    }
+
+    #[test]
+    fn the_repl_answers_lines_from_a_pipe() {
+        use std::io::Write as _;
+
+        let shell = Shell::new();
+        let mut repl = shell
+            .command(&["repl", &weather()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = "how warm is it in seattle in celsius\n:mentions\n:why\n:nonsense\n:reload\n:help\n:quit\n";
+        repl.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let out = ends(&repl.wait_with_output().unwrap(), 0);
+        for expected in [
+            "get_current_weather(",
+            "\"seattle\" -> \"Seattle, WA\" city",
+            "dense ",
+            "no command :nonsense",
+            ":mentions",
+        ] {
+            assert!(out.contains(expected), "{expected} in {out}");
+        }
+        assert!(shell.directory.path().join("state/uptake/history").is_file());
+    }
+}

@@ -1,0 +1,4 @@
+mod openapi;
+mod predict;
+mod routes;
+mod serve;

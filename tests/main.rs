@@ -1,0 +1,7 @@
+//! All integration tests, in one binary: it links once.
+
+mod cli;
+mod http;
+mod layers;
+mod support;
+mod understand;

@@ -1,0 +1,138 @@
+//! A service in this process, asked without a network; modules in temporary directories; golden files.
+
+use std::{fs, path::Path, sync::Arc};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{HeaderMap, Request, request::Builder},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tower::ServiceExt as _;
+use uptake::{
+    embed::{Hashed, HashedOptions, SharedEmbedder},
+    http::{AppState, HttpOptions, router},
+    retrieve::RetrieveOptions,
+    snapshot::{ModulesOptions, Snapshots},
+    understand::{UnderstandOptions, Understander},
+};
+
+/// The fixtures' own files, as they lie in the repository.
+pub(crate) fn fixture(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)
+}
+
+/// A modules root of its own and a service over it, with the embedder that needs no model.
+pub(crate) struct Service {
+    pub(crate) app: AppState,
+    router: Router,
+    /// Removed when the test ends.
+    directory: TempDir,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {}", self.text))
+    }
+
+    /// (status, `error.type`, `error.code`, `error.param`); fails if the body is not our envelope.
+    #[track_caller]
+    pub(crate) fn error(&self) -> (u16, String, String, Option<String>) {
+        let body = self.json();
+        let error = body["error"].as_object().unwrap_or_else(|| panic!("no envelope: {body}"));
+        assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{body}");
+        assert!(error.contains_key("param"), "{body}");
+        assert!(self.headers.contains_key("x-request-id"), "{:?}", self.headers);
+        assert_eq!(self.headers["content-type"], "application/json");
+        let member = |name: &str| error[name].as_str().map(str::to_owned);
+        (self.status, member("type").expect("a type"), member("code").expect("a code"), member("param"))
+    }
+}
+
+impl Service {
+    /// With the named fixtures as modules.
+    pub(crate) fn new(modules: &[&str]) -> Self {
+        Self::with(modules, HttpOptions::default())
+    }
+
+    pub(crate) fn with(modules: &[&str], options: HttpOptions) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path().join("modules");
+        fs::create_dir(&root).expect("an empty directory");
+        for module in modules {
+            copy(&fixture("modules").join(module), &root.join(module));
+        }
+        let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
+        let places = ModulesOptions { root, index: directory.path().join("index"), ..ModulesOptions::default() };
+        let turns = UnderstandOptions::default();
+        let understander = Understander::new(turns.clone(), embedder.clone(), None);
+        let app =
+            AppState::new(Snapshots::new(places, RetrieveOptions::default(), embedder), understander, options, turns);
+        Self { router: router(app.clone()), app, directory }
+    }
+
+    /// Writes a file of a module, over the one that is there.
+    pub(crate) fn write(&self, module: &str, file: &str, text: &str) {
+        let directory = self.directory.path().join("modules").join(module);
+        fs::create_dir_all(&directory).expect("a module's directory");
+        fs::write(directory.join(file), text).expect("a module's file");
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.expect("a router never fails");
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = to_bytes(response.into_body(), 16 << 20).await.expect("a whole body");
+        Answer { status, headers, text: String::from_utf8(body.to_vec()).expect("UTF-8") }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Request::get(path).body(Body::empty()).expect("a request")).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: impl Into<Body>) -> Answer {
+        self.send(json_request(path).body(body.into()).expect("a request")).await
+    }
+
+    pub(crate) async fn say(&self, module: &str, utterance: &str) -> Answer {
+        let body = serde_json::json!({ "utterance": utterance, "now": "2026-03-01T09:00:00+00:00[UTC]" });
+        self.post(&format!("/v1/predict/{module}"), body.to_string()).await
+    }
+}
+
+pub(crate) fn json_request(path: &str) -> Builder {
+    Request::post(path).header("content-type", "application/json")
+}
+
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("a fixture") {
+        let entry = entry.expect("an entry");
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("a file of a fixture");
+    }
+}
+
+/// Compares with a committed file; with `UPTAKE_BLESS=1` writes it instead.
+#[track_caller]
+pub(crate) fn golden(path: &str, actual: &str) {
+    let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPTAKE_BLESS").is_some() {
+        fs::write(&full, actual).expect("a writable checkout");
+        return;
+    }
+    let committed = fs::read_to_string(&full).unwrap_or_default();
+    let first = committed.lines().zip(actual.lines()).position(|(old, new)| old != new);
+    let line = first.unwrap_or_else(|| committed.lines().count().min(actual.lines().count())) + 1;
+    assert!(
+        committed == actual,
+        "{path} is out of date from line {line} on; look at the change with `UPTAKE_BLESS=1 cargo test` and `git diff`"
+    );
+}
