@@ -131,7 +131,7 @@ pub(super) fn compile(module: &Module) -> Aligner {
         }
     }
     let values = values_by_label(module);
-    aligner.models = module.functions.iter().map(|function| aligner.count(module, function, &values)).collect();
+    aligner.models = (0..module.functions.len()).map(|own| aligner.count(module, own, &values)).collect();
     aligner
 }
 
@@ -215,7 +215,9 @@ impl Model {
 }
 
 impl Aligner {
-    fn count(&self, module: &Module, function: &Function, values: &Values) -> Model {
+    /// The model of the function at position `own`.
+    fn count(&self, module: &Module, own: usize, values: &Values) -> Model {
+        let function = &module.functions[own];
         let mut model = Model::default();
         for exemplar in positive(function) {
             let mut previous = Symbol::Start;
@@ -237,7 +239,6 @@ impl Aligner {
                 previous = symbol;
             }
         }
-        let own = module.functions.iter().position(|other| std::ptr::eq(other, function)).unwrap_or(usize::MAX);
         model.slots = function
             .slots
             .iter()

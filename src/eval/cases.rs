@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::OutcomeKind;
+use crate::module::kind_of;
 
 /// Where a case was written. Shown as `cases.jsonl:12`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -234,17 +235,6 @@ fn name_of(value: Value) -> Result<String, String> {
     match value {
         Value::String(name) => Ok(name),
         other => Err(format!("`given` is a list of function names, found {} in it", kind_of(&other))),
-    }
-}
-
-const fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -141,7 +141,7 @@ impl fmt::Display for Place<'_> {
 }
 
 /// What a JSON value is, for "expected ..., found ...".
-pub(super) const fn kind_of(value: &serde_json::Value) -> &'static str {
+pub(crate) const fn kind_of(value: &serde_json::Value) -> &'static str {
     use serde_json::Value;
     match value {
         Value::Null => "null",

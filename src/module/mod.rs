@@ -18,6 +18,7 @@ mod slots;
 mod source;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub(crate) use findings::kind_of;
 pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
 pub use settings::Settings;
 

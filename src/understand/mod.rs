@@ -135,11 +135,9 @@ impl Understander {
         };
         let named = request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy);
         let mut decision = self.decide(named, &situation).await?;
-        let mut timings = trace.timings;
-        timings.decide = decision.decide_ms;
-        timings.llm = decision.llm_ms;
-        timings.total = milliseconds(started);
-        trace.timings = timings;
+        trace.timings.decide = decision.decide_ms;
+        trace.timings.llm = decision.llm_ms;
+        trace.timings.total = milliseconds(started);
         trace.attempts = std::mem::take(&mut decision.attempts);
         trace.notes = std::mem::take(&mut decision.notes);
         let Decision { outcome, confidence, decided_by, frames, usage, .. } = decision;

@@ -85,7 +85,10 @@ impl<'a> Reading<'a> {
             .into_iter()
             .map(|grounded| {
                 let filled = pointers.iter().position(|pointer| pointer.as_deref() == Some(grounded.pointer.as_str()));
-                filled.map_or(grounded.clone(), |index| self.values[index].located(situation, grounded))
+                match filled {
+                    Some(index) => self.values[index].located(situation, grounded),
+                    None => grounded,
+                }
             })
             .collect();
         let (missing, invalid): (Vec<_>, Vec<_>) =

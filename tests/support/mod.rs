@@ -1,6 +1,10 @@
 //! A service in this process, asked without a network; modules in temporary directories; golden files.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -13,13 +17,14 @@ use tower::ServiceExt as _;
 use uptake::{
     embed::{Hashed, HashedOptions, SharedEmbedder},
     http::{AppState, HttpOptions, router},
+    module::ModuleName,
     retrieve::RetrieveOptions,
-    snapshot::{ModulesOptions, Snapshots},
+    snapshot::{ModulesOptions, Snapshot, Snapshots},
     understand::{UnderstandOptions, Understander},
 };
 
 /// The fixtures' own files, as they lie in the repository.
-pub(crate) fn fixture(path: &str) -> std::path::PathBuf {
+pub(crate) fn fixture(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)
 }
 
@@ -135,4 +140,17 @@ pub(crate) fn golden(path: &str, actual: &str) {
         committed == actual,
         "{path} is out of date from line {line} on; look at the change with `UPTAKE_BLESS=1 cargo test` and `git diff`"
     );
+}
+
+/// A module of `root`, compiled by this embedder; its vectors are not kept.
+pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedder) -> Arc<Snapshot> {
+    let index = tempfile::tempdir().expect("a directory for the index");
+    let options = ModulesOptions { root, index: index.path().to_owned(), ..ModulesOptions::default() };
+    let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder);
+    snapshots.fresh(&ModuleName::new(module).expect("a name")).await.expect("the module loads")
+}
+
+/// Where the modules that ship are.
+pub(crate) fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("modules")
 }

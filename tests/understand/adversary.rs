@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use uptake::{
     embed::{Hashed, HashedOptions},
     llm::{self, LlmOptions},
-    module::{ModuleName, settings::StrategyName},
-    retrieve::RetrieveOptions,
-    snapshot::{ModulesOptions, Snapshot, Snapshots},
+    module::settings::StrategyName,
+    snapshot::Snapshot,
     understand::{Outcome, TurnRequest, UnderstandOptions, Understander},
 };
+
+use crate::support;
 
 const UTTERANCE: &str = "how cold will it be in Seattle in the next three days, in celsius?";
 
@@ -61,14 +62,7 @@ fn embedder() -> uptake::embed::SharedEmbedder {
 }
 
 async fn weather() -> Arc<Snapshot> {
-    let directory = tempfile::tempdir().expect("a directory for the index");
-    let options = ModulesOptions {
-        root: concat!(env!("CARGO_MANIFEST_DIR"), "/modules").into(),
-        index: directory.path().to_owned(),
-        ..ModulesOptions::default()
-    };
-    let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder());
-    snapshots.fresh(&ModuleName::new("weather").expect("a name")).await.expect("the shipped module loads")
+    support::snapshot(support::shipped(), "weather", embedder()).await
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made on the spot, in a table")]

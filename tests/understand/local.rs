@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use uptake::{
     embed::{self, EmbedOptions, SharedEmbedder},
-    module::ModuleName,
-    retrieve::RetrieveOptions,
-    snapshot::{ModulesOptions, Snapshot, Snapshots},
+    snapshot::Snapshot,
     understand::{DecidedBy, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
 };
+
+use crate::support;
 
 async fn embedder() -> SharedEmbedder {
     static BUNDLED: OnceCell<SharedEmbedder> = OnceCell::const_new();
@@ -23,14 +23,7 @@ async fn embedder() -> SharedEmbedder {
 }
 
 async fn snapshot(module: &str) -> Arc<Snapshot> {
-    let directory = tempfile::tempdir().expect("a directory for the index");
-    let options = ModulesOptions {
-        root: concat!(env!("CARGO_MANIFEST_DIR"), "/modules").into(),
-        index: directory.path().to_owned(),
-        ..ModulesOptions::default()
-    };
-    let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder().await);
-    snapshots.fresh(&ModuleName::new(module).expect("a name")).await.expect("the shipped module loads")
+    support::snapshot(support::shipped(), module, embedder().await).await
 }
 
 async fn understand(snapshot: &Snapshot, utterance: &str) -> Turn {

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use uptake::{
     embed::{Hashed, HashedOptions, SharedEmbedder},
     llm::{Message, ToolChoice, scripted::Scripted},
-    module::{ModuleName, settings::StrategyName},
-    retrieve::RetrieveOptions,
-    snapshot::{ModulesOptions, Snapshots},
+    module::settings::StrategyName,
     understand::{Outcome, TurnRequest, UnderstandOptions, Understander},
 };
 
-use crate::support::{copy, fixture};
+use crate::support::{self, copy, fixture};
 
 #[tokio::test]
 async fn few_candidates_exemplars_as_turns_mentions_as_hints() {
@@ -23,10 +21,7 @@ async fn few_candidates_exemplars_as_turns_mentions_as_hints() {
     std::fs::write(prompts.join("system.jinja"), system).expect("a prompt");
 
     let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
-    let options =
-        ModulesOptions { root: root.path().to_owned(), index: root.path().join("index"), ..ModulesOptions::default() };
-    let snapshots = Snapshots::new(options, RetrieveOptions::default(), Arc::clone(&embedder));
-    let snapshot = snapshots.fresh(&ModuleName::new("weather").expect("a name")).await.expect("it loads");
+    let snapshot = support::snapshot(root.path().to_owned(), "weather", Arc::clone(&embedder)).await;
     let chat = Scripted::new().call("get_n_day_forecast", r#"{"location": "seattle", "num_days": "three"}"#);
     let understander = Understander::new(UnderstandOptions::default(), embedder, Some(Arc::new(chat.clone())));
     let request = TurnRequest {
@@ -65,12 +60,8 @@ async fn few_candidates_exemplars_as_turns_mentions_as_hints() {
 
 #[tokio::test]
 async fn auto_asks_nobody_when_it_is_sure() {
-    let root = fixture("modules");
-    let index = tempfile::tempdir().expect("a directory");
     let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
-    let options = ModulesOptions { root, index: index.path().to_owned(), ..ModulesOptions::default() };
-    let snapshots = Snapshots::new(options, RetrieveOptions::default(), Arc::clone(&embedder));
-    let snapshot = snapshots.fresh(&ModuleName::new("weather").expect("a name")).await.expect("it loads");
+    let snapshot = support::snapshot(fixture("modules"), "weather", Arc::clone(&embedder)).await;
     let utterance = "how cold will it be in Seattle in the next 3 days, in celsius";
     for (sure, decided_by, asked) in [(0.5, "local", 0), (1.0, "tools", 1)] {
         let chat = Scripted::new().say("NONE");

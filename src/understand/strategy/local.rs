@@ -66,7 +66,8 @@ fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
     let shares = belief::shares(&scores);
     let mut ranked: Vec<usize> = (0..readings.len()).collect();
     ranked.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-    ranked.retain(|index| shares[*index] >= TIE * shares[ranked_first(&shares)]);
+    let highest = ranked.first().map_or(0.0, |first| shares[*first]);
+    ranked.retain(|index| shares[*index] >= TIE * highest);
 
     let mut frames: Vec<(Frame, Option<Call>)> =
         ranked.iter().map(|index| readings[*index].judged(situation, scope * shares[*index])).collect();
@@ -85,9 +86,4 @@ fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
         (None, None) => Outcome::NoMatch,
     };
     (outcome, confidence, vec![frame])
-}
-
-/// Where the highest share is.
-fn ranked_first(shares: &[f32]) -> usize {
-    (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use crate::{
     llm::{ChatReply, ChatRequest, LlmError, Message, SharedChatModel, ToolCall, ToolChoice, Usage, strict},
     module::{FunctionId, SlotPath},
     text::Span,
-    understand::{Attempt, DecidedBy, Frame, Outcome, TurnError, belief, prompt, question},
+    understand::{Attempt, DecidedBy, Frame, Outcome, TurnError, belief, milliseconds, prompt, question},
 };
 
 /// See [the module](self).
@@ -61,7 +61,7 @@ impl Tools {
         for attempt in 0..=situation.options.retries {
             let waited = Instant::now();
             let reply = self.chat.complete(request.clone()).await;
-            state.llm_ms += waited.elapsed().as_secs_f64() * 1_000.0;
+            state.llm_ms += milliseconds(waited);
             let reply = match reply {
                 Ok(reply) => reply,
                 // What was understood before the server failed is still worth a question.
@@ -143,7 +143,6 @@ impl Progress {
     }
 
     fn decision(self, outcome: Outcome, confidence: f32, frames: Vec<Frame>, clock: Instant) -> Decision {
-        let total = clock.elapsed().as_secs_f64() * 1_000.0;
         Decision {
             outcome,
             confidence,
@@ -152,7 +151,7 @@ impl Progress {
             attempts: self.attempts,
             notes: Vec::new(),
             usage: self.usage,
-            decide_ms: (total - self.llm_ms).max(0.0),
+            decide_ms: (milliseconds(clock) - self.llm_ms).max(0.0),
             llm_ms: self.llm_ms,
         }
     }
