@@ -140,6 +140,14 @@ impl Utterance {
         if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
     }
 
+    /// The utterance as if only `span` had been said: a space stands for each other `char`, so that spans stay.
+    #[must_use]
+    pub fn only(&self, span: Span) -> Self {
+        let said = |index: usize| span.start <= index && index < span.end;
+        let text: String = self.text.chars().enumerate().map(|(index, c)| if said(index) { c } else { ' ' }).collect();
+        Self::new(&text)
+    }
+
     /// The span of a byte range of [`Self::text`]. Both ends must be character boundaries.
     #[must_use]
     pub fn span_of_bytes(&self, bytes: Range<usize>) -> Span {
@@ -250,6 +258,16 @@ mod tests {
                 let expected: String = chars[word.start..word.end].iter().collect();
                 prop_assert_eq!(utterance.slice(*word), expected);
             }
+        }
+
+        #[test]
+        fn what_alone_was_said_stays_where_it_was(text in "\\PC{0,40}", start in 0_usize..40, length in 0_usize..40) {
+            let utterance = Utterance::new(&text);
+            let span = Span::new(start, start + length);
+            let only = utterance.only(span);
+            prop_assert_eq!(only.len(), utterance.len());
+            prop_assert_eq!(only.slice(span), utterance.slice(span));
+            prop_assert_eq!(only.text().trim(), utterance.slice(span).trim());
         }
 
         #[test]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use self::{
     contact::{Contact, Contacts},
-    lexicon::{Lexicon, Sense},
+    lexicon::{Lexicon, Negating, Sense},
     list::Lists,
     pattern::Patterns,
     scan::{Found, Scan},
@@ -31,10 +31,13 @@ mod fuzzy;
 mod lexicon;
 mod list;
 mod money;
+mod negation;
 mod number;
 mod pattern;
 mod scan;
 mod time;
+
+pub use negation::{Negation, NegationKind};
 
 /// A span that a recognizer found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -75,6 +78,7 @@ pub struct Recognizers {
     lists: Lists,
     patterns: Vec<(RecognizerId, Patterns)>,
     builtins: Option<Builtins>,
+    negating: Negating,
 }
 
 #[derive(Debug)]
@@ -112,12 +116,13 @@ impl Recognizers {
             })
             .filter(|(_, ids)| !ids.is_empty())
             .collect();
+        let language = module.settings.language.as_deref().unwrap_or("en");
         let builtins = (!used.is_empty()).then(|| {
-            let lexicon = Lexicon::for_language(module.settings.language.as_deref().unwrap_or("en"));
+            let lexicon = Lexicon::for_language(language);
             let contacts = Contacts::new(&lexicon.region);
             Builtins { lexicon, contacts, used }
         });
-        Ok(Self { lists, patterns, builtins })
+        Ok(Self { lists, patterns, builtins, negating: Negating::for_language(language) })
     }
 
     /// Every mention, by start, then longest first. Overlapping mentions of *different* recognizers are all kept;
@@ -154,6 +159,13 @@ impl Recognizers {
         }
         leftmost_longest(&mut mentions);
         mentions
+    }
+
+    /// What the utterance rules out, in order; scopes do not overlap. `mentions` are what [`Self::recognize`] found: a
+    /// cue within a longer one is a part of its name.
+    #[must_use]
+    pub fn negations(&self, utterance: &Utterance, mentions: &[Mention]) -> Vec<Negation> {
+        negation::find(utterance, &self.negating, mentions)
     }
 }
 

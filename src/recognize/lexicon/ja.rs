@@ -1,6 +1,10 @@
 //! Japanese.
 
-use super::{Line, Part, Sense, Unit, currency, weekday};
+use super::{
+    Line, Part, Sense, Unit, currency,
+    negating::{self, Role},
+    weekday,
+};
 
 pub(super) const WORDS: &[Line] = &[
     ("月曜日|月曜", weekday(1)),
@@ -47,4 +51,16 @@ pub(super) const WORDS: &[Line] = &[
     ("はい|ええ|うん|もちろん", Sense::Yes),
     ("いいえ|いや|違います|ちがいます", Sense::No),
     ("お願いします|。|、", Sense::Please),
+];
+
+pub(super) const NEGATING: &[negating::Line] = &[
+    (
+        "なし|無し|ぬき|抜き|以外|じゃなくて|ではなく|はいらない|はいりません|いらない|いりません|は不要|不要|を除いて|を除く|を抜いて|は抜いて|を外して|は入れないで|を入れないで|をやめて|は食べられない|アレルギー",
+        Role::AbsenceBehind,
+    ),
+    ("しないで|しないでください|ないで|ないでください", Role::RefusalBehind),
+    ("問題なし|間違いなし|なしでは", Role::Idiom),
+    ("を|は|が|に|で|へ|から|まで", Role::Stop),
+    ("と|や|も", Role::Join),
+    ("か", Role::Either),
 ];

@@ -15,6 +15,9 @@ mod en;
 mod es;
 mod fr;
 mod ja;
+mod negating;
+
+pub(super) use negating::{Negating, Role};
 
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
