@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use text2num::Language;
 
 use crate::{
-    module::{Function, ListSpec, SlotId, SlotPath, Step, squeeze},
+    module::{Function, ListSpec, SlotId, SlotPath, Step, schema::may_be_null, squeeze},
     text::fold,
 };
 
@@ -102,8 +102,8 @@ pub struct Knowledge<'a> {
     pub synonyms_of: &'a dyn Fn(SlotId) -> &'a [std::sync::Arc<Synonyms>],
 }
 
-/// Coerces `arguments` to the parameters of `function` and fills in what the schema itself decides (defaults and
-/// constants of required members).
+/// Coerces `arguments` to the parameters of `function` and fills in what the schema itself decides (of required members
+/// defaults and constants, and null where that may be).
 #[must_use]
 pub fn coerce(
     function: &Function,
@@ -491,6 +491,10 @@ fn decided(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
     }
     if let Some([only]) = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
         return Some(only.clone());
+    }
+    // What is required and may be null is how strict schemas write what may be left out.
+    if may_be_null(schema) {
+        return Some(Value::Null);
     }
     if only_type(schema) != Some("object") {
         return None;
@@ -1031,6 +1035,18 @@ mod tests {
         ] {
             assert_eq!(coerced(schema, value.clone()), (value.clone(), None), "{schema} {value}");
         }
+    }
+
+    #[test]
+    fn what_is_required_and_may_be_null_is_null_where_nothing_was_given() {
+        let parameters = json!({"type": "object", "required": ["a", "b", "c", "d", "e", "f"], "properties": {
+            "a": {"type": ["string", "null"]}, "b": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "c": {"enum": ["x", null]}, "d": {"type": ["string", "null"], "enum": ["x", "y"]}, "e": {},
+            "f": {"type": "string"}, "g": {"type": ["string", "null"]}}});
+        let module = module(vec![function("f", parameters)]);
+        let validator = Validator::compile(&module).expect("compiles");
+        let (arguments, _) = validator.coerced(&module.functions[0], FunctionId::from_index(0), Map::new());
+        assert_eq!(Value::Object(arguments), json!({"a": null, "b": null, "c": null}));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+mod closed;
 pub mod coerce;
 pub mod ground;
 mod lenient;
@@ -12,7 +13,7 @@ pub(crate) mod testing;
 pub mod validate;
 
 pub use coerce::Coercion;
-pub use ground::{Evidence, Sighting};
+pub use ground::{Evidence, RuledOut, Sighting};
 pub use validate::{Checked, CompileError, Validator};
 
 use crate::{
@@ -75,6 +76,8 @@ pub enum ViolationKind {
     Schema,
     /// A value that occurs nowhere in what was said.
     Ungrounded,
+    /// A value that was said only to be ruled out ("no onions").
+    Negated,
 }
 
 /// A value and where it comes from.
@@ -120,6 +123,8 @@ pub enum Verdict {
         grounded: Vec<Grounded>,
         /// Optional values that occur nowhere in what was said and were left out of the call.
         dropped: Vec<Violation>,
+        /// What was said only to be ruled out, and left out of the call.
+        excluded: Vec<Grounded>,
         /// What was made fit, for the trace.
         coercions: Vec<Coercion>,
     },
@@ -131,6 +136,8 @@ pub enum Verdict {
         violations: Vec<Violation>,
         /// One for each scalar of `arguments`.
         grounded: Vec<Grounded>,
+        /// What was said only to be ruled out; not among `arguments`.
+        excluded: Vec<Grounded>,
         coercions: Vec<Coercion>,
     },
 }

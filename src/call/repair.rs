@@ -36,16 +36,26 @@ pub struct Unreadable(&'static str);
 /// # Errors
 /// If `text` is neither an object nor something that can safely be read as one.
 pub fn arguments(text: &str, function: &Function) -> Result<Repaired, Unreadable> {
+    let mut read = object(text)?;
+    let mut repairs = Repairs(read.repairs);
+    read.arguments = unwrap(read.arguments, function, &mut repairs);
+    Ok(Repaired { arguments: read.arguments, repairs: repairs.0 })
+}
+
+/// Reads one JSON object, of whatever members.
+///
+/// # Errors
+/// As [`arguments`].
+pub fn object(text: &str) -> Result<Repaired, Unreadable> {
     if text.len() > MAX_TEXT {
         return Err(Unreadable("they are too long"));
     }
     let mut repairs = Repairs::default();
-    let object = object(text, &mut repairs)?;
-    let arguments = unwrap(object, function, &mut repairs);
+    let arguments = read_object(text, &mut repairs)?;
     Ok(Repaired { arguments, repairs: repairs.0 })
 }
 
-fn object(text: &str, repairs: &mut Repairs) -> Result<Map<String, Value>, Unreadable> {
+fn read_object(text: &str, repairs: &mut Repairs) -> Result<Map<String, Value>, Unreadable> {
     // A string of JSON in a string of JSON shrinks at each step, so this ends.
     let mut text = std::borrow::Cow::Borrowed(text.trim());
     loop {

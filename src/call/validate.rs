@@ -13,6 +13,7 @@ use text2num::Language;
 
 use super::{
     Call, Coercion, Evidence, Proposal, Verdict, Violation, ViolationKind,
+    closed::closed,
     coerce::{self, Knowledge, Synonyms, push_pointer, schemas_at},
     ground::{self, Rules},
 };
@@ -45,9 +46,8 @@ pub struct Validator {
     entries: Vec<Entry>,
     language: Language,
     comma_groups: bool,
+    /// Of a date-time that names none: the module's, else UTC.
     zone: TimeZone,
-    /// True if the module says itself in which zone it lives.
-    own_zone: bool,
 }
 
 type Lists = Box<[Arc<Synonyms>]>;
@@ -101,20 +101,8 @@ impl Validator {
             entries,
             language: coerce::number_language(tag),
             comma_groups: tag.is_none_or(|tag| tag.to_ascii_lowercase().starts_with("en")),
-            own_zone: zone.is_some(),
             zone: zone.unwrap_or(TimeZone::UTC),
         })
-    }
-
-    /// The zone of a date-time that names none, for modules that name none; UTC unless set. An unknown name is ignored.
-    #[must_use]
-    pub fn with_time_zone(mut self, name: &str) -> Self {
-        if !self.own_zone
-            && let Ok(zone) = TimeZone::get(name)
-        {
-            self.zone = zone;
-        }
-        self
     }
 
     /// Coerces what is safe to coerce, fills in what the schema decides by itself, checks against the schema, and
@@ -148,6 +136,7 @@ impl Validator {
                     call: Call { function: id, arguments: grounding.arguments },
                     grounded: grounding.grounded,
                     dropped: grounding.violations,
+                    excluded: grounding.excluded,
                     coercions,
                 };
             }
@@ -164,7 +153,7 @@ impl Validator {
         let Value::Object(arguments) = whole else { return refused("an object") };
         violations.extend(grounding.violations);
         violations.truncate(MAX_VIOLATIONS);
-        Verdict::Invalid { arguments, violations, grounded, coercions }
+        Verdict::Invalid { arguments, violations, grounded, excluded: grounding.excluded, coercions }
     }
 
     /// Coerces and checks against the schema alone. Makes no call: for the arguments of cases and exemplars.
@@ -251,7 +240,7 @@ impl Entry {
     }
 
     fn schema(&self, function: &Function) -> Result<&jsonschema::Validator, &String> {
-        self.schema.get_or_init(|| compile_schema(&function.parameters)).as_ref()
+        self.schema.get_or_init(|| compile_schema(&closed(&function.parameters))).as_ref()
     }
 
     fn slot_at(&self, function: &Function, path: &SlotPath) -> Option<SlotId> {
@@ -294,6 +283,7 @@ fn refused(expected: &str) -> Verdict {
             expected: expected.to_owned(),
         }],
         grounded: Vec::new(),
+        excluded: Vec::new(),
         coercions: Vec::new(),
     }
 }
@@ -725,7 +715,7 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         let function = FunctionId::from_index(0);
         let utterance = Utterance::new(text);
-        let evidence = Evidence { utterance: &utterance, earlier: &[], sightings: &[] };
+        let evidence = Evidence { utterance: &utterance, earlier: &[], sightings: &[], negated: &[] };
         validator.validate(module.function(function), Proposal { function, arguments }, &evidence)
     }
 
@@ -733,7 +723,7 @@ mod tests {
     fn a_good_proposal_is_a_call() {
         let proposal = json!({"location": "Rome", "days": "three", "format": "Celsius", "body": "Dear all", "email": null,
             "address": {"city": "Rome", "zip": 12345}});
-        let Verdict::Valid { call, grounded, dropped, coercions } =
+        let Verdict::Valid { call, grounded, dropped, excluded: _, coercions } =
             verdict(proposal, "three days in Rome 12345, celsius")
         else {
             unreachable!("valid")
@@ -856,7 +846,11 @@ mod tests {
             let Value::Object(arguments) = arguments else { unreachable!("an object") };
             validator.check(&module.functions[id], FunctionId::from_index(id), arguments)
         };
-        let paths = |checked: &Checked| checked.violations.iter().map(|found| found.path.clone()).collect::<Vec<_>>();
+        let paths = |checked: &Checked| {
+            let mut paths: Vec<String> = checked.violations.iter().map(|found| found.path.clone()).collect();
+            paths.sort_by_key(String::len);
+            paths
+        };
         assert_eq!(
             paths(&check(0, json!({"root": {"name": "a", "child": {"child": {}}}}))),
             ["/root/child/name", "/root/child/child/name"]
