@@ -5,29 +5,71 @@ use std::{sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+pub mod breaker;
+mod cache;
+mod coalesce;
+mod dialect;
+mod keep;
 pub mod openai;
 pub mod options;
+pub mod probe;
 pub mod retry;
 pub mod scripted;
+mod server;
+mod sse;
+mod stream;
 pub mod strict;
 mod wire;
+mod wording;
 
-pub use options::{LlmOptions, Secret, SetupError};
+pub use options::{BreakerOptions, CacheOptions, FallbackOptions, LlmOptions, Secret, SetupError};
+pub use probe::{Capabilities, Support};
+pub use server::Server;
+pub use wire::reply as read_reply;
 
-/// One request for a chat completion, in the terms of the protocol but without its JSON.
+/// One request for a chat completion, in the terms of the protocol but without its JSON. Cheap to clone: each layer that
+/// may ask again keeps one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     /// `None`: the configured model.
     pub model: Option<String>,
-    pub messages: Vec<Message>,
-    pub tools: Vec<Tool>,
+    pub messages: Arc<[Message]>,
+    pub tools: Arc<[Tool]>,
     pub tool_choice: ToolChoice,
+    /// Several calls may come back.
+    pub parallel: bool,
     /// A JSON Schema that the whole reply must fit (`response_format: json_schema`), with its name.
-    pub response_schema: Option<(String, Value)>,
+    pub response_schema: Option<(String, Arc<Value>)>,
     pub temperature: Option<f32>,
     pub max_tokens: Option<u32>,
+    /// What the answer also depends on and the prompt does not show, such as the version of a module: requests that
+    /// differ in it never share an answer.
+    pub scope: Option<Arc<str>>,
+    /// A question that a server may well break on, though nothing is wrong with it: an error of its own does not count
+    /// against it.
+    pub is_test: bool,
     /// The moment by which an answer must be there, retries included.
     pub deadline: tokio::time::Instant,
+}
+
+impl ChatRequest {
+    /// Plain messages to the configured model; everything else as the server's configuration has it.
+    #[must_use]
+    pub fn new(messages: Vec<Message>, deadline: tokio::time::Instant) -> Self {
+        Self {
+            model: None,
+            messages: messages.into(),
+            tools: Arc::default(),
+            tool_choice: ToolChoice::Auto,
+            parallel: false,
+            response_schema: None,
+            temperature: None,
+            max_tokens: None,
+            scope: None,
+            is_test: false,
+            deadline,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +91,7 @@ pub enum Message {
 pub struct Tool {
     pub name: String,
     pub description: String,
-    pub parameters: Value,
+    pub parameters: Arc<Value>,
     pub strict: bool,
 }
 
@@ -79,6 +121,10 @@ pub struct ChatReply {
     pub usage: Usage,
     /// The model that answered, as the server names it.
     pub model: Option<String>,
+    /// The server's name for its own state (`system_fingerprint`): another one may behave otherwise.
+    pub fingerprint: Option<String>,
+    /// Another request caused it, whose tokens are counted there; `usage` is zero.
+    pub cached: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -106,16 +152,32 @@ pub trait ChatModel: Send + Sync + 'static {
 
 pub type SharedChatModel = Arc<dyn ChatModel>;
 
-/// The configured model server, with retries and a limit of concurrent requests; `None` if none is configured.
+/// The configured model servers, the preferred one first, then the fallbacks in their order; none if none is configured.
+/// Each has its own retries, its own limit of concurrent requests, its own circuit breaker and its own cache.
 ///
 /// # Errors
-/// If the address, the key or a header cannot be used.
-pub fn connect(options: &LlmOptions) -> Result<Option<SharedChatModel>, SetupError> {
+/// If an address, a key or a header cannot be used; of a fallback, with its index.
+pub fn connect(options: &LlmOptions) -> Result<Vec<Server>, SetupError> {
     if options.base_url.is_none() {
-        return Ok(None);
+        return if options.fallbacks.is_empty() { Ok(Vec::new()) } else { Err(SetupError::OnlyFallbacks) };
     }
+    let count = options.fallbacks.len();
+    let mut servers = vec![server(options, count > 0)?];
+    for (index, fallback) in options.fallbacks.iter().enumerate() {
+        let made = server(&options.of_fallback(fallback), index + 1 < count);
+        servers.push(made.map_err(|error| error.of_fallback(index))?);
+    }
+    Ok(servers)
+}
+
+/// From the outside in: what is asked already, what may pass by itself, whether the server is up, and one try. Where
+/// another server stands in for it, one that did not answer in time is not asked again: that would take the other's time.
+fn server(options: &LlmOptions, is_backed: bool) -> Result<Server, SetupError> {
     let model = openai::OpenAi::new(options)?;
-    Ok(Some(Arc::new(retry::Retrying::new(model, options.into()))))
+    let wording = model.wording();
+    let tries = breaker::Breaker::new(model, options.breaker);
+    let retrying = retry::Retrying::new(tries, retry::Policy { after_timeout: !is_backed, ..options.into() });
+    Ok(Server::new(Arc::new(cache::Cached::new(retrying, wording, options.cache))).probing(options.probe))
 }
 
 /// Why there is no reply. `Display` is for our log; the client is told the variant alone.
@@ -132,6 +194,9 @@ pub enum LlmError {
     /// Nothing was sent: too many requests wait already.
     #[error("too many requests wait for the model server")]
     Overloaded,
+    /// Nothing was sent: the server failed so often that it is left alone for a while.
+    #[error("the model server failed repeatedly and is left alone for {}s", .0.as_secs_f32().ceil())]
+    Unavailable(Duration),
 }
 
 impl LlmError {
@@ -144,6 +209,44 @@ impl LlmError {
             Self::Status { .. } => "status",
             Self::Malformed(_) => "malformed",
             Self::Overloaded => "overloaded",
+            Self::Unavailable(_) => "unavailable",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(written: &str) -> LlmOptions {
+        serde_json::from_str(written).expect("options")
+    }
+
+    #[test]
+    fn servers_come_in_their_order() {
+        let described = |written: &str| {
+            connect(&options(written)).map(|servers| servers.iter().map(Server::describe).collect::<Vec<_>>())
+        };
+        assert_eq!(described("{}").expect("none"), Vec::<String>::new());
+        let written = r#"{"base_url": "http://a:1", "model": "big",
+            "fallbacks": [{"base_url": "http://b:2/v1", "model": "small"}, {"base_url": "http://c:3"}]}"#;
+        assert_eq!(described(written).expect("three"), ["big at a:1", "small at b:2", "default at c:3"]);
+    }
+
+    #[test]
+    fn a_fallback_that_cannot_be_used_is_named() {
+        for (fallback, problem) in [
+            (r#"{"base_url": "b:2"}"#, "`llm.fallbacks[1].base_url` is not an address of a model server: "),
+            (r#"{"base_url": "http://b", "api_key": "sk\n"}"#, "`llm.fallbacks[1].api_key` has characters"),
+            (r#"{"base_url": "http://b", "headers": {"a b": "c"}}"#, "`llm.fallbacks[1].headers.a b` has characters"),
+            (r#"{"base_url": "http://b", "api_key_file": "/none/such"}"#, "`llm.fallbacks[1].api_key_file` /none/such"),
+        ] {
+            let written =
+                format!(r#"{{"base_url": "http://a", "fallbacks": [{{"base_url": "http://b"}}, {fallback}]}}"#);
+            let error = connect(&options(&written)).map(|servers| servers.len()).expect_err(fallback).to_string();
+            assert!(error.starts_with(problem), "{error}");
+        }
+        let error = connect(&options(r#"{"fallbacks": [{"base_url": "http://b"}]}"#)).map(|servers| servers.len());
+        assert!(matches!(error, Err(SetupError::OnlyFallbacks)));
     }
 }

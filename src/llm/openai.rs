@@ -1,8 +1,9 @@
-//! The HTTP client of any server that speaks `OpenAI`'s `/v1/chat/completions`. One request is one try; see
-//! [`super::retry`] for more.
+//! The HTTP client of any server that speaks `OpenAI`'s `/v1/chat/completions`. One request is one try, but
+//! for fields that the server turns out not to take; see [`super::retry`] for more.
 
 use std::{
     error::Error as _,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -13,16 +14,24 @@ use reqwest::{
 };
 use tokio::time::Instant;
 
-use super::{ChatModel, ChatReply, ChatRequest, LlmError, LlmOptions, Secret, SetupError, wire};
+use super::{
+    ChatModel, ChatReply, ChatRequest, LlmError, LlmOptions, Secret, SetupError,
+    dialect::{self, Complaint},
+    stream::{self, Gathering, Kind, Next},
+    wire,
+    wording::Wording,
+};
 
 /// Bytes that are read of an answer that is an error.
 const MAX_ERROR_BODY: usize = 64 << 10;
+/// How long to wait for what follows a reply that is whole already: counts, and the end of the stream.
+const LINGER: Duration = Duration::from_millis(500);
 
 /// One server and the model that is asked by default. Reuses its connections; cheap to share.
 pub struct OpenAi {
     client: Client,
     endpoint: Url,
-    options: LlmOptions,
+    wording: Arc<Wording>,
     /// The key and the values of headers, to be taken out of whatever the server says.
     secrets: Vec<Secret>,
 }
@@ -58,43 +67,110 @@ impl OpenAi {
         let client = builder.build().map_err(|error| SetupError::Client(chain(&error)))?;
         let secrets =
             key.into_iter().chain(options.headers.values().cloned()).filter(|secret| secret.expose().len() >= 6);
-        Ok(Self { client, endpoint, options: options.clone(), secrets: secrets.collect() })
+        let wording = Arc::new(Wording::new(options.clone()));
+        Ok(Self { client, endpoint, wording, secrets: secrets.collect() })
     }
 
-    async fn send(&self, body: Vec<u8>) -> Result<ChatReply, LlmError> {
+    /// How requests are put to this server.
+    pub(super) fn wording(&self) -> Arc<Wording> {
+        Arc::clone(&self.wording)
+    }
+
+    /// Sends the request, and again at once without a field that the server says it does not take: each field is left out
+    /// once, so that this ends.
+    async fn ask(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
+        let wants_one = !request.parallel && !request.tools.is_empty();
+        loop {
+            let sent = self.wording.of(request);
+            let (error, complaints) = match self.send(sent.body, wants_one).await {
+                Ok(reply) => return Ok(reply),
+                Err(failed) => failed,
+            };
+            let LlmError::Status { status, .. } = error else { return Err(error) };
+            let Some(field) = dialect::refused(status, &complaints, sent.optional) else { return Err(error) };
+            if self.wording.leave_out(request, field) {
+                tracing::info!(
+                    server = %self.describe(),
+                    model = request.model,
+                    field = field.name(),
+                    "the model server does not take a field; it is left out from now on"
+                );
+            }
+        }
+    }
+
+    /// One request. With the error comes what the server finds wrong with the request.
+    async fn send(&self, body: Vec<u8>, wants_one: bool) -> Result<ChatReply, (LlmError, Vec<Complaint>)> {
+        let plain = |error| (error, Vec::new());
         let sent = self.client.post(self.endpoint.clone()).body(body).send().await;
-        let response = sent.map_err(|error| self.failure(error))?;
+        let response = sent.map_err(|error| plain(self.failure(error)))?;
         let status = response.status();
         if status.is_success() {
-            let body = self.read(response, self.options.max_response_bytes).await?;
-            return wire::reply(&body).map_err(|error| self.hidden(error));
+            return self.receive(response, wants_one).await.map_err(|error| plain(self.hidden(error)));
         }
         let retry_after = retry_after(response.headers(), SystemTime::now());
         // What the server says is for the log; if it can't be read, its status says enough.
-        let body = match self.read(response, MAX_ERROR_BODY).await {
+        let body = match self.read(response, Vec::new(), MAX_ERROR_BODY).await {
             Ok(body) => body,
             Err(LlmError::Malformed(_) | LlmError::Connect(_)) => Vec::new(),
-            Err(other) => return Err(other),
+            Err(other) => return Err(plain(other)),
         };
         let said = wire::error_message(&body);
         let message = if said.is_empty() { reason(status).to_owned() } else { said };
-        Err(self.hidden(LlmError::Status { status: status.as_u16(), message, retry_after }))
+        let error = self.hidden(LlmError::Status { status: status.as_u16(), message, retry_after });
+        Err((error, wire::complaints(&body)))
     }
 
-    /// The body, unless it is longer than `limit`.
-    async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, LlmError> {
+    /// The reply, in one piece or as a stream, whether or not one was asked for.
+    async fn receive(&self, mut response: Response, wants_one: bool) -> Result<ChatReply, LlmError> {
+        let limit = self.wording.options().max_response_bytes;
+        let mut body = Vec::new();
+        let mut kind = Kind::Unknown;
+        while kind == Kind::Unknown
+            && body.len() <= limit
+            && let Some(chunk) = response.chunk().await.map_err(|error| self.failure(error))?
+        {
+            body.extend_from_slice(&chunk);
+            kind = stream::kind(&body);
+        }
+        if kind != Kind::Stream {
+            return wire::reply(&self.read(response, body, limit).await?);
+        }
+        let mut gathering = Gathering::new(wants_one, limit);
+        let mut next = gathering.push(&body)?;
+        // In all: what keeps the line open must not keep a whole reply waiting.
+        let mut until = None;
+        while next != Next::Stop {
+            let chunk = if next == Next::Whole {
+                let until = *until.get_or_insert_with(|| Instant::now() + LINGER);
+                tokio::time::timeout_at(until, response.chunk()).await.ok().and_then(Result::ok).flatten()
+            } else {
+                response.chunk().await.map_err(|error| self.failure(error))?
+            };
+            let Some(chunk) = chunk else { break };
+            next = gathering.push(&chunk)?;
+        }
+        if gathering.is_done() {
+            // Read to the end, or the connection is lost for the next request; nobody waits for it. Where the server has
+            // more to say, the connection closes instead, and with it the server's work.
+            tokio::spawn(async move { tokio::time::timeout(LINGER, response.chunk()).await.map(drop) });
+        }
+        gathering.end()
+    }
+
+    /// The rest of the body after what was `read`, unless all is longer than `limit`.
+    async fn read(&self, mut response: Response, mut read: Vec<u8>, limit: usize) -> Result<Vec<u8>, LlmError> {
         let too_long = || LlmError::Malformed(format!("it is longer than {limit} bytes"));
-        if response.content_length().is_some_and(|length| length > limit as u64) {
+        if read.len() > limit || response.content_length().is_some_and(|length| length > limit as u64) {
             return Err(too_long());
         }
-        let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failure(error))? {
-            if body.len() + chunk.len() > limit {
+            if read.len() + chunk.len() > limit {
                 return Err(too_long());
             }
-            body.extend_from_slice(&chunk);
+            read.extend_from_slice(&chunk);
         }
-        Ok(body)
+        Ok(read)
     }
 
     fn failure(&self, error: reqwest::Error) -> LlmError {
@@ -104,23 +180,23 @@ impl OpenAi {
         self.hidden(LlmError::Connect(chain(&error.without_url())))
     }
 
-    /// The error without a key that the server may have repeated.
+    /// The error without a key that the server may have repeated, also where the text was cut within one.
     fn hidden(&self, error: LlmError) -> LlmError {
-        let hide = |text: String| self.secrets.iter().fold(text, |text, secret| text.replace(secret.expose(), "***"));
+        let hide = |text: String| self.secrets.iter().fold(text, |text, secret| without(&text, secret.expose()));
         match error {
             LlmError::Connect(text) => LlmError::Connect(hide(text)),
             LlmError::Malformed(text) => LlmError::Malformed(hide(text)),
             LlmError::Status { status, message, retry_after } => {
                 LlmError::Status { status, message: hide(message), retry_after }
             }
-            other @ (LlmError::Timeout | LlmError::Overloaded) => other,
+            other @ (LlmError::Timeout | LlmError::Overloaded | LlmError::Unavailable(_)) => other,
         }
     }
 }
 
 impl ChatModel for OpenAi {
     fn describe(&self) -> String {
-        let model = self.options.model.as_deref().unwrap_or("default");
+        let model = self.wording.options().model.as_deref().unwrap_or("default");
         let host = self.endpoint.host_str().unwrap_or_default();
         match self.endpoint.port() {
             Some(port) => format!("{model} at {host}:{port}"),
@@ -130,9 +206,8 @@ impl ChatModel for OpenAi {
 
     fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
         Box::pin(async move {
-            let own = Instant::now() + Duration::from_millis(self.options.timeout_ms);
-            let body = wire::body(&request, &self.options);
-            match tokio::time::timeout_at(own.min(request.deadline), self.send(body)).await {
+            let own = Instant::now() + Duration::from_millis(self.wording.options().timeout_ms);
+            match tokio::time::timeout_at(own.min(request.deadline), self.ask(&request)).await {
                 Ok(result) => result,
                 Err(_) => Err(LlmError::Timeout),
             }
@@ -142,14 +217,13 @@ impl ChatModel for OpenAi {
 
 /// The address of chat completions under a base that is written with or without `/v1`, or in full.
 fn endpoint(base: &str) -> Result<Url, SetupError> {
-    let refuse = |why: &str| SetupError::Address(why.to_owned());
     // The address itself is not repeated: it may carry a password.
-    let mut url = Url::parse(base.trim()).map_err(|error| SetupError::Address(error.to_string()))?;
+    let mut url = Url::parse(base.trim()).map_err(|error| SetupError::address(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(refuse("it must begin with http:// or https://"));
+        return Err(SetupError::address("it must begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refuse("a name and password don't belong in it; use `llm.api_key`"));
+        return Err(SetupError::address("a name and password don't belong in it; use `api_key`"));
     }
     url.set_fragment(None);
     let path = url.path().trim_end_matches('/').to_owned();
@@ -169,19 +243,21 @@ fn endpoint(base: &str) -> Result<Url, SetupError> {
 fn headers(options: &LlmOptions, key: Option<&Secret>) -> Result<HeaderMap, SetupError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    let sensitive = |name: &str, text: &str| {
-        let mut value = HeaderValue::from_str(text).map_err(|_| SetupError::Header(name.to_owned()))?;
+    let accepted = if options.stream { "text/event-stream, application/json" } else { "application/json" };
+    headers.insert(ACCEPT, HeaderValue::from_static(accepted));
+    let refuse = |setting: &str| SetupError::Header { setting: setting.to_owned() };
+    let sensitive = |setting: &str, text: &str| {
+        let mut value = HeaderValue::from_str(text).map_err(|_| refuse(setting))?;
         value.set_sensitive(true);
         Ok(value)
     };
     if let Some(key) = key {
-        headers.insert(AUTHORIZATION, sensitive("`llm.api_key`", &format!("Bearer {}", key.expose()))?);
+        headers.insert(AUTHORIZATION, sensitive("api_key", &format!("Bearer {}", key.expose()))?);
     }
     for (name, value) in &options.headers {
-        let shown = format!("`llm.headers.{name}`");
-        let parsed = HeaderName::try_from(name.as_str()).map_err(|_| SetupError::Header(shown.clone()))?;
-        headers.insert(parsed, sensitive(&shown, value.expose())?);
+        let setting = format!("headers.{name}");
+        let parsed = HeaderName::try_from(name.as_str()).map_err(|_| refuse(&setting))?;
+        headers.insert(parsed, sensitive(&setting, value.expose())?);
     }
     Ok(headers)
 }
@@ -194,6 +270,17 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     }
     let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
     Some(SystemTime::from(at).duration_since(now).unwrap_or(Duration::ZERO))
+}
+
+/// The text without `secret`, and without the beginning of one at its end.
+fn without(text: &str, secret: &str) -> String {
+    let mut text = text.replace(secret, "***");
+    let beginnings = (4..secret.len()).rev().filter_map(|length| secret.get(..length));
+    if let Some(beginning) = beginnings.into_iter().find(|beginning| text.ends_with(*beginning)) {
+        text.truncate(text.len() - beginning.len());
+        text.push_str("***");
+    }
+    text
 }
 
 fn reason(status: StatusCode) -> &'static str {
@@ -214,17 +301,17 @@ fn chain(error: &reqwest::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use serde_json::json;
+    use serde_json::{Value, json};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::{TcpListener, TcpStream},
-        sync::Mutex,
+        sync::{Mutex, Notify},
     };
 
     use super::*;
-    use crate::llm::{Message, ToolChoice};
+    use crate::llm::{Message, Tool};
 
     /// What a server does with a connection once it has read the request.
     #[derive(Clone)]
@@ -235,33 +322,55 @@ mod tests {
         Reset,
         /// Sends this over and over.
         Flood(Vec<u8>),
+        /// Answers every request of the connection with this.
+        KeepAlive(Vec<u8>),
+        /// What it sends depends on the request.
+        Choose(fn(&Value) -> Vec<u8>),
     }
 
     struct Server {
         base: String,
         /// The last request, as it came.
         heard: Arc<Mutex<String>>,
+        connections: Arc<AtomicUsize>,
+        /// The client closed a connection that the server was holding.
+        gone: Arc<Notify>,
     }
 
     async fn serve(then: Then) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("bound"));
         let heard = Arc::new(Mutex::new(String::new()));
-        let record = Arc::clone(&heard);
+        let server = Server { base, heard, connections: Arc::default(), gone: Arc::default() };
+        let (record, connections, gone) =
+            (Arc::clone(&server.heard), Arc::clone(&server.connections), Arc::clone(&server.gone));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(answer(stream, then.clone(), Arc::clone(&record)));
+                connections.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(answer(stream, then.clone(), Arc::clone(&record), Arc::clone(&gone)));
             }
         });
-        Server { base, heard }
+        server
     }
 
-    async fn answer(mut stream: TcpStream, then: Then, record: Arc<Mutex<String>>) {
+    #[test]
+    fn a_secret_that_was_cut_is_hidden_too() {
+        for (text, hidden) in [
+            ("key sk-secret is bad, sk-secret", "key *** is bad, ***"),
+            ("the key sk-secr", "the key ***"),
+            ("the key sk-", "the key sk-"),
+            ("", ""),
+        ] {
+            assert_eq!(without(text, "sk-secret"), hidden);
+        }
+    }
+
+    /// Until the body is whole: the client writes its length first.
+    async fn heard(stream: &mut TcpStream) -> Option<String> {
         let mut read = Vec::new();
         let mut buffer = [0; 4096];
-        // Until the body is whole: the client writes its length first.
         loop {
-            let Ok(count) = stream.read(&mut buffer).await else { return };
+            let count = stream.read(&mut buffer).await.ok()?;
             read.extend_from_slice(&buffer[..count]);
             let text = String::from_utf8_lossy(&read).into_owned();
             let length = text
@@ -271,10 +380,14 @@ mod tests {
                 .and_then(|rest| rest.lines().next()?.parse::<usize>().ok());
             let whole = text.split_once("\r\n\r\n").is_some_and(|(_, body)| Some(body.len()) >= length);
             if whole || count == 0 {
-                *record.lock().await = text;
-                break;
+                return whole.then_some(text);
             }
         }
+    }
+
+    async fn answer(mut stream: TcpStream, then: Then, record: Arc<Mutex<String>>, gone: Arc<Notify>) {
+        let Some(text) = heard(&mut stream).await else { return };
+        record.lock().await.clone_from(&text);
         match then {
             Then::Send(bytes) => {
                 let _ = stream.write_all(&bytes).await;
@@ -282,7 +395,19 @@ mod tests {
             }
             Then::SendAndHang(bytes) => {
                 let _ = stream.write_all(&bytes).await;
-                std::future::pending::<()>().await;
+                while stream.read(&mut [0; 64]).await.is_ok_and(|count| count > 0) {}
+                gone.notify_one();
+            }
+            Then::KeepAlive(bytes) => {
+                let _ = stream.write_all(&bytes).await;
+                while heard(&mut stream).await.is_some() {
+                    let _ = stream.write_all(&bytes).await;
+                }
+            }
+            Then::Choose(choose) => {
+                let body = text.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+                let _ = stream.write_all(&choose(&serde_json::from_str(body).expect("JSON"))).await;
+                let _ = stream.shutdown().await;
             }
             Then::Reset => {
                 let _ = stream.set_zero_linger();
@@ -309,16 +434,7 @@ mod tests {
     }
 
     fn request(milliseconds: u64) -> ChatRequest {
-        ChatRequest {
-            model: None,
-            messages: vec![Message::User("hi".into())],
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
-            response_schema: None,
-            temperature: None,
-            max_tokens: None,
-            deadline: Instant::now() + Duration::from_millis(milliseconds),
-        }
+        ChatRequest::new(vec![Message::User("hi".into())], Instant::now() + Duration::from_millis(milliseconds))
     }
 
     async fn ask(then: Then, milliseconds: u64) -> Result<ChatReply, LlmError> {
@@ -342,6 +458,133 @@ mod tests {
         );
         assert!(!format!("{model:?}").contains("secret"));
         assert!(model.describe().starts_with("default at 127.0.0.1:"));
+    }
+
+    fn piece(delta: &Value, finish: Option<&str>) -> String {
+        format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+    }
+
+    fn begun(index: u64, name: &str) -> String {
+        piece(
+            &json!({"tool_calls": [{"index": index, "id": name, "function": {"name": name, "arguments": "{}"}}]}),
+            None,
+        )
+    }
+
+    /// A body without a length, which ends with the connection.
+    fn open_ended(body: &str) -> Vec<u8> {
+        format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into_bytes()
+    }
+
+    fn with_tools() -> ChatRequest {
+        let tool = Tool { name: "f".into(), description: String::new(), parameters: json!({}).into(), strict: true };
+        ChatRequest { tools: [tool].into(), ..request(5_000) }
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_nobody_asked_for_is_read() {
+        let body = format!("{}{}data: [DONE]\n\n", begun(0, "f"), piece(&json!({}), Some("tool_calls")));
+        for bytes in [
+            open_ended(&body),
+            http("200 OK", "content-type: application/json\r\n", &body),
+            // The last word is missing.
+            open_ended(body.trim_end_matches("data: [DONE]\n\n")),
+        ] {
+            let reply = ask(Then::Send(bytes), 5_000).await.expect("a reply");
+            assert_eq!(reply.tool_calls[0].name, "f");
+        }
+        // It hangs when all is said.
+        let whole = open_ended(body.trim_end_matches("data: [DONE]\n\n"));
+        assert!(ask(Then::SendAndHang(whole), 5_000).await.is_ok());
+        for cut in [open_ended(&begun(0, "f")), http("200 OK", "", &begun(0, "f"))] {
+            assert_eq!(ask(Then::Send(cut), 5_000).await.expect_err("half a reply").kind(), "connect");
+        }
+        let flood = Then::Flood(b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".to_vec());
+        assert_eq!(ask(flood, 5_000).await.expect_err("too long").kind(), "malformed");
+        let flood = Then::Flood(piece(&json!({"content": "many words"}), None).into_bytes());
+        assert_eq!(ask(flood, 5_000).await.expect_err("too long").kind(), "malformed");
+    }
+
+    #[tokio::test]
+    async fn a_second_call_where_one_is_wanted_ends_the_connection() {
+        let server = serve(Then::SendAndHang(open_ended(&format!("{}{}", begun(0, "f"), begun(1, "g"))))).await;
+        let model = OpenAi::new(&LlmOptions { stream: true, ..options(&server.base) }).expect("set up");
+        let reply = model.complete(with_tools()).await.expect("a reply");
+        assert_eq!((reply.tool_calls.len(), reply.tool_calls[0].name.as_str()), (1, "f"));
+        server.gone.notified().await;
+        let heard = server.heard.lock().await.clone();
+        assert!(heard.contains(r#""stream":true,"stream_options":{"include_usage":true}"#), "{heard}");
+        assert!(heard.contains("accept: text/event-stream"), "{heard}");
+    }
+
+    #[tokio::test]
+    async fn who_leaves_ends_the_connection() {
+        for bytes in [Vec::new(), open_ended(&begun(0, "f"))] {
+            let server = serve(Then::SendAndHang(bytes)).await;
+            let mut servers = crate::llm::connect(&options(&server.base)).expect("set up");
+            let chat = Arc::clone(servers.remove(0).chat());
+            let asked = tokio::spawn(async move { chat.complete(request(60_000)).await });
+            while server.heard.lock().await.is_empty() {
+                tokio::task::yield_now().await;
+            }
+            asked.abort();
+            server.gone.notified().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_used_again_after_a_stream() {
+        let body = format!("{}data: [DONE]\n\n", piece(&json!({"content": "x"}), Some("stop")));
+        let chunked =
+            format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+        let server = serve(Then::KeepAlive(chunked.into_bytes())).await;
+        let model = OpenAi::new(&options(&server.base)).expect("set up");
+        for _ in 0..3 {
+            assert!(model.complete(request(5_000)).await.is_ok());
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+        }
+        assert_eq!(server.connections.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn what_a_server_does_not_take_is_left_out_from_then_on() {
+        let server = serve(Then::Choose(|body| {
+            let refuse = |field: &str| {
+                let message = format!("Unsupported parameter: '{field}' is not supported with this model.");
+                http("400 Bad Request", "", &json!({"error": {"message": message, "param": field}}).to_string())
+            };
+            let field = ["max_tokens", "temperature", "parallel_tool_calls"];
+            field.into_iter().find(|field| body.get(*field).is_some()).map_or_else(
+                || http("200 OK", "", &json!({"choices": [{"message": {"content": "ok"}}]}).to_string()),
+                refuse,
+            )
+        }))
+        .await;
+        let model = OpenAi::new(&options(&server.base)).expect("set up");
+        for tries in [4, 5] {
+            assert_eq!(model.complete(with_tools()).await.expect("a reply").content.as_deref(), Some("ok"));
+            assert_eq!(server.connections.load(Ordering::SeqCst), tries);
+        }
+        let heard = server.heard.lock().await.clone();
+        assert!(heard.contains(r#""max_completion_tokens":1024"#) && !heard.contains("temperature"), "{heard}");
+        // Of another model nothing is known.
+        let other = ChatRequest { model: Some("other".into()), ..with_tools() };
+        assert!(model.complete(other).await.is_ok());
+        assert_eq!(server.connections.load(Ordering::SeqCst), 9);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_refuses_whatever_is_sent_is_asked_a_few_times() {
+        let server = serve(Then::Choose(|_| {
+            let message = "max_tokens, max_completion_tokens, parallel_tool_calls and stream_options are not supported";
+            http("400 Bad Request", "", &json!({"error": {"message": message}}).to_string())
+        }))
+        .await;
+        let model = OpenAi::new(&options(&server.base)).expect("set up");
+        assert_eq!(model.complete(with_tools()).await.expect_err("refused").kind(), "status");
+        assert_eq!(server.connections.load(Ordering::SeqCst), 4);
     }
 
     #[tokio::test]

@@ -1,7 +1,6 @@
 //! Repeats a request that failed; a wrong *answer* is for `understand` to send back with what was wrong.
 //!
-//! Also the limit of requests at a time, with a bounded queue. A circuit breaker would go here too, around
-//! `Retrying::attempt`: it sees every try and its error.
+//! Also the limit of requests at a time, with a bounded queue.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -21,6 +20,8 @@ use super::{ChatModel, ChatReply, ChatRequest, LlmError, LlmOptions};
 pub struct Policy {
     /// Tries after the first.
     pub retries: u32,
+    /// Try again also where no answer came in time, which is long.
+    pub after_timeout: bool,
     /// Longest pause before the first retry; it doubles with each. The pause itself is drawn evenly from zero to it,
     /// so that clients that failed together do not come back together.
     pub pause: Duration,
@@ -42,6 +43,7 @@ impl From<&LlmOptions> for Policy {
     fn from(options: &LlmOptions) -> Self {
         Self {
             retries: options.retries,
+            after_timeout: true,
             pause: Duration::from_millis(200),
             longest_pause: Duration::from_secs(5),
             max_concurrency: options.max_concurrency,
@@ -89,7 +91,8 @@ impl<M: ChatModel> Retrying<M> {
 
     /// How long to wait before the next try; `None` if the next would be in vain.
     fn pause(&self, error: &LlmError, tried: u32, deadline: Instant) -> Option<Duration> {
-        if !may_pass(error) || tried >= self.policy.retries {
+        let is_in_vain = *error == LlmError::Timeout && !self.policy.after_timeout;
+        if !may_pass(error) || is_in_vain || tried >= self.policy.retries {
             return None;
         }
         let ceiling = self.policy.pause.saturating_mul(2_u32.saturating_pow(tried)).min(self.policy.longest_pause);
@@ -135,7 +138,7 @@ fn may_pass(error: &LlmError) -> bool {
     match error {
         LlmError::Connect(_) | LlmError::Timeout => true,
         LlmError::Status { status, .. } => matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 506..=599),
-        LlmError::Malformed(_) | LlmError::Overloaded => false,
+        LlmError::Malformed(_) | LlmError::Overloaded | LlmError::Unavailable(_) => false,
     }
 }
 
@@ -161,19 +164,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::llm::{Message, ToolChoice, scripted::Scripted};
+    use crate::llm::{Message, scripted::Scripted};
 
     fn request(seconds: u64) -> ChatRequest {
-        ChatRequest {
-            model: None,
-            messages: vec![Message::User("hi".into())],
-            tools: vec![],
-            tool_choice: ToolChoice::Auto,
-            response_schema: None,
-            temperature: None,
-            max_tokens: None,
-            deadline: Instant::now() + Duration::from_secs(seconds),
-        }
+        ChatRequest::new(vec![Message::User("hi".into())], Instant::now() + Duration::from_secs(seconds))
     }
 
     fn status(status: u16, retry_after: Option<u64>) -> LlmError {
@@ -214,6 +208,16 @@ mod tests {
         ] {
             let (result, requests, _) = run(Scripted::new().fail(error.clone()).say("ok"), 60).await;
             assert_eq!((result, requests), (Err(error), 1));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_took_all_its_time_is_not_tried_again_where_another_server_stands_by() {
+        let policy = Policy { after_timeout: false, ..Policy::default() };
+        for (error, requests) in [(LlmError::Timeout, 1), (status(503, None), 2)] {
+            let model = Scripted::new().fail(error).say("late");
+            let _ = Retrying::new(model.clone(), policy).complete(request(60)).await;
+            assert_eq!(model.requests().len(), requests);
         }
     }
 

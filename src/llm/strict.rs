@@ -45,7 +45,7 @@ pub fn tool(name: &str, description: &str, parameters: &Value) -> Tool {
     Tool {
         name: name.to_owned(),
         description: description.to_owned(),
-        parameters: made.unwrap_or_else(|_| parameters.clone()),
+        parameters: made.unwrap_or_else(|_| parameters.clone()).into(),
         strict: is_strict,
     }
 }
@@ -303,7 +303,7 @@ mod tests {
             let schema = json!({"type": "object", "properties": {"x": of}});
             assert_eq!(strict(&schema).expect_err("not strict").path, path, "{schema}");
             let tool = tool("f", "", &schema);
-            assert_eq!((tool.strict, &tool.parameters), (false, &schema));
+            assert_eq!((tool.strict, &*tool.parameters), (false, &schema));
         }
     }
 

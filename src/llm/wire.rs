@@ -1,109 +1,235 @@
-//! The JSON as vendors write it: what is sent, and the many shapes of what comes back. Nothing else in the house knows it.
+//! The JSON as vendors write it: what is sent, and the many shapes of what comes back. Nothing else in the house knows it,
+//! but for the pieces of a stream, which [`super::stream`] puts together into the same JSON.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{ChatReply, ChatRequest, LlmError, LlmOptions, Message, ToolCall, ToolChoice, Usage};
+use super::{
+    ChatReply, ChatRequest, LlmError, LlmOptions, Message, ToolCall, ToolChoice, Usage,
+    dialect::{Complaint, Field, Fields},
+};
 
 /// Tool calls that are read from one reply.
-const MAX_CALLS: usize = 32;
+pub(super) const MAX_CALLS: usize = 32;
+/// Items of one list of what is wrong.
+const MAX_COMPLAINTS: usize = 16;
 /// Characters of a server's own message that an error keeps.
 const MAX_MESSAGE: usize = 300;
 
-/// The body of a request.
-pub(super) fn body(request: &ChatRequest, options: &LlmOptions) -> Vec<u8> {
-    let messages: Vec<Value> = request.messages.iter().map(message).collect();
-    let tools: Vec<Value> = request
+/// A request as it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sent {
+    pub body: Vec<u8>,
+    /// What of it can be left out.
+    pub optional: Fields,
+    pub temperature: Option<f32>,
+}
+
+/// The request as it is sent to a server that refuses some fields.
+pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields) -> Sent {
+    let takes = |field| !refused.has(field);
+    let mut optional = Fields::default();
+    let mut offer = |field, is_set: bool| {
+        let is_sent = is_set && takes(field);
+        if is_sent {
+            optional = optional.with(field);
+        }
+        is_sent
+    };
+    let messages: Vec<SentMessage<'_>> = request.messages.iter().map(SentMessage::from).collect();
+    let tools: Vec<SentTool<'_>> = request
         .tools
         .iter()
-        .map(|tool| {
-            let mut function =
-                json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
-            if tool.description.is_empty() {
-                remove(&mut function, "description");
-            }
-            if tool.strict {
-                function["strict"] = true.into();
-            }
-            json!({"type": "function", "function": function})
+        .map(|tool| SentTool {
+            kind: FUNCTION,
+            function: SentFunction {
+                name: &tool.name,
+                description: &tool.description,
+                parameters: &tool.parameters,
+                strict: offer(Field::Strict, tool.strict),
+            },
         })
         .collect();
     let has_tools = !tools.is_empty();
+    let temperature = request.temperature.or(options.temperature);
+    let temperature = temperature.filter(|_| offer(Field::Temperature, true));
+    let longest = request.max_tokens.or(options.max_tokens);
+    let max_tokens = longest.filter(|_| offer(Field::MaxTokens, true));
+    let max_completion_tokens = longest.filter(|_| max_tokens.is_none() && offer(Field::MaxCompletionTokens, true));
+    let stream = offer(Field::Stream, options.stream);
     let body = Body {
-        model: request.model.as_deref().or(options.model.as_deref()).unwrap_or("default"),
+        model: model(request, options),
         messages,
         // Without tools a choice of tool is an error to some servers.
-        tool_choice: has_tools.then(|| tool_choice(&request.tool_choice)),
-        parallel_tool_calls: has_tools.then_some(false),
+        tool_choice: has_tools.then(|| SentChoice::from(&request.tool_choice)),
+        parallel_tool_calls: offer(Field::ParallelToolCalls, has_tools).then_some(request.parallel),
         tools,
-        response_format: request.response_schema.as_ref().map(|(name, schema)| {
-            let strict = super::strict::is_strict(schema);
-            json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": strict}})
+        response_format: request.response_schema.as_ref().map(|(name, schema)| SentFormat {
+            kind: "json_schema",
+            json_schema: SentSchema { name, schema, strict: super::strict::is_strict(schema) },
         }),
-        temperature: request.temperature.or(options.temperature),
-        max_tokens: request.max_tokens.or(options.max_tokens),
-        stream: false,
+        temperature,
+        max_tokens,
+        max_completion_tokens,
+        stream,
+        stream_options: offer(Field::StreamOptions, stream).then(|| json!({"include_usage": true})),
     };
-    serde_json::to_vec(&body).expect("strings, numbers and JSON values always serialize")
+    let body = serde_json::to_vec(&body).expect("strings, numbers and JSON values always serialize");
+    Sent { body, optional, temperature }
+}
+
+/// The model that a request goes to.
+pub(super) fn model<'a>(request: &'a ChatRequest, options: &'a LlmOptions) -> &'a str {
+    request.model.as_deref().or(options.model.as_deref()).unwrap_or("default")
 }
 
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Value>,
+    messages: Vec<SentMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Value>,
+    tools: Vec<SentTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
+    tool_choice: Option<SentChoice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Value>,
+    response_format: Option<SentFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
     stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<Value>,
 }
 
-fn remove(object: &mut Value, key: &str) {
-    if let Value::Object(members) = object {
-        members.shift_remove(key);
-    }
+/// The `type` of tools and of calls.
+const FUNCTION: &str = "function";
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+enum SentMessage<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: &'a str,
+    },
+    Assistant {
+        /// Null only beside calls.
+        content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<SentCall<'a>>,
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
 }
 
-fn message(message: &Message) -> Value {
-    match message {
-        Message::System(content) => json!({"role": "system", "content": content}),
-        Message::User(content) => json!({"role": "user", "content": content}),
-        Message::Assistant { content, tool_calls } if tool_calls.is_empty() => {
-            json!({"role": "assistant", "content": content.as_deref().unwrap_or_default()})
+impl<'a> From<&'a Message> for SentMessage<'a> {
+    fn from(message: &'a Message) -> Self {
+        match message {
+            Message::System(content) => Self::System { content },
+            Message::User(content) => Self::User { content },
+            Message::Assistant { content, tool_calls } => {
+                let content = content.as_deref();
+                Self::Assistant {
+                    content: if tool_calls.is_empty() { Some(content.unwrap_or_default()) } else { content },
+                    tool_calls: tool_calls.iter().map(SentCall::from).collect(),
+                }
+            }
+            Message::Tool { id, content } => Self::Tool { tool_call_id: id, content },
         }
-        Message::Assistant { content, tool_calls } => {
-            let calls: Vec<Value> = tool_calls
-                .iter()
-                .map(|call| {
-                    json!({"id": call.id, "type": "function",
-                        "function": {"name": call.name, "arguments": call.arguments}})
-                })
-                .collect();
-            json!({"role": "assistant", "content": content, "tool_calls": calls})
-        }
-        Message::Tool { id, content } => json!({"role": "tool", "tool_call_id": id, "content": content}),
     }
 }
 
-fn tool_choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Auto => "auto".into(),
-        ToolChoice::None => "none".into(),
-        ToolChoice::Required => "required".into(),
-        ToolChoice::Named(name) => json!({"type": "function", "function": {"name": name}}),
+#[derive(Serialize)]
+struct SentCall<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: SentArguments<'a>,
+}
+
+#[derive(Serialize)]
+struct SentArguments<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl<'a> From<&'a ToolCall> for SentCall<'a> {
+    fn from(ToolCall { id, name, arguments }: &'a ToolCall) -> Self {
+        Self { id, kind: FUNCTION, function: SentArguments { name, arguments } }
     }
+}
+
+#[derive(Serialize)]
+struct SentTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: SentFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct SentFunction<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    parameters: &'a Value,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SentChoice<'a> {
+    Word(&'static str),
+    Named {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        function: SentName<'a>,
+    },
+}
+
+#[derive(Serialize)]
+struct SentName<'a> {
+    name: &'a str,
+}
+
+impl<'a> From<&'a ToolChoice> for SentChoice<'a> {
+    fn from(choice: &'a ToolChoice) -> Self {
+        match choice {
+            ToolChoice::Auto => Self::Word("auto"),
+            ToolChoice::None => Self::Word("none"),
+            ToolChoice::Required => Self::Word("required"),
+            ToolChoice::Named(name) => Self::Named { kind: FUNCTION, function: SentName { name } },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SentFormat<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    json_schema: SentSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct SentSchema<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    strict: bool,
 }
 
 /// Reads the body of an answer with a success status, as leniently as can be done without guessing.
-pub(super) fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
+///
+/// # Errors
+/// [`LlmError::Malformed`] if it is no chat completion, [`LlmError::Status`] if it is an error all the same.
+pub fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
     let malformed = |what: &str| LlmError::Malformed(what.to_owned());
     let Ok(text) = std::str::from_utf8(body) else { return Err(malformed("it is not UTF-8")) };
     let text = text.trim_start_matches('\u{FEFF}').trim();
@@ -112,17 +238,28 @@ pub(super) fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
     }
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(_) if text.starts_with("data:") => return Err(malformed("it is a stream, and none was asked for")),
         Err(_) if text.starts_with('<') => return Err(malformed("it is a page, not JSON; is the address right?")),
         // The parser's own message is a place and a kind; it repeats nothing of the text.
         Err(error) => return Err(LlmError::Malformed(format!("it is not JSON: {error}"))),
     };
     let Value::Object(answer) = value else { return Err(malformed("it is not a JSON object")) };
-    if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
-        let code = error.get("code").and_then(Value::as_u64).or_else(|| error.get("status").and_then(Value::as_u64));
-        let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
-        let message = error_text(&Value::Object(answer.clone())).unwrap_or_default();
-        return Err(LlmError::Status { status: status.unwrap_or(502), message, retry_after: None });
+    whole(&answer)
+}
+
+/// What a body or a piece of a stream says if it is an error.
+pub(super) fn failure(answer: &Map<String, Value>) -> Option<LlmError> {
+    let error = answer.get("error").filter(|error| !error.is_null())?;
+    let code = error.get("code").and_then(Value::as_u64).or_else(|| error.get("status").and_then(Value::as_u64));
+    let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
+    let message = error_text(&Value::Object(answer.clone())).unwrap_or_default();
+    Some(LlmError::Status { status: status.unwrap_or(502), message, retry_after: None })
+}
+
+/// Reads a whole answer.
+pub(super) fn whole(answer: &Map<String, Value>) -> Result<ChatReply, LlmError> {
+    let malformed = |what: &str| LlmError::Malformed(what.to_owned());
+    if let Some(error) = failure(answer) {
+        return Err(error);
     }
     let choice = answer
         .get("choices")
@@ -133,6 +270,7 @@ pub(super) fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
         cut: matches!(choice.get("finish_reason").and_then(Value::as_str), Some("length" | "max_tokens")),
         usage: usage(answer.get("usage")),
         model: answer.get("model").and_then(Value::as_str).map(str::to_owned),
+        fingerprint: answer.get("system_fingerprint").and_then(Value::as_str).map(str::to_owned),
         ..ChatReply::default()
     };
     let Some(message) = choice.get("message").and_then(Value::as_object) else {
@@ -157,7 +295,7 @@ pub(super) fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
     Ok(reply)
 }
 
-fn content(content: Option<&Value>) -> Option<String> {
+pub(super) fn content(content: Option<&Value>) -> Option<String> {
     match content? {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
@@ -245,6 +383,51 @@ pub(super) fn error_message(body: &[u8]) -> String {
     short(found.as_deref().unwrap_or(&text))
 }
 
+/// What a failed answer finds wrong with the request, one by one. What it repeats of the request is left out: that may be
+/// anything that somebody said.
+pub(super) fn complaints(body: &[u8]) -> Vec<Complaint> {
+    let mut found = Vec::new();
+    match serde_json::from_slice::<Value>(body) {
+        Ok(value) => collect_complaints(&value, &mut found),
+        Err(_) => found.push(Complaint { field: None, words: short(&String::from_utf8_lossy(body)) }),
+    }
+    found
+}
+
+fn collect_complaints(value: &Value, found: &mut Vec<Complaint>) {
+    match value {
+        Value::Array(items) => items.iter().take(MAX_COMPLAINTS).for_each(|item| collect_complaints(item, found)),
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            // Gateways pass on another server's answer as text.
+            Ok(inner @ (Value::Object(_) | Value::Array(_))) => collect_complaints(&inner, found),
+            _ => found.push(Complaint { field: None, words: short(text) }),
+        },
+        Value::Object(members) => {
+            let text = |key: &str| members.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+            // As pydantic has it: a kind, a place, and words.
+            if let Some(Value::Array(place)) = members.get("loc") {
+                let part = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
+                let field = place.iter().map(part).collect::<Vec<_>>().join(".");
+                let words = short(&[text("type"), text("msg")].map(Option::unwrap_or_default).join(" "));
+                found.push(Complaint { field: Some(field), words });
+                return;
+            }
+            let field = text("param").filter(|param| !matches!(*param, "None" | "null"));
+            if let (Some(field), Some(message)) = (field, text("message")) {
+                let words = short(&format!("{} {message}", text("code").unwrap_or_default()));
+                found.push(Complaint { field: Some(field.to_owned()), words });
+                return;
+            }
+            for key in ["error", "message", "detail"] {
+                if let Some(inner) = members.get(key) {
+                    collect_complaints(inner, found);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 fn error_text(value: &Value) -> Option<String> {
     let text = |of: &Map<String, Value>| {
         ["message", "error", "detail", "msg", "title"].iter().find_map(|key| match of.get(*key)? {
@@ -287,28 +470,26 @@ mod tests {
 
     #[test]
     fn a_request_is_what_servers_expect() {
+        let messages = vec![
+            Message::System("Be brief.".into()),
+            Message::User("hi".into()),
+            Message::Assistant { content: None, tool_calls: vec![call("c1", "f", "{}")] },
+            Message::Tool { id: "c1".into(), content: "wrong".into() },
+        ];
         let request = ChatRequest {
-            model: None,
-            messages: vec![
-                Message::System("Be brief.".into()),
-                Message::User("hi".into()),
-                Message::Assistant { content: None, tool_calls: vec![call("c1", "f", "{}")] },
-                Message::Tool { id: "c1".into(), content: "wrong".into() },
-            ],
-            tools: vec![Tool {
+            tools: [Tool {
                 name: "f".into(),
                 description: String::new(),
-                parameters: json!({"type": "object"}),
+                parameters: json!({"type": "object"}).into(),
                 strict: true,
-            }],
+            }]
+            .into(),
             tool_choice: ToolChoice::Named("f".into()),
-            response_schema: None,
-            temperature: None,
             max_tokens: Some(7),
-            deadline: tokio::time::Instant::now(),
+            ..ChatRequest::new(messages, tokio::time::Instant::now())
         };
         let options = LlmOptions { model: Some("m".into()), ..LlmOptions::default() };
-        let sent: Value = serde_json::from_slice(&body(&request, &options)).expect("JSON");
+        let sent: Value = serde_json::from_slice(&body(&request, &options, Fields::default()).body).expect("JSON");
         assert_eq!(
             sent,
             json!({"model": "m", "messages": [
@@ -321,13 +502,49 @@ mod tests {
                 "temperature": 0.0, "max_tokens": 7, "stream": false})
         );
         let bare = ChatRequest {
-            tools: vec![],
-            response_schema: Some(("r".into(), json!({"type": "object", "properties": {"a": {"type": "string"}}}))),
+            tools: [].into(),
+            response_schema: Some((
+                "r".into(),
+                json!({"type": "object", "properties": {"a": {"type": "string"}}}).into(),
+            )),
             ..request
         };
-        let sent: Value = serde_json::from_slice(&body(&bare, &LlmOptions::default())).expect("JSON");
+        let sent: Value =
+            serde_json::from_slice(&body(&bare, &LlmOptions::default(), Fields::default()).body).expect("JSON");
         assert_eq!(sent.get("tool_choice").or(sent.get("parallel_tool_calls")).or(sent.get("tools")), None);
         assert_eq!(sent["response_format"]["json_schema"]["strict"], false);
+    }
+
+    #[test]
+    fn what_is_refused_is_left_out() {
+        let tool = Tool { name: "f".into(), description: String::new(), parameters: json!({}).into(), strict: true };
+        let request = ChatRequest { tools: [tool].into(), ..ChatRequest::new(Vec::new(), tokio::time::Instant::now()) };
+        let options = LlmOptions { stream: true, ..LlmOptions::default() };
+        let sent = |refused: &[Field]| {
+            let refused = refused.iter().fold(Fields::default(), |fields, field| fields.with(*field));
+            let sent = body(&request, &options, refused);
+            (serde_json::from_slice::<Value>(&sent.body).expect("JSON"), sent)
+        };
+        let (whole, about) = sent(&[]);
+        assert_eq!((&whole["stream"], &whole["stream_options"]["include_usage"]), (&json!(true), &json!(true)));
+        assert!(about.optional.has(Field::Strict) && !about.optional.has(Field::MaxCompletionTokens));
+        for (field, key, then) in [
+            (Field::MaxTokens, "max_tokens", json!({"max_completion_tokens": 1024})),
+            (Field::Temperature, "temperature", json!({})),
+            (Field::ParallelToolCalls, "parallel_tool_calls", json!({})),
+            (Field::StreamOptions, "stream_options", json!({"stream": true})),
+            (Field::Stream, "stream_options", json!({"stream": false})),
+        ] {
+            let (less, about) = sent(&[field]);
+            assert!(less.get(key).is_none() && !about.optional.has(field), "{less}");
+            for (key, value) in then.as_object().expect("an object") {
+                assert_eq!(&less[key], value, "{less}");
+            }
+        }
+        assert_eq!(sent(&[Field::Temperature]).1.temperature, None);
+        assert_eq!(sent(&[Field::Strict]).0["tools"][0]["function"], json!({"name": "f", "parameters": {}}));
+        let (neither, _) = sent(&[Field::MaxTokens, Field::MaxCompletionTokens]);
+        assert_eq!(neither.get("max_tokens").or(neither.get("max_completion_tokens")), None);
     }
 
     #[test]
@@ -435,6 +652,8 @@ mod tests {
             let _ = reply(text.as_bytes());
             let _ = reply(json!({ (member.as_str()): text, "choices": [{"message": { (member.as_str()): text }}] }).to_string().as_bytes());
             let _ = error_message(text.as_bytes());
+            let _ = complaints(text.as_bytes());
+            let _ = complaints(json!({ (member.as_str()): text, "message": { (member.as_str()): [text] } }).to_string().as_bytes());
         }
     }
 }

@@ -1,0 +1,342 @@
+//! What a model server really does, found by asking it.
+//!
+//! Each question goes against the grain: the conversation asks for one thing and the request for another, so that only
+//! a server that forces what the request says answers it right, and any model will do. A status of 200 proves nothing:
+//! many servers take what they do not know and leave it undone. Only whether a tool is called of one's own accord
+//! depends on the model; that is asked in several ways, and one call is enough.
+//!
+//! A call that the model writes out as text counts as a call, since the reader of replies takes it for one.
+
+use std::time::Instant as Clock;
+
+use serde::Serialize;
+use tokio::time::{Instant, timeout_at};
+
+use super::{ChatModel, ChatReply, ChatRequest, LlmError, ToolChoice, Usage};
+
+mod question;
+
+use question::{ASKED, CALLS, NOTE, OTHER, PLAIN_TOKENS, Riddle, spoken, writes_call};
+
+/// Tokens for an answer about an ability; all of them are short.
+const SHORT: u32 = 160;
+/// Tokens where a model spent the short ones on thinking.
+const LONG: u32 = 1_024;
+
+/// One ability of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// Asked for, and done.
+    Kept,
+    /// Accepted, and not done: as good as absent.
+    Ignored,
+    /// Answered with an error.
+    Refused,
+}
+
+impl Support {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Ignored => "ignored",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// What a server does for one model, as measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// Calls a tool when one is plainly asked for.
+    pub tools: Support,
+    /// Arguments of a `strict` tool fit its schema, also where the conversation asks for something else.
+    pub strict: Support,
+    /// Calls the tool that `tool_choice` names.
+    pub named_choice: Support,
+    /// The answer fits `response_format: json_schema`, also where the conversation asks for something else.
+    pub json_schema: Support,
+}
+
+/// How one ability was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub support: Support,
+    /// What was seen, in a few words; a server that refuses is quoted.
+    pub seen: String,
+}
+
+impl Finding {
+    fn new(support: Support, seen: impl Into<String>) -> Self {
+        Self { support, seen: seen.into() }
+    }
+}
+
+/// Who answered, as far as the server tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Identity {
+    pub model: Option<String>,
+    pub fingerprint: Option<String>,
+}
+
+impl Identity {
+    pub(super) fn of(reply: &ChatReply) -> Self {
+        Self { model: reply.model.clone(), fingerprint: reply.fingerprint.clone() }
+    }
+
+    pub(super) const fn is_silent(&self) -> bool {
+        self.model.is_none() && self.fingerprint.is_none()
+    }
+}
+
+/// Everything that one probe found out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    pub tools: Finding,
+    pub strict: Finding,
+    pub named_choice: Finding,
+    pub json_schema: Finding,
+    /// What a plain completion of at most 8 tokens took, in milliseconds.
+    pub plain_ms: f64,
+    /// The server counts tokens.
+    pub counts_tokens: bool,
+    /// An answer that `max_tokens` cut says so; `None` where the model came to an end by itself.
+    pub tells_cut: Option<bool>,
+    /// Several calls come where only one was wanted; `None` where no tool is called.
+    pub extra_calls: Option<bool>,
+    /// Everyone who answered: more than one behind a gateway.
+    pub identities: Vec<Identity>,
+    /// What the probe itself cost.
+    pub requests: usize,
+    pub usage: Usage,
+}
+
+impl Report {
+    #[must_use]
+    pub const fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            tools: self.tools.support,
+            strict: self.strict.support,
+            named_choice: self.named_choice.support,
+            json_schema: self.json_schema.support,
+        }
+    }
+}
+
+/// Finds out what a server does for this model (`None`: the configured one), by about ten small requests, one after the
+/// other.
+///
+/// # Errors
+/// If the server cannot be reached, does not let us in, is too busy or too slow, or answers a plain question with an
+/// error or with what is no reply: that says nothing of its abilities.
+pub async fn probe(chat: &dyn ChatModel, model: Option<&str>, deadline: Instant) -> Result<Report, LlmError> {
+    let mut probe = Probe { chat, model, deadline, seen: Vec::new(), usage: Usage::default(), requests: 0 };
+    // First of all, since a server that does not answer this has no abilities; it also loads the model.
+    let long = probe.send(question::long(PLAIN_TOKENS, deadline)).await?;
+    let mut tells_cut = says_cut(&long, PLAIN_TOKENS);
+    if tells_cut == Some(false) {
+        // It may have come to its end with just the last token that it was given.
+        let fewer = PLAIN_TOKENS - 3;
+        tells_cut = says_cut(&probe.send(question::long(fewer, deadline)).await?, fewer);
+    }
+    let clock = Clock::now();
+    probe.is_alive().await?;
+    let plain_ms = (clock.elapsed().as_secs_f64() * 10_000.0).round() / 10.0;
+    let named_choice = probe.named_choice().await?;
+    let tools = probe.tools().await?;
+    let strict = probe.strict(named_choice.support, tools.support).await?;
+    let json_schema = probe.json_schema().await?;
+    let extra_calls = if tools.support == Support::Kept { probe.extra_calls().await? } else { None };
+    Ok(Report {
+        tools,
+        strict,
+        named_choice,
+        json_schema,
+        plain_ms,
+        counts_tokens: long.usage != Usage::default(),
+        tells_cut,
+        extra_calls,
+        identities: probe.seen,
+        requests: probe.requests,
+        usage: probe.usage,
+    })
+}
+
+struct Probe<'a> {
+    chat: &'a dyn ChatModel,
+    model: Option<&'a str>,
+    deadline: Instant,
+    seen: Vec<Identity>,
+    usage: Usage,
+    requests: usize,
+}
+
+impl Probe<'_> {
+    async fn named_choice(&mut self) -> Result<Finding, LlmError> {
+        let request = question::call(CALLS[0], ToolChoice::Named(OTHER.to_owned()), self.deadline);
+        let reply = match self.ask(request).await? {
+            Ok(reply) => reply,
+            Err(finding) => return Ok(finding),
+        };
+        Ok(match reply.tool_calls.first() {
+            Some(call) if call.name == OTHER => {
+                Finding::new(Support::Kept, "the named tool is called where another is asked for")
+            }
+            Some(_) => Finding::new(Support::Ignored, "another tool than the named one is called"),
+            None => Finding::new(Support::Ignored, "no tool is called"),
+        })
+    }
+
+    async fn tools(&mut self) -> Result<Finding, LlmError> {
+        for (index, words) in CALLS.into_iter().enumerate() {
+            let reply = match self.ask(question::call(words, ToolChoice::Auto, self.deadline)).await? {
+                Ok(reply) => reply,
+                Err(finding) => return Ok(finding),
+            };
+            let called = reply.tool_calls.iter().any(|call| call.name == ASKED);
+            if called || writes_call(spoken(&reply), ASKED) {
+                let how = if called { "is called" } else { "is called in text" };
+                let seen = format!("the tool that is asked for {how} (try {} of {})", index + 1, CALLS.len());
+                return Ok(Finding::new(Support::Kept, seen));
+            }
+        }
+        Ok(Finding::new(Support::Ignored, "the tool that is asked for is not called"))
+    }
+
+    /// Under each choice of tool that the server takes: some force arguments under a named one alone. A call of any tool
+    /// is demanded only where neither brings one, for models that do not call of their own accord.
+    async fn strict(&mut self, named: Support, auto: Support) -> Result<Finding, LlmError> {
+        let mut kept = false;
+        for (choice, support) in [
+            (ToolChoice::Named(NOTE.to_owned()), named),
+            (ToolChoice::Auto, auto),
+            (ToolChoice::Required, if auto == Support::Refused { named } else { auto }),
+        ] {
+            // Refused already without `strict`: it would say nothing of that.
+            if support == Support::Refused || (kept && choice == ToolChoice::Required) {
+                continue;
+            }
+            let riddle = Riddle::draw();
+            let reply = match self.ask(question::strict(&riddle, choice.clone(), self.deadline)).await? {
+                Ok(reply) => reply,
+                // That a call can be demanded was not found out before.
+                Err(_) if choice == ToolChoice::Required => continue,
+                Err(finding) => return Ok(finding),
+            };
+            let Some(call) = reply.tool_calls.first() else {
+                // It proves nothing, unless it is `strict` that keeps a model that calls from coming to an end.
+                if reply.cut && choice != ToolChoice::Required && support == Support::Kept {
+                    let seen = format!("the answer comes to no end (tool_choice: {})", name(&choice));
+                    return Ok(Finding::new(Support::Ignored, seen));
+                }
+                continue;
+            };
+            // What may follow the first call is another matter.
+            if !riddle.fits(&call.arguments, reply.cut) {
+                let seen = format!("arguments do not fit the schema (tool_choice: {})", name(&choice));
+                return Ok(Finding::new(Support::Ignored, seen));
+            }
+            kept = true;
+        }
+        if kept {
+            return Ok(Finding::new(Support::Kept, "arguments fit the schema where something else is asked for"));
+        }
+        if (named, auto) == (Support::Refused, Support::Refused) {
+            return Ok(Finding::new(Support::Refused, "tools are refused"));
+        }
+        Ok(Finding::new(Support::Ignored, "no tool is called"))
+    }
+
+    /// Twice: a model that was shown the schema in its prompt may fit it once of its own accord.
+    async fn json_schema(&mut self) -> Result<Finding, LlmError> {
+        for words in [
+            "Write one short sentence about the sea, in plain words. No JSON.",
+            "Answer with the single word hello in plain text, and nothing else.",
+        ] {
+            let riddle = Riddle::draw();
+            let reply = match self.ask(question::schema(words, &riddle, self.deadline)).await? {
+                Ok(reply) => reply,
+                Err(finding) => return Ok(finding),
+            };
+            if !riddle.fits(spoken(&reply), reply.cut) {
+                return Ok(Finding::new(Support::Ignored, "the answer does not fit the schema"));
+            }
+        }
+        Ok(Finding::new(Support::Kept, "the answer fits the schema where plain words are asked for"))
+    }
+
+    async fn extra_calls(&mut self) -> Result<Option<bool>, LlmError> {
+        let words = "Ring the bell and open the door: call both ring_bell and open_door, both now.";
+        let reply = self.ask(question::call(words, ToolChoice::Auto, self.deadline)).await?;
+        Ok(reply.ok().map(|reply| reply.tool_calls.len() > 1))
+    }
+
+    async fn is_alive(&mut self) -> Result<(), LlmError> {
+        self.send(question::short(self.deadline)).await.map(drop)
+    }
+
+    /// A question about an ability, with the finding instead of a reply where the server will not have it.
+    async fn ask(&mut self, request: ChatRequest) -> Result<Result<ChatReply, Finding>, LlmError> {
+        let short = ChatRequest { max_tokens: Some(SHORT), is_test: true, ..request };
+        let long = ChatRequest { max_tokens: Some(LONG), ..short.clone() };
+        let error = match self.send(short).await {
+            Ok(reply) if !stopped_thinking(&reply) => return Ok(Ok(reply)),
+            Ok(_) => match self.send(long).await {
+                Ok(reply) => return Ok(Ok(reply)),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        match error {
+            // Not about this question, or about nothing that stays so.
+            LlmError::Status { status: 401 | 402 | 403 | 407 | 408 | 409 | 425 | 429, .. } => Err(error),
+            LlmError::Status { status, message, .. } if status >= 400 => {
+                // One that breaks on this question and lives on refuses it, in its own way.
+                if status >= 500 {
+                    self.is_alive().await?;
+                }
+                Ok(Err(Finding::new(Support::Refused, format!("{status}: {message}"))))
+            }
+            LlmError::Malformed(what) => {
+                Ok(Err(Finding::new(Support::Ignored, format!("the answer could not be read: {what}"))))
+            }
+            other => Err(other),
+        }
+    }
+
+    async fn send(&mut self, request: ChatRequest) -> Result<ChatReply, LlmError> {
+        let request = ChatRequest { model: self.model.map(str::to_owned), ..request };
+        self.requests += 1;
+        let reply = timeout_at(self.deadline, self.chat.complete(request)).await.unwrap_or(Err(LlmError::Timeout))?;
+        self.usage += reply.usage;
+        let identity = Identity::of(&reply);
+        if !identity.is_silent() && !self.seen.contains(&identity) {
+            self.seen.push(identity);
+        }
+        Ok(reply)
+    }
+}
+
+/// True if the reply ended before anything was said.
+fn stopped_thinking(reply: &ChatReply) -> bool {
+    let text = reply.content.as_deref().unwrap_or_default().trim_start();
+    let is_thinking = text.is_empty() || (text.starts_with("<think>") && !text.contains("</think>"));
+    reply.cut && reply.tool_calls.is_empty() && is_thinking
+}
+
+fn says_cut(reply: &ChatReply, limit: u32) -> Option<bool> {
+    // Without a count of tokens there are at least as many as words.
+    let words = reply.content.as_deref().unwrap_or_default().split_whitespace().count() as u64;
+    let took_all = reply.usage.completion_tokens.max(words) >= u64::from(limit);
+    (reply.cut || took_all).then_some(reply.cut)
+}
+
+const fn name(choice: &ToolChoice) -> &'static str {
+    match choice {
+        ToolChoice::Auto => "auto",
+        ToolChoice::None => "none",
+        ToolChoice::Required => "required",
+        ToolChoice::Named(_) => "named",
+    }
+}

@@ -1,0 +1,234 @@
+//! What is known of a server, for each model: found by probes, and given up when another one answers.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+use tokio::{sync::OwnedMutexGuard, time::Instant};
+
+use crate::llm::{
+    Capabilities, ChatReply, ChatRequest, LlmError, Support,
+    probe::{Identity, Report},
+};
+
+/// What is older is found out anew.
+const AGE: Duration = Duration::from_secs(3_600);
+/// From one probe that worked to the next, however often the server changes.
+const BETWEEN: Duration = Duration::from_secs(60);
+/// After a first probe that failed; it doubles with each that follows.
+const PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Answers in a row that break an ability before it counts as absent: one may be a refusal.
+const BREACHES: u8 = 3;
+/// Servers behind one address that are kept apart.
+const MAX_KNOWN: usize = 8;
+
+/// Of one server, by the name of the model; the configured one has none.
+#[derive(Default)]
+pub(super) struct Knowledge {
+    slots: Mutex<HashMap<String, Arc<Slot>>>,
+}
+
+impl Knowledge {
+    /// Room for a model, which is made if there is none.
+    pub(super) fn slot(&self, model: Option<&str>) -> Arc<Slot> {
+        let mut slots = lock(&self.slots);
+        let name = model.unwrap_or_default();
+        match slots.get(name) {
+            Some(slot) => Arc::clone(slot),
+            None => Arc::clone(slots.entry(name.to_owned()).or_default()),
+        }
+    }
+
+    pub(super) fn existing(&self, model: Option<&str>) -> Option<Arc<Slot>> {
+        lock(&self.slots).get(model.unwrap_or_default()).cloned()
+    }
+}
+
+/// One model of one server.
+#[derive(Default)]
+pub(super) struct Slot {
+    /// Held by whoever probes.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The one that answered last comes first.
+    known: Vec<Known>,
+    /// Answered last, and was never probed.
+    stranger: Option<Identity>,
+    /// No probe before this moment.
+    not_before: Option<Instant>,
+    failures: u32,
+}
+
+/// What one probe found, and whom it holds for.
+struct Known {
+    identities: Vec<Identity>,
+    report: Report,
+    at: Instant,
+    /// Answers in a row that did not keep to it.
+    schema_breaches: u8,
+    strict_breaches: u8,
+}
+
+impl Known {
+    fn is_of(&self, identity: &Identity) -> bool {
+        let by_model = self.changes_fingerprints();
+        self.identities.iter().any(|own| {
+            agree(&own.model, &identity.model) && (by_model || agree(&own.fingerprint, &identity.fingerprint))
+        })
+    }
+
+    /// True if one probe saw one model under several fingerprints: such a server may show another one with each answer,
+    /// and would be probed for ever.
+    fn changes_fingerprints(&self) -> bool {
+        let seen = &self.report.identities;
+        let differs =
+            |one: &Identity, other: &Identity| one.model == other.model && !agree(&one.fingerprint, &other.fingerprint);
+        seen.iter().any(|one| seen.iter().any(|other| differs(one, other)))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mut found = self.report.capabilities();
+        for (support, breaches) in
+            [(&mut found.json_schema, self.schema_breaches), (&mut found.strict, self.strict_breaches)]
+        {
+            if breaches >= BREACHES && *support == Support::Kept {
+                *support = Support::Ignored;
+            }
+        }
+        found
+    }
+}
+
+/// What a request held its answer to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    schema: bool,
+    strict: bool,
+}
+
+impl Asked {
+    pub(super) fn of(request: &ChatRequest) -> Self {
+        let schema = request.response_schema.is_some();
+        Self { schema, strict: !schema && !request.tools.is_empty() && request.tools.iter().all(|tool| tool.strict) }
+    }
+}
+
+impl Slot {
+    /// The right to probe, when nobody else does.
+    pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.turn).lock_owned().await
+    }
+
+    pub(super) fn try_turn(&self) -> Option<OwnedMutexGuard<()>> {
+        Arc::clone(&self.turn).try_lock_owned().ok()
+    }
+
+    /// What is known of the one that answered last, and whether it is time to ask again.
+    pub(super) fn look(&self, now: Instant) -> (Option<Capabilities>, bool) {
+        let state = lock(&self.state);
+        let current = state.current();
+        let is_due = !current.is_some_and(|known| known.is_fresh(now));
+        let may = state.not_before.is_none_or(|moment| moment <= now);
+        (current.map(Known::capabilities), is_due && may)
+    }
+
+    /// The report on the one that answered last, unless it is old.
+    pub(super) fn fresh(&self, now: Instant) -> Option<Report> {
+        lock(&self.state).current().filter(|known| known.is_fresh(now)).map(|known| known.report.clone())
+    }
+
+    /// Takes up what a probe found, or waits for longer after each that failed.
+    pub(super) fn settle(&self, result: &Result<Report, LlmError>, now: Instant) {
+        let mut state = lock(&self.state);
+        match result {
+            Ok(report) => {
+                let mut identities = report.identities.clone();
+                // It called for this probe, so that the probe answers for it too, whoever answered.
+                identities.extend(state.stranger.take());
+                state.known.retain(|known| !identities.iter().any(|identity| known.is_of(identity)));
+                // Of servers that never say who they are there is one.
+                state.known.retain(|known| !known.identities.is_empty());
+                state.known.insert(
+                    0,
+                    Known { identities, report: report.clone(), at: now, schema_breaches: 0, strict_breaches: 0 },
+                );
+                state.known.truncate(MAX_KNOWN);
+                state.failures = 0;
+                state.not_before = Some(now + BETWEEN);
+            }
+            Err(error) => {
+                let pause = PAUSE.saturating_mul(2_u32.saturating_pow(state.failures)).min(LONGEST_PAUSE);
+                let told = match error {
+                    LlmError::Unavailable(left) => *left,
+                    LlmError::Status { retry_after: Some(asked), .. } => (*asked).min(LONGEST_PAUSE),
+                    _ => Duration::ZERO,
+                };
+                state.failures = state.failures.saturating_add(1);
+                state.not_before = Some(now + pause.max(told));
+            }
+        }
+    }
+
+    /// Takes note of who answered, and whether the answer was as it had to be.
+    pub(super) fn observe(&self, asked: Asked, reply: &ChatReply) {
+        let identity = Identity::of(reply);
+        let mut state = lock(&self.state);
+        if state.known.is_empty() {
+            return;
+        }
+        if !identity.is_silent() {
+            let place = state.known.iter().position(|known| known.is_of(&identity));
+            let Some(place) = place else {
+                state.stranger = Some(identity);
+                return;
+            };
+            state.stranger = None;
+            state.known[..=place].rotate_right(1);
+        }
+        // What was cut is nobody's fault.
+        if state.stranger.is_some() || reply.cut {
+            return;
+        }
+        let Some(known) = state.known.first_mut() else { return };
+        let count = |breaches: &mut u8, is_kept: bool| *breaches = if is_kept { 0 } else { breaches.saturating_add(1) };
+        if asked.schema {
+            let content = reply.content.as_deref().unwrap_or_default();
+            count(&mut known.schema_breaches, serde_json::from_str::<IgnoredAny>(content).is_ok());
+        }
+        if let Some(call) = reply.tool_calls.first().filter(|_| asked.strict) {
+            let is_object = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
+            count(&mut known.strict_breaches, is_object);
+        }
+    }
+}
+
+impl State {
+    fn current(&self) -> Option<&Known> {
+        if self.stranger.is_some() { None } else { self.known.first() }
+    }
+}
+
+impl Known {
+    fn is_fresh(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.at) < AGE
+    }
+}
+
+/// True unless the two say something different; what one of them leaves out does not count.
+fn agree(one: &Option<String>, other: &Option<String>) -> bool {
+    one.is_none() || other.is_none() || one == other
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves the value whole: nothing in here calls out while it changes.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
