@@ -18,8 +18,8 @@ use super::{
     findings::Findings,
     schema, slots,
     source::{
-        self, EXEMPLARS_FILE, PROMPT_FILES, RECOGNIZERS_FILE, SCHEMA_FILES, SETTINGS_FILE, SourceFile, SourceFunction,
-        locate,
+        self, EXEMPLARS_FILE, PROMPT_FILES, PROMPTS, RECOGNIZERS_FILE, SCHEMA_FILES, SETTINGS_FILE, SourceFile,
+        SourceFunction, locate,
     },
 };
 
@@ -117,14 +117,23 @@ pub struct Stamp(Vec<(&'static str, Option<SystemTime>, u64)>);
 pub fn stamp(directory: &Path) -> io::Result<Stamp> {
     fs::metadata(directory)?;
     let mut stamp = Vec::new();
-    for name in file_names() {
-        match fs::metadata(directory.join(name)) {
-            Ok(metadata) => stamp.push((name, metadata.modified().ok(), metadata.len())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+    // Most modules have no prompts of their own: one look instead of one for each.
+    let has_prompts = metadata(&directory.join(PROMPTS))?.is_some();
+    for name in file_names().filter(|name| has_prompts || !name.starts_with(PROMPTS)) {
+        if let Some(found) = metadata(&directory.join(name))? {
+            stamp.push((name, found.modified().ok(), found.len()));
         }
     }
     Ok(Stamp(stamp))
+}
+
+/// `None` if there is nothing of this name.
+fn metadata(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn file_names() -> impl Iterator<Item = &'static str> {

@@ -7,16 +7,21 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+mod ad_hoc;
 mod bind;
 mod check;
 pub mod diagnostic;
+pub mod document;
 mod findings;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod load;
 pub mod schema;
 pub mod settings;
 mod slots;
 mod source;
 
+pub use ad_hoc::{ad_hoc, ad_hoc_limits};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
 pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
@@ -76,7 +81,7 @@ pub struct Module {
     /// Defined ones first, then the implicit ones (built-ins that a slot uses, enums and booleans of the schema).
     pub recognizers: Vec<Recognizer>,
     pub settings: Settings,
-    /// Jinja templates of this module's own: `system`, `user`, `retry`.
+    /// Jinja templates of this module's own, in place of those in `config/prompts`, by the file's name without its ending.
     pub prompts: BTreeMap<&'static str, String>,
     /// Warnings that did not keep the module from loading.
     pub warnings: Vec<Diagnostic>,
@@ -105,6 +110,23 @@ impl Module {
             .position(|function| function.name == name)
             .or_else(|| self.functions.iter().position(|function| function.wire_name == name))
             .map(FunctionId::from_index)
+    }
+
+    /// The function that somebody else means by this name: [`Self::function_named`], else the only one that is [`alike`].
+    #[must_use]
+    pub fn function_alike(&self, name: &str) -> Option<FunctionId> {
+        let mut found = self.function_ids().filter(|id| alike(&self.function(*id).name, name));
+        self.function_named(name).or_else(|| found.next().filter(|_| found.next().is_none()))
+    }
+
+    /// The exemplars that speak only in a context.
+    pub fn contextual(&self) -> impl Iterator<Item = (FunctionId, ExemplarId, &Exemplar)> {
+        self.function_ids().flat_map(|function| {
+            let exemplars = self.function(function).exemplars.iter().enumerate();
+            exemplars
+                .filter(|(_, exemplar)| exemplar.context_frame.is_some() || exemplar.context_slot.is_some())
+                .map(move |(index, exemplar)| (function, ExemplarId::from_index(index), exemplar))
+        })
     }
 }
 
@@ -191,6 +213,14 @@ pub fn squeeze(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// True if two names are one without case and separators, or their last parts are: `me.test.OrderFood` and `order_food`.
+#[must_use]
+pub fn alike(one: &str, other: &str) -> bool {
+    let last = |name: &str| squeeze(name.rsplit(['.', '/', ':']).next().unwrap_or_default());
+    let (first, second) = (squeeze(one), squeeze(other));
+    !first.is_empty() && !second.is_empty() && (first == second || first == last(other) || last(one) == second)
+}
+
 /// One step from the arguments object towards a leaf.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Step {
@@ -238,7 +268,7 @@ pub struct Slot {
     pub kind: SlotKind,
     /// The leaf's own schema (of the item, for an array), references resolved.
     pub schema: Value,
-    /// True if it and every object above it are required, so that no call is complete without it.
+    /// True if it and every object above it are required and may not be null, so that no call is complete without it.
     /// A slot under an array is required *per item*; then this says whether the array needs one.
     pub required: bool,
     pub default: Option<Value>,

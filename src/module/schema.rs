@@ -1158,6 +1158,19 @@ fn pick(own: &mut Value, other: &Value, larger: bool) -> Option<()> {
     Some(())
 }
 
+/// True if null says that there is no value: strict schemas list every member as required.
+#[must_use]
+pub fn may_be_null(schema: &Value) -> bool {
+    let Value::Object(map) = schema else { return false };
+    let names = type_names(map.get("type"));
+    let is_choice = || map.get("enum").and_then(Value::as_array).is_none_or(|choices| choices.contains(&Value::Null));
+    if !names.is_empty() {
+        return names.contains(&"null") && is_choice();
+    }
+    let branches = ["anyOf", "oneOf"].iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
+    map.contains_key("enum") && is_choice() || branches.into_iter().any(may_be_null)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

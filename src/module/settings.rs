@@ -16,8 +16,9 @@ pub struct Settings {
     pub time_zone: Option<String>,
     /// Added to the model server's prompt.
     pub instructions: Option<String>,
-    /// `auto`, `local` or `tools`.
+    /// `auto`, `local`, `tools`, `structured` or `staged`.
     pub strategy: Option<StrategyName>,
+    pub staged: StagedOverrides,
     pub thresholds: Thresholds,
     pub llm: LlmOverrides,
     /// By function name: in the file any spelling that finds it, once loaded exactly its own.
@@ -35,6 +36,55 @@ pub enum StrategyName {
     Local,
     /// Always the model server, by native function calling.
     Tools,
+    /// Always the model server, by an answer that must fit a JSON Schema.
+    Structured,
+    /// Always the model server: first which function, then its arguments.
+    Staged,
+}
+
+impl StrategyName {
+    /// As requests and files spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Local => "local",
+            Self::Tools => "tools",
+            Self::Structured => "structured",
+            Self::Staged => "staged",
+        }
+    }
+}
+
+/// How `staged` finds the function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Detect {
+    /// One question: which of the candidates, or none?
+    #[default]
+    Choice,
+    /// A yes-or-no question for each candidate, at the same time.
+    Each,
+    /// A yes-or-no question for each of the nearest exemplars, at the same time: does it mean the same?
+    Vote,
+}
+
+/// How `staged` finds the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fill {
+    /// All arguments of the function in one answer.
+    #[default]
+    Whole,
+    /// A question for each slot, at the same time.
+    Slots,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StagedOverrides {
+    pub detect: Option<Detect>,
+    pub fill: Option<Fill>,
 }
 
 /// Probabilities, 0 to 1.
@@ -58,6 +108,12 @@ pub struct LlmOverrides {
     pub candidates: Option<usize>,
     /// Exemplars shown as few-shot turns.
     pub shots: Option<usize>,
+    /// Times that a wrong answer is sent back with what was wrong.
+    pub retries: Option<u32>,
+    /// Milliseconds that one turn may take, retries included.
+    pub deadline_ms: Option<u64>,
+    /// Tokens that one turn may use, prompts and answers together; another question is asked only below it.
+    pub tokens: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

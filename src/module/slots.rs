@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     Diagnostic, Limits, Slot, SlotKind, SlotPath, Step,
     findings::{Findings, Place},
-    schema::type_names,
+    schema::{may_be_null, type_names},
 };
 
 /// Flattens normalised `parameters`. Where recursion begins, slots end: an optional one is left to the validator (with a
@@ -42,7 +42,7 @@ impl Walk<'_> {
             object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         for (name, schema) in properties {
             path.push(Step::Key(Arc::from(name.as_str())));
-            self.node(schema, path, required && names.contains(name.as_str()), "");
+            self.node(schema, path, required && names.contains(name.as_str()) && !may_be_null(schema), "");
             path.pop();
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn objects_and_arrays_flatten() {
         let (shown, slots, found) = flat(&json!({"type": "object", "required": ["who", "dishes"], "properties": {
-            "who": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]}}},
+            "who": {"type": "object", "required": ["name", "age"], "properties": {"name": {"type": "string"}, "age": {"type": ["integer", "null"]}}},
             "where": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}},
             "tags": {"type": "array", "description": "Labels", "items": {"type": "string"}},
             "dishes": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {

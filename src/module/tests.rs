@@ -49,7 +49,7 @@ fn assert_is(actual: &str, path: &str) {
 
 #[test]
 fn good_modules_load() {
-    for name in ["openai", "tools", "mcp", "openapi-json", "openapi-yaml", "opencui"] {
+    for name in ["openai", "tools", "mcp", "mcp-result", "openapi-json", "openapi-yaml", "opencui"] {
         let module = fixture(name);
         let mut text = outline(&module);
         for warning in &module.warnings {
@@ -103,6 +103,41 @@ fn a_module_may_be_a_schema_alone() {
     assert_eq!((module.map(|module| module.functions.len()), found.0), (Some(1), vec![]));
     let bare = r#"[{"name": "f"}]"#;
     assert_eq!(codes(&[("schema.json", bare)], &Limits::default()), ["empty-description schema.json/0"]);
+}
+
+/// The answer to `tools/list` in whatever wrapping it was kept.
+#[test]
+fn a_tool_list_may_be_wrapped() {
+    let list = json!([
+        {"name": "a", "description": "d", "inputSchema": {"type": "object", "properties": {"x": {"type": "integer"}}},
+         "outputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}, "execution": {"taskSupport": "forbidden"}},
+        {"name": "b", "title": "B", "inputSchema": {"type": "object"}},
+    ]);
+    let outlined = |schema: &Value| {
+        let (module, found) = from_texts(&[("schema.json", &schema.to_string())], &Limits::default());
+        let found: Vec<String> = found.0.iter().map(|found| format!("{}{}", found.code, found.pointer)).collect();
+        let module = module.unwrap_or_else(|| panic!("{schema}: {found:?}"));
+        assert_eq!(module.functions[1].description, "B");
+        (outline(&module), found)
+    };
+    let (bare, found) = outlined(&list);
+    assert!(found.is_empty(), "{found:?}");
+    for (schema, warnings) in [
+        (json!({"tools": list}), vec![]),
+        (json!({"tools": list, "nextCursor": null, "_meta": {}, "ttlMs": 5, "cacheScope": "private"}), vec![]),
+        (json!({"tools": list, "nextCursor": "x"}), vec!["incomplete-list/nextCursor"]),
+        (json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": list}}), vec![]),
+        (
+            json!({"jsonrpc": "2.0", "id": "a", "result": {"tools": list, "nextCursor": "x"}}),
+            vec!["incomplete-list/result/nextCursor"],
+        ),
+    ] {
+        let (outline, found) = outlined(&schema);
+        assert_eq!(outline, bare, "{schema}");
+        assert_eq!(found, warnings, "{schema}");
+    }
+    let error = r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}"#;
+    assert_eq!(codes(&[("schema.json", error)], &Limits::default()), ["unknown-format schema.json"]);
 }
 
 #[test]
@@ -191,8 +226,13 @@ fn a_change_of_a_file_changes_the_stamp() {
     let (stamp_before, version_before) =
         (stamp(directory.path()).expect("read"), content_version(directory.path()).expect("read"));
     fs::write(directory.path().join("exemplars.json"), "{}").expect("written");
-    assert_ne!(stamp(directory.path()).expect("read"), stamp_before);
+    let stamp_then = stamp(directory.path()).expect("read");
+    assert_ne!(stamp_then, stamp_before);
     assert_ne!(content_version(directory.path()).expect("read"), version_before);
+    fs::create_dir(directory.path().join("prompts")).expect("made");
+    assert_eq!(stamp(directory.path()).expect("read"), stamp_then);
+    fs::write(directory.path().join("prompts/retry.jinja"), "Again.").expect("written");
+    assert_ne!(stamp(directory.path()).expect("read"), stamp_then);
 }
 
 #[test]
@@ -399,5 +439,20 @@ proptest! {
             from_texts(&[("schema.yaml", &text)], &Limits::default()).1,
         );
         prop_assert_eq!(json_found.has_errors(), yaml_found.has_errors());
+    }
+}
+
+#[test]
+fn names_that_clients_write_find_their_function() {
+    for (one, other, expected) in [
+        ("me.test.OrderFood", "order_food", true),
+        ("order_food", "me.test.OrderFood", true),
+        ("OrderFood", "order-food", true),
+        ("me.test.OrderFood", "you.test.OrderFood", false),
+        ("order_food", "order", false),
+        ("", "", false),
+        ("me.test.", "", false),
+    ] {
+        assert_eq!(alike(one, other), expected, "{one} {other}");
     }
 }

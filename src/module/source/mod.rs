@@ -27,9 +27,21 @@ pub(super) const SCHEMA_FILES: [&str; 6] =
 pub(super) const EXEMPLARS_FILE: &str = "exemplars.json";
 pub(super) const RECOGNIZERS_FILE: &str = "recognizers.json";
 pub(super) const SETTINGS_FILE: &str = "module.toml";
+/// The directory of [`PROMPT_FILES`].
+pub(super) const PROMPTS: &str = "prompts";
 /// Prompts that a module may replace, by the name under which [`super::Module::prompts`] keeps them.
-pub(super) const PROMPT_FILES: [(&str, &str); 3] =
-    [("system", "prompts/system.jinja"), ("user", "prompts/user.jinja"), ("retry", "prompts/retry.jinja")];
+pub(super) const PROMPT_FILES: [(&str, &str); 10] = [
+    ("system", "prompts/system.jinja"),
+    ("structured", "prompts/structured.jinja"),
+    ("choice", "prompts/choice.jinja"),
+    ("each", "prompts/each.jinja"),
+    ("vote", "prompts/vote.jinja"),
+    ("fill", "prompts/fill.jinja"),
+    ("slot", "prompts/slot.jinja"),
+    ("yes_no", "prompts/yes_no.jinja"),
+    ("user", "prompts/user.jinja"),
+    ("retry", "prompts/retry.jinja"),
+];
 
 /// One file of a module as it was read.
 #[derive(Debug, Clone)]
@@ -271,11 +283,15 @@ pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings:
             for wrapper in ["tools", "functions"] {
                 if let Some(list) = list_under(wrapper) {
                     let place = Place::ROOT.key(wrapper);
+                    note_further_pages(file, map, &Place::ROOT, findings);
                     return openai::functions(file, document, list, place, limits, findings);
                 }
             }
             // The answer of an MCP server with its envelope.
-            if let Some(list) = document.pointer("/result/tools").and_then(Value::as_array) {
+            if let Some(result) = map.get("result").and_then(Value::as_object)
+                && let Some(list) = result.get("tools").and_then(Value::as_array)
+            {
+                note_further_pages(file, result, &Place::ROOT.key("result"), findings);
                 let place = Place::Start("/result/tools");
                 return openai::functions(file, document, list, place, limits, findings);
             }
@@ -303,6 +319,17 @@ pub(super) fn functions(file: &str, document: &Value, limits: &Limits, findings:
             findings.push(Diagnostic::error("unknown-format", file, "", message).hint(FORMATS));
             Vec::new()
         }
+    }
+}
+
+/// An MCP server tells its tools page by page; a page that is not the last one is not all.
+fn note_further_pages(file: &str, page: &Map<String, Value>, place: &Place<'_>, findings: &mut Findings) {
+    if page.get("nextCursor").and_then(Value::as_str).is_some_and(|cursor| !cursor.is_empty()) {
+        let message = "this is one page of a tool list: there are more tools behind `nextCursor`";
+        findings.push(
+            Diagnostic::warning("incomplete-list", file, place.key("nextCursor"), message)
+                .hint("ask for the other pages, put their tools into this list, and remove `nextCursor`"),
+        );
     }
 }
 

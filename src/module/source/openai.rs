@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, kind_of};
 
 /// Members that a function may have beside the ones that are read.
-const MEMBERS: [&str; 13] = [
+const MEMBERS: [&str; 14] = [
     "name",
     "description",
     "parameters",
@@ -15,6 +15,7 @@ const MEMBERS: [&str; 13] = [
     "inputSchema",
     "outputSchema",
     "annotations",
+    "execution",
     "_meta",
     "icons",
     "input_schema",
@@ -91,7 +92,14 @@ fn read(
             return None;
         }
     };
-    let description = super::text_member(function, "description", file, place, findings);
+    let mut description = super::text_member(function, "description", file, place, findings);
+    if description.is_empty() {
+        // MCP leaves the description to the author, and has two places for a title.
+        let titles = [function.get("title"), function.get("annotations").and_then(|hints| hints.get("title"))];
+        let title =
+            titles.into_iter().flatten().filter_map(Value::as_str).map(str::trim).find(|title| !title.is_empty());
+        description = title.unwrap_or_default().to_owned();
+    }
     let schema = ["parameters", "inputSchema", "input_schema"]
         .into_iter()
         .find_map(|key| function.get(key).filter(|value| !value.is_null()).map(|value| (key, value)));

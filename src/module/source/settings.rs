@@ -14,8 +14,12 @@ enum Expect {
     Bool,
     /// 0 to 1.
     Share,
-    Number,
+    /// 0 to 2.
+    Temperature,
+    /// From 0.
     Count,
+    /// From 1.
+    Positive,
     OneOf(&'static [&'static str]),
     Table(&'static [(&'static str, Expect)]),
     /// A table with names of the author's own.
@@ -27,16 +31,26 @@ const SETTINGS: Expect = Expect::Table(&[
     ("language", Expect::Text),
     ("time_zone", Expect::Text),
     ("instructions", Expect::Text),
-    ("strategy", Expect::OneOf(&["auto", "local", "tools"])),
+    ("strategy", Expect::OneOf(&["auto", "local", "tools", "structured", "staged"])),
+    (
+        "staged",
+        Expect::Table(&[
+            ("detect", Expect::OneOf(&["choice", "each", "vote"])),
+            ("fill", Expect::OneOf(&["whole", "slots"])),
+        ]),
+    ),
     ("thresholds", Expect::Table(&[("sure", Expect::Share), ("in_scope", Expect::Share)])),
     (
         "llm",
         Expect::Table(&[
             ("model", Expect::Text),
-            ("temperature", Expect::Number),
-            ("max_tokens", Expect::Count),
-            ("candidates", Expect::Count),
+            ("temperature", Expect::Temperature),
+            ("max_tokens", Expect::Positive),
+            ("candidates", Expect::Positive),
             ("shots", Expect::Count),
+            ("retries", Expect::Count),
+            ("deadline_ms", Expect::Positive),
+            ("tokens", Expect::Positive),
         ]),
     ),
     (
@@ -188,12 +202,14 @@ fn check_value(value: &DeValue<'_>, expected: &Expect, at: &Place<'_>, findings:
         Expect::Share => {
             number().is_none_or(|share| !(0.0..=1.0).contains(&share)).then(|| "a number from 0 to 1".to_owned())
         }
-        Expect::Number => {
-            number().is_none_or(|number| number < 0.0 || !number.is_finite()).then(|| "a number from 0".to_owned())
+        Expect::Temperature => {
+            number().is_none_or(|number| !(0.0..=2.0).contains(&number)).then(|| "a number from 0 to 2".to_owned())
         }
-        Expect::Count => {
-            let fits = value.is_integer() && number().is_some_and(|count| (0.0..=f64::from(u32::MAX)).contains(&count));
-            (!fits).then(|| "a whole number from 0".to_owned())
+        Expect::Count | Expect::Positive => {
+            let least = if matches!(expected, Expect::Positive) { 1 } else { 0 };
+            let range = f64::from(least)..=f64::from(u32::MAX);
+            let fits = value.is_integer() && number().is_some_and(|count| range.contains(&count));
+            (!fits).then(|| format!("a whole number from {least}"))
         }
         Expect::OneOf(names) => {
             let fits = value.as_str().is_some_and(|name| names.contains(&name));
@@ -274,7 +290,8 @@ mod tests {
     #[test]
     fn the_table_is_what_serde_reads() {
         let full = "description = 'd'\nlanguage = 'pt-BR'\ntime_zone = 'Europe/Berlin'\ninstructions = 'i'\nstrategy = 'tools'\n\
-            [thresholds]\nsure = 0.8\nin_scope = 0\n[llm]\nmodel = 'm'\ntemperature = 0.1\nmax_tokens = 5\ncandidates = 3\nshots = 2\n\
+            [thresholds]\nsure = 0.8\nin_scope = 0\n[staged]\ndetect = 'vote'\nfill = 'slots'\n[llm]\nmodel = 'm'\ntemperature = 0.1\nmax_tokens = 5\ncandidates = 3\nshots = 2\n\
+            retries = 1\ndeadline_ms = 500\ntokens = 900\n\
             [functions.f]\nconfirm = false\n[functions.f.slots.s]\nquestion = 'q'\nrecognizer = 'r'\ngrounding = 'free'\n";
         let (settings, found) = read_all(full);
         assert_eq!(found, []);

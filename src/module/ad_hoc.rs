@@ -1,0 +1,216 @@
+//! A module out of the functions that a request brings, with what another module knows of those of the same name.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    Diagnostics, Exemplar, Function, Limits, Module, ModuleName, Piece, Recognizer, RecognizerId, RecognizerKind,
+    Settings, Slot,
+    findings::Findings,
+    load::assemble,
+    source::{SCHEMA_FILES, SourceFile},
+};
+
+/// What the functions of one request may be at most: they are a stranger's, and compiled while a client waits.
+#[must_use]
+pub fn ad_hoc_limits(limits: &Limits) -> Limits {
+    Limits {
+        // As many tools as the `OpenAI` API takes.
+        functions: limits.functions.min(128),
+        slots: limits.slots.min(200),
+        schema_nodes: limits.schema_nodes.min(2_000),
+        module_schema_nodes: limits.module_schema_nodes.min(20_000),
+        ..limits.clone()
+    }
+}
+
+/// Makes a module of `functions`, each as the `OpenAI` API has it (`name`, `description`, `parameters`).
+///
+/// A function whose name `known` has too brings from there its exemplars, and for slots at the same path the recognizers
+/// and the questions; the settings and prompts are `known`'s. No other function of `known` is in the module.
+///
+/// # Errors
+/// Everything that was found if one finding is an error; pointers start with the position in `functions`.
+pub fn ad_hoc(
+    name: ModuleName,
+    functions: &[Value],
+    known: Option<&Module>,
+    limits: &Limits,
+) -> Result<Module, Diagnostics> {
+    let bytes = serde_json::to_vec(functions).expect("JSON values are JSON");
+    let files = [SourceFile { name: SCHEMA_FILES[0].to_owned(), bytes }];
+    let (module, diagnostics) = assemble(name, &files, &ad_hoc_limits(limits), Findings::new());
+    let mut module = module.ok_or(diagnostics)?;
+    if let Some(known) = known {
+        graft(&mut module, known);
+    }
+    Ok(module)
+}
+
+fn graft(module: &mut Module, known: &Module) {
+    let mut settings = Settings { functions: BTreeMap::new(), ..known.settings.clone() };
+    let mut brought = Brought { known, ids: BTreeMap::new() };
+    let Module { functions, recognizers, .. } = module;
+    for function in functions {
+        let Some(id) = known.function_named(&function.name) else { continue };
+        let from = known.function(id);
+        if function.description.is_empty() {
+            function.description.clone_from(&from.description);
+        }
+        for slot in &mut function.slots {
+            if let Some(same) = from.slots.iter().find(|same| same.path == slot.path) {
+                brought.bind(slot, same, recognizers);
+            }
+        }
+        function.exemplars = from.exemplars.iter().map(|exemplar| moved(exemplar, from, function)).collect();
+        if let Some(own) = known.settings.functions.get(&from.name) {
+            settings.functions.insert(function.name.clone(), own.clone());
+        }
+    }
+    module.settings = settings;
+    module.prompts.clone_from(&known.prompts);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(module.version.as_bytes()).update(known.version.as_bytes());
+    module.version = hasher.finalize().to_hex().to_string();
+}
+
+/// Recognizers of another module, as they are taken over.
+struct Brought<'a> {
+    known: &'a Module,
+    /// From the other module's to the new one's.
+    ids: BTreeMap<RecognizerId, RecognizerId>,
+}
+
+impl Brought<'_> {
+    /// What the other module's authors chose for the slot comes first; what its own schema says is kept behind.
+    fn bind(&mut self, slot: &mut Slot, same: &Slot, recognizers: &mut Vec<Recognizer>) {
+        let mut bound: Vec<RecognizerId> = same.recognizers.iter().map(|id| self.take(*id, recognizers)).collect();
+        let implied = std::mem::take(&mut slot.recognizers);
+        bound.extend(implied.into_iter().filter(|id| !same.recognizers.iter().any(|known| self.is_same(*known, *id))));
+        bound.dedup();
+        slot.recognizers = bound;
+        slot.question.clone_from(&same.question);
+    }
+
+    fn is_same(&self, known: RecognizerId, new: RecognizerId) -> bool {
+        self.ids.get(&known) == Some(&new)
+    }
+
+    fn take(&mut self, id: RecognizerId, recognizers: &mut Vec<Recognizer>) -> RecognizerId {
+        let recognizer = self.known.recognizer(id);
+        *self.ids.entry(id).or_insert_with(|| {
+            let place = recognizers.iter().position(|own| own.name == recognizer.name && are_alike(own, recognizer));
+            RecognizerId::from_index(place.unwrap_or_else(|| {
+                recognizers.push(recognizer.clone());
+                recognizers.len() - 1
+            }))
+        })
+    }
+}
+
+fn are_alike(one: &Recognizer, other: &Recognizer) -> bool {
+    match (&one.kind, &other.kind) {
+        (RecognizerKind::List(one), RecognizerKind::List(other)) => one == other,
+        (RecognizerKind::Pattern(one), RecognizerKind::Pattern(other)) => one == other,
+        (RecognizerKind::Builtin(one), RecognizerKind::Builtin(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// The exemplar, its slots pointing into the new function; a slot that it lacks stays a label.
+fn moved(exemplar: &Exemplar, from: &Function, to: &Function) -> Exemplar {
+    let pieces = exemplar.pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => Piece::Text(text.clone()),
+        Piece::Slot { label, slot } => {
+            let path = slot.map(|slot| &from.slot(slot).path);
+            let slot = to.slot_ids().find(|id| Some(&to.slot(*id).path) == path);
+            Piece::Slot { label: label.clone(), slot }
+        }
+    });
+    Exemplar { pieces: pieces.collect(), ..exemplar.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::module::load::from_texts;
+
+    fn name() -> ModuleName {
+        ModuleName::new("uptake").expect("a good name")
+    }
+
+    fn known() -> Module {
+        let schema = json!([
+            {"name": "weather", "description": "The weather", "parameters": {"type": "object", "required": ["city"],
+             "properties": {"city": {"type": "string"}, "unit": {"type": "string", "enum": ["c", "f"]}}}},
+            {"name": "delete_all", "description": "Deletes everything"}
+        ]);
+        let exemplars =
+            json!({"weather": [{"template": "how warm is it in <city> in <unit>"}], "delete_all": ["wipe it"]});
+        let recognizers = json!({
+            "recognizers": {"town": {"rec_type": "list", "instances": [{"label": "Oslo", "expressions": ["kristiania"]}]}},
+            "slots": {"city": "town"}
+        });
+        let settings = "language = \"en\"\n[functions.weather.slots.city]\nquestion = \"Where?\"\n";
+        let texts = [
+            ("schema.json", schema.to_string()),
+            ("exemplars.json", exemplars.to_string()),
+            ("recognizers.json", recognizers.to_string()),
+            ("module.toml", settings.to_owned()),
+        ];
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let (module, found) = from_texts(&texts, &Limits::default());
+        module.unwrap_or_else(|| panic!("{found}"))
+    }
+
+    #[test]
+    fn a_known_function_brings_what_is_known_of_it_and_nothing_else_comes_along() {
+        let known = known();
+        let functions = [
+            json!({"name": "weather", "parameters": {"type": "object", "properties": {
+                "day": {"type": "string", "format": "date"}, "city": {"type": "string"}}}}),
+            json!({"name": "sing", "description": "Sings"}),
+        ];
+        let module = ad_hoc(name(), &functions, Some(&known), &Limits::default()).expect("it loads");
+        let names: Vec<&str> = module.functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["weather", "sing"]);
+        let weather = &module.functions[0];
+        assert_eq!(weather.description, "The weather");
+        let city = weather.slots.iter().find(|slot| slot.label() == "city").expect("a slot");
+        assert_eq!(city.question.as_deref(), Some("Where?"));
+        assert_eq!(module.recognizer(city.recognizers[0]).name, "town");
+        let slots: Vec<_> = weather.exemplars[0]
+            .pieces
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Slot { label, slot } => Some((label.as_str(), slot.map(|id| weather.slot(id).label()))),
+                Piece::Text(_) => None,
+            })
+            .collect();
+        assert_eq!(slots, [("city", Some("city")), ("unit", None)]);
+        assert_eq!(module.settings.functions.keys().collect::<Vec<_>>(), ["weather"]);
+        let alone = ad_hoc(name(), &functions, None, &Limits::default()).expect("it loads");
+        assert_ne!(alone.version, module.version);
+        assert!(alone.functions[0].exemplars.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let functions = [json!({"name": "a"}), json!({"name": "b", "parameters": {"type": "array"}})];
+        let found = ad_hoc(name(), &functions, None, &Limits::default()).expect_err("parameters are objects");
+        assert_eq!(found.errors().next().map(|found| found.pointer.as_str()), Some("/1/parameters"));
+    }
+
+    #[test]
+    fn a_dialect_is_no_fault() {
+        let parameters = json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+            "properties": {"room": {"type": "string"}}, "additionalProperties": false});
+        let functions = [json!({"name": "a", "description": "b", "parameters": parameters, "strict": true})];
+        let module = ad_hoc(name(), &functions, None, &Limits::default()).expect("it loads");
+        assert_eq!(module.warnings, []);
+        assert_eq!(module.functions[0].slots.len(), 1);
+    }
+}
