@@ -1,10 +1,12 @@
 //! Modules ready to serve: prepared off to the side (everything that can fail), installed at once (nothing can fail),
 //! and pinned by each request for as long as it runs.
 
+mod ad_hoc;
+
 use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -15,10 +17,12 @@ use crate::{
     align::Aligner,
     call::Validator,
     embed::{EmbedError, SharedEmbedder},
+    llm::Tool,
     module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
     recognize::Recognizers,
-    retrieve::{Background, BuildError, Index, RetrieveOptions, documents},
+    retrieve::{Background, BuildError, Index, IndexReport, RetrieveOptions, documents},
 };
+use ad_hoc::AdHoc;
 
 /// One version of a module with everything compiled. Immutable.
 #[derive(Debug)]
@@ -30,6 +34,17 @@ pub struct Snapshot {
     pub index: Index,
     /// The score that the best function usually gets for what is none of the module's business.
     pub usual_score: f32,
+    /// Of each function, by its index.
+    pub shown: Vec<Shown>,
+}
+
+/// What model servers need of a function, whatever was said: made by `understand`, where it is first needed.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// The tool for servers that refuse strict ones, and for all others.
+    pub tools: [OnceLock<Tool>; 2],
+    /// The words of its exemplars, folded.
+    pub words: OnceLock<HashSet<String>>,
 }
 
 /// Where modules live and how they are kept.
@@ -45,6 +60,8 @@ pub struct ModulesOptions {
     /// Milliseconds that a request waits for a changed module; after that it is answered from the version before,
     /// while the build goes on.
     pub reload_wait_ms: u64,
+    /// Sets of functions that requests brought (`tools`), kept compiled.
+    pub ad_hoc: usize,
     pub limits: Limits,
 }
 
@@ -55,6 +72,7 @@ impl Default for ModulesOptions {
             index: "data/index".into(),
             reload: true,
             reload_wait_ms: 2_000,
+            ad_hoc: 64,
             limits: Limits::default(),
         }
     }
@@ -140,6 +158,7 @@ struct Shared {
     embedder: SharedEmbedder,
     /// Embedded at the first build.
     background: tokio::sync::OnceCell<Arc<Background>>,
+    ad_hoc: AdHoc,
 }
 
 impl Snapshots {
@@ -150,6 +169,7 @@ impl Snapshots {
                 served: ArcSwap::default(),
                 failures: Mutex::default(),
                 building: Mutex::default(),
+                ad_hoc: AdHoc::new(options.ad_hoc),
                 options,
                 retrieve,
                 embedder,
@@ -191,36 +211,15 @@ impl Snapshots {
             source: LoadError::Io { path: directory.clone(), source },
         })?;
         let (owned, limits) = (name.clone(), self.shared.options.limits.clone());
-        let compiled =
-            tokio::task::spawn_blocking(move || compile(&directory, &owned, &limits)).await.map_err(|_| {
-                PrepareError::Compile { name: name.clone(), reason: "the build was interrupted".to_owned() }
-            })?;
-        let Parts { module, recognizers, aligner, validator } = compiled?;
-
+        let compiled = tokio::task::spawn_blocking(move || compile(load(&directory, &owned, &limits)?))
+            .await
+            .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
-        let (index, indexed) = Index::build(
-            documents(&module),
-            module.functions.len(),
-            module.settings.language.as_deref().unwrap_or("en"),
-            &*self.shared.embedder,
-            Some(&store),
-            &self.shared.retrieve,
-            progress,
-        )
-        .await
-        .map_err(|error| not_indexed(name, error))?;
-        let background = self.background().await.map_err(|error| not_indexed(name, error))?;
-        let measured = tokio::task::spawn_blocking(move || {
-            let usual_score = index.usual_score(&background);
-            (index, usual_score)
-        });
-        let (index, usual_score) = measured.await.map_err(|_| PrepareError::Compile {
-            name: name.clone(),
-            reason: "the build was interrupted".to_owned(),
-        })?;
+        let (snapshot, indexed) = self.index(compiled?, Some(&store), progress).await?;
+        let module = &snapshot.module;
 
         let previous = self.get(name);
-        let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), &module);
+        let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), module);
         let report = BuildReport {
             module: name.to_string(),
             version: module.version.clone(),
@@ -236,8 +235,37 @@ impl Snapshots {
             warnings: Diagnostics(module.warnings.clone()),
             took_ms: started.elapsed().as_secs_f64() * 1_000.0,
         };
-        let snapshot = Arc::new(Snapshot { module, recognizers, aligner, validator, index, usual_score });
-        Ok(Prepared { snapshot, report, stamp })
+        Ok(Prepared { snapshot: Arc::new(snapshot), report, stamp })
+    }
+
+    /// Embeds and indexes what was compiled; `store` keeps the vectors.
+    async fn index(
+        &self,
+        parts: Parts,
+        store: Option<&Path>,
+        progress: Progress<'_>,
+    ) -> Result<(Snapshot, IndexReport), PrepareError> {
+        let Parts { module, recognizers, aligner, validator } = parts;
+        let name = &module.name;
+        let (index, indexed) = Index::build(
+            documents(&module),
+            module.functions.len(),
+            module.settings.language.as_deref().unwrap_or("en"),
+            &*self.shared.embedder,
+            store,
+            &self.shared.retrieve,
+            progress,
+        )
+        .await
+        .map_err(|error| not_indexed(name, error))?;
+        let background = self.background().await.map_err(|error| not_indexed(name, error))?;
+        let measured = tokio::task::spawn_blocking(move || {
+            let usual_score = index.usual_score(&background);
+            (index, usual_score)
+        });
+        let (index, usual_score) = measured.await.map_err(|_| interrupted(name))?;
+        let shown = module.functions.iter().map(|_| Shown::default()).collect();
+        Ok((Snapshot { module, recognizers, aligner, validator, index, usual_score, shown }, indexed))
     }
 
     async fn background(&self) -> Result<Arc<Background>, BuildError> {
@@ -344,7 +372,7 @@ impl Snapshots {
         match build.await {
             Ok(Ok(())) => self.get(name).ok_or_else(|| self.failure(name)),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(PrepareError::Compile { name: name.clone(), reason: "the build was interrupted".to_owned() }),
+            Err(_) => Err(interrupted(name)),
         }
     }
 
@@ -407,6 +435,10 @@ fn not_indexed(name: &ModuleName, error: BuildError) -> PrepareError {
     }
 }
 
+fn interrupted(name: &ModuleName) -> PrepareError {
+    PrepareError::Compile { name: name.clone(), reason: "the build was interrupted".to_owned() }
+}
+
 struct Parts {
     module: Module,
     recognizers: Recognizers,
@@ -414,12 +446,15 @@ struct Parts {
     validator: Validator,
 }
 
-fn compile(directory: &std::path::Path, name: &ModuleName, limits: &Limits) -> Result<Parts, PrepareError> {
-    let module = module::load(directory, name.clone(), limits).map_err(|error| match error {
+fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, PrepareError> {
+    module::load(directory, name.clone(), limits).map_err(|error| match error {
         LoadError::Refused(diagnostics) => PrepareError::Refused { name: name.clone(), diagnostics },
         source @ LoadError::Io { .. } => PrepareError::Load { name: name.clone(), source },
-    })?;
-    let uncompilable = |reason: String| PrepareError::Compile { name: name.clone(), reason };
+    })
+}
+
+fn compile(module: Module) -> Result<Parts, PrepareError> {
+    let uncompilable = |reason: String| PrepareError::Compile { name: module.name.clone(), reason };
     let recognizers = Recognizers::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
     let validator = Validator::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
     let aligner = Aligner::compile(&module);
