@@ -54,8 +54,20 @@ impl Aligner {
     /// is not repeated comes once at most. Linear in the length of the utterance.
     #[must_use]
     pub fn align(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Vec<Filling> {
+        self.align_answer(function, utterance, anchors, &[])
+    }
+
+    /// The same of what may be an answer: values of the `expected` slots are likelier than their words make them.
+    #[must_use]
+    pub fn align_answer(
+        &self,
+        function: FunctionId,
+        utterance: &Utterance,
+        anchors: &[Anchor],
+        expected: &[SlotId],
+    ) -> Vec<Filling> {
         let words = self.read(utterance);
-        let mut fillings = lattice::decode(self, function, utterance, &words, anchors);
+        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected);
         for filling in &mut fillings {
             // To the letter: "$5" is more than the word in it.
             filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);

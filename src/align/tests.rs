@@ -64,6 +64,23 @@ fn an_anchor_outweighs_the_words_that_it_is_made_of() {
 }
 
 #[test]
+fn a_slot_that_was_asked_for_takes_the_bare_answer() {
+    let module = music();
+    let aligner = Aligner::compile(&module);
+    let artist = slot(&module, "artist");
+    for (said, value) in [("Adele", Span::new(0, 5)), ("it is for Adele please", Span::new(10, 15))] {
+        let utterance = Utterance::new(said);
+        let read = |expected: &[SlotId]| aligner.align_answer(FunctionId::from_index(0), &utterance, &[], expected);
+        let found: Vec<(SlotId, Span)> = read(&[artist]).iter().map(|one| (one.slot, one.span)).collect();
+        assert_eq!(found, [(artist, value)], "{said}");
+        let confidence = |fillings: &[Filling]| {
+            fillings.iter().find(|one| one.slot == artist && one.span == value).map_or(0.0, |one| one.confidence)
+        };
+        assert!(confidence(&read(&[artist])) > confidence(&read(&[])), "{said}");
+    }
+}
+
+#[test]
 fn two_values_of_one_kind_go_to_two_slots_in_order() {
     let module = music();
     let aligner = Aligner::compile(&module);

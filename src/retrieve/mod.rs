@@ -368,6 +368,18 @@ impl Index {
     /// `among` if given. Plain computing, no waiting.
     #[must_use]
     pub fn search(&self, query: &Query<'_>, limit: usize, among: Option<&[FunctionId]>) -> Vec<Candidate> {
+        self.search_without(query, limit, among, &[])
+    }
+
+    /// The same as if the `silent` exemplars were not there. Exact but for the order of equals.
+    #[must_use]
+    pub fn search_without(
+        &self,
+        query: &Query<'_>,
+        limit: usize,
+        among: Option<&[FunctionId]>,
+        silent: &[(FunctionId, ExemplarId)],
+    ) -> Vec<Candidate> {
         if limit == 0 {
             return Vec::new();
         }
@@ -380,7 +392,8 @@ impl Index {
             }
             allowed
         });
-        let view = View::new(self, query, allowed.as_deref());
+        let mut view = View::new(self, query, allowed.as_deref());
+        view.silence(silent);
         let mut scored: Vec<(usize, f32)> = (0..self.functions)
             .filter(|&function| allowed.as_ref().is_none_or(|allowed| allowed[function]))
             .map(|function| (function, view.signals(function).score()))
@@ -410,6 +423,8 @@ struct View<'a> {
     /// Per row of each shelf, or empty if no word matched.
     description_words: Vec<f32>,
     exemplar_words: Vec<f32>,
+    /// Rows of exemplars that do not speak, ascending.
+    silent: Vec<usize>,
 }
 
 /// Approximate cosines of exemplars.
@@ -442,7 +457,45 @@ impl<'a> View<'a> {
             exemplar_words: index.exemplars.lexical.scores(&words),
             asymmetric,
             symmetric,
+            silent: Vec::new(),
         }
+    }
+
+    /// Leaves out these exemplars, also of what theirs say together.
+    fn silence(&mut self, exemplars: &[(FunctionId, ExemplarId)]) {
+        let shelf = &self.index.exemplars;
+        let known = exemplars.iter().filter(|(function, _)| function.index() < self.index.functions);
+        let rows = known.filter_map(|(function, exemplar)| {
+            let rows = shelf.rows(function.index());
+            let is_it = |source: &Source| matches!(source, Source::Exemplar { id, .. } if id == exemplar);
+            shelf.sources[rows.clone()].iter().position(is_it).map(|at| rows.start + at)
+        });
+        self.silent = rows.collect();
+        self.silent.sort_unstable();
+        for function in 0..self.index.functions {
+            if self.has_silent(&shelf.rows(function)) {
+                self.centroids[function] = self.centroid(function);
+            }
+        }
+    }
+
+    fn has_silent(&self, rows: &Range<usize>) -> bool {
+        let at = self.silent.partition_point(|row| *row < rows.start);
+        self.silent.get(at).is_some_and(|row| *row < rows.end)
+    }
+
+    fn is_silent(&self, row: usize) -> bool {
+        self.silent.binary_search(&row).is_ok()
+    }
+
+    /// Exact cosine of the mean of a function's positive exemplars that speak.
+    fn centroid(&self, function: usize) -> f32 {
+        let Some(query) = &self.symmetric else { return 0.0 };
+        let rows = self.index.exemplars.rows(function);
+        if !self.has_silent(&rows) {
+            return self.index.centroids.cosine(query, function);
+        }
+        mean_direction(&self.index.exemplars, rows.filter(|row| !self.is_silent(*row))).cosine(query, 0)
     }
 
     /// From the approximate cosines.
@@ -471,8 +524,11 @@ impl<'a> View<'a> {
         let word_at = |at: usize| words.map_or(0.0, |words| words[at]);
         let (mut dense, mut lexical) = (BestMean::default(), BestMean::default());
         let (mut positive, mut negative) = (None, None);
-        if self.index.has_negative[function] {
+        if self.index.has_negative[function] || self.has_silent(&rows) {
             for (at, (&cosine, row)) in exemplars.iter().zip(rows).enumerate() {
+                if self.is_silent(row) {
+                    continue;
+                }
                 let score = fuse::exemplar_score(cosine, word_at(at));
                 let nearest = if is_negative(self.index.exemplars.sources[row]) {
                     &mut negative
@@ -530,12 +586,13 @@ impl<'a> View<'a> {
             Some(query) => described.clone().map(|row| index.descriptions.vectors.cosine(query, row)).collect(),
             None => vec![0.0; described.len()],
         };
-        let centroid = self.symmetric.as_ref().map_or(0.0, |query| index.centroids.cosine(query, function));
+        let centroid = self.centroid(function);
         let signals = self.fuse(function, centroid, &cosines, &descriptions);
 
         let mut evidence: Vec<(usize, Evidence)> = cosines
             .into_iter()
             .zip(rows)
+            .filter(|(_, row)| !self.is_silent(*row))
             .map(|(dense, row)| {
                 let lexical = word_at(row);
                 let score = fuse::exemplar_score(dense, lexical).clamp(0.0, 1.0);
@@ -605,17 +662,24 @@ fn centroids(exemplars: &Shelf, functions: usize) -> Vectors {
     let dimensions = exemplars.vectors.dimensions();
     let mut floats = Vec::with_capacity(functions * dimensions);
     for function in 0..functions {
-        let mut sum = vec![0.0_f64; dimensions];
-        for row in exemplars.rows(function).filter(|&row| !is_negative(exemplars.sources[row])) {
-            for (sum, &value) in sum.iter_mut().zip(exemplars.vectors.row(row)) {
-                *sum += f64::from(value);
-            }
-        }
-        let length = sum.iter().map(|value| value * value).sum::<f64>().sqrt();
-        #[expect(clippy::cast_possible_truncation, reason = "a component of a unit vector")]
-        floats.extend(sum.iter().map(|value| if length > 1e-9 { (value / length) as f32 } else { 0.0 }));
+        floats.extend_from_slice(mean_direction(exemplars, exemplars.rows(function)).row(0));
     }
     Vectors::new(dimensions, floats)
+}
+
+/// The direction of the mean of these rows, negative ones aside, as one row; zeros if there is none.
+fn mean_direction(exemplars: &Shelf, rows: impl Iterator<Item = usize>) -> Vectors {
+    let dimensions = exemplars.vectors.dimensions();
+    let mut sum = vec![0.0_f64; dimensions];
+    for row in rows.filter(|&row| !is_negative(exemplars.sources[row])) {
+        for (sum, &value) in sum.iter_mut().zip(exemplars.vectors.row(row)) {
+            *sum += f64::from(value);
+        }
+    }
+    let length = sum.iter().map(|value| value * value).sum::<f64>().sqrt();
+    #[expect(clippy::cast_possible_truncation, reason = "a component of a unit vector")]
+    let floats = sum.iter().map(|value| if length > 1e-9 { (value / length) as f32 } else { 0.0 });
+    Vectors::new(dimensions, floats.collect())
 }
 
 /// Stands for the rows of a graph and how it is made.
@@ -795,6 +859,38 @@ mod tests {
             shown(2, 0, "i want two pizzas"),
             shown_as(2, 1, "i want to know what a pizza costs", OwnerMode::Negative),
         ]
+    }
+
+    /// Word for word the index that never had them, but for BM25, which knows how common each word is in all of them.
+    #[test]
+    fn silent_exemplars_do_not_speak() {
+        let index = build(music_and_weather());
+        let text = "i want to know what a pizza costs";
+        let vector = vector::unit(Hashed::vector(text)).unwrap_or_default();
+        let query = Query { text, asymmetric: &vector, symmetric: &vector };
+        let id =
+            |function: usize, exemplar: usize| (FunctionId::from_index(function), ExemplarId::from_index(exemplar));
+        let search = |silent: &[(FunctionId, ExemplarId)]| index.search_without(&query, 3, None, silent);
+        let of = |found: &[Candidate], function: usize| {
+            found.iter().find(|one| one.function.index() == function).cloned().expect("all are found")
+        };
+        assert_eq!(search(&[]), index.search(&query, 3, None));
+        let spoken = of(&search(&[]), 2);
+        assert!(spoken.score == 0.0 && spoken.negative.is_some());
+        let without_negative = of(&search(&[id(2, 1)]), 2);
+        assert!(without_negative.score > 0.0 && without_negative.negative.is_none());
+        let silenced = of(&search(&[id(2, 0), id(2, 1), id(9, 0), id(0, 9)]), 2);
+        assert!(silenced.exemplars.is_none(), "it lives by its description: {silenced:?}");
+        assert!(silenced.evidence.iter().all(|found| found.source == Source::Description));
+        // The others are as they were.
+        assert_eq!(of(&search(&[id(2, 0)]), 0), of(&search(&[]), 0));
+        // What is left of a function's exemplars is what an index of them alone would say.
+        let mut fewer = music_and_weather();
+        fewer.retain(|document| document.dense != "play some jazz");
+        let alone = build(fewer).search(&query, 3, None);
+        let (left, built) = (of(&search(&[id(0, 0)]), 0).exemplars, of(&alone, 0).exemplars);
+        let dense = |signals: Option<ExemplarSignals>| signals.map(|signals| (signals.dense, signals.centroid));
+        assert_eq!(dense(left), dense(built));
     }
 
     #[test]
