@@ -9,14 +9,14 @@ use crate::{
 
 /// A value for a slot, and where it was said.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Said {
+pub(crate) struct Said {
     pub slot: SlotId,
     pub span: Span,
     pub value: Value,
 }
 
 /// The arguments, and for each of `said` the JSON pointer at which its value went (`None` if it found no place).
-pub(super) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Value>, Vec<Option<String>>) {
+pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Value>, Vec<Option<String>>) {
     let mut root = Value::Object(Map::new());
     let items = item_numbers(function, said);
     // Members stand in the order of the schema; the values of one slot stay in the order in which they were said.

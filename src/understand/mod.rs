@@ -4,32 +4,55 @@
 //! construction.
 
 use std::{
-    sync::Arc,
-    time::{Duration, Instant},
+    sync::{Arc, OnceLock},
+    time::Instant,
 };
 
 use serde::{Deserialize, Serialize};
 
-mod assemble;
+pub(crate) mod assemble;
 mod belief;
+mod budget;
+mod clauses;
+mod dialogue;
+mod expected;
+mod guard;
+mod neutral;
 pub mod outcome;
+mod overloads;
 mod prompt;
 mod question;
 mod reading;
+pub mod request;
+mod ruled_out;
+mod schema;
+mod segment;
 mod strategy;
+mod template;
+pub mod yes_no;
 
-pub use outcome::{About, Attempt, DecidedBy, Frame, Outcome, Question, Timings, Trace, Turn};
+pub use budget::BudgetOverrides;
+pub use dialogue::Said;
+pub use expected::{Asked, Expected, Hint};
+pub use outcome::{About, Attempt, DecidedBy, Frame, Outcome, Question, Segment, Timings, Trace, Turn};
 
 use crate::{
     embed::{EmbedError, Purpose, SharedEmbedder},
-    llm::{LlmError, SharedChatModel},
-    module::{FunctionId, settings::StrategyName},
+    llm::{self, Capabilities, LlmError, Server, Support},
+    module::{
+        FunctionId,
+        settings::{Detect, Fill, StrategyName},
+    },
     recognize::Context,
     retrieve::Query,
     snapshot::Snapshot,
-    text::{self, Utterance},
+    text::{self, Span, Utterance},
 };
-use strategy::{Decision, Local, Situation, Strategy, Tools};
+use budget::Budget;
+use clauses::Clause;
+use dialogue::Heard;
+use segment::Part;
+use strategy::{Brief, Decision, Exchange, Local, Replied, Situation, Spent, Staged, Structured, Tools};
 
 /// How the server understands where a module does not say otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +75,17 @@ pub struct UnderstandOptions {
     pub retries: u32,
     /// Milliseconds that one turn may take with a model server, retries included.
     pub deadline_ms: u64,
+    /// Tokens that one turn may use, prompts and answers together: no further question is asked past it.
+    pub tokens: u64,
+    pub staged: StagedOptions,
+}
+
+/// How the strategy `staged` goes about its stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StagedOptions {
+    pub detect: Detect,
+    pub fill: Fill,
 }
 
 impl Default for UnderstandOptions {
@@ -66,6 +100,8 @@ impl Default for UnderstandOptions {
             time_zone: "UTC".to_owned(),
             retries: 2,
             deadline_ms: 20_000,
+            tokens: 32_000,
+            staged: StagedOptions::default(),
         }
     }
 }
@@ -79,6 +115,33 @@ pub struct TurnRequest {
     pub now: Option<jiff::Zoned>,
     /// Only these functions may be chosen; all if `None`.
     pub among: Option<Vec<FunctionId>>,
+    /// What this turn may spend on a model server; never more than server and module allow.
+    pub budget: BudgetOverrides,
+    /// The function is known, and only its slots are to be found; then nothing is out of scope.
+    pub given: Option<FunctionId>,
+    /// What was just asked for, if the utterance may be an answer.
+    pub expected: Expected,
+    /// What somebody else's recognizers found.
+    pub hints: Vec<Hint>,
+    /// The conversation before, oldest first.
+    pub history: Vec<Said>,
+    /// What the client's developer tells a model server, behind the module's own instructions.
+    pub instructions: Option<String>,
+    pub demand: Demand,
+    /// The utterance is about one thing: it is not taken apart into several requests.
+    pub single: bool,
+}
+
+/// Whether there must be a call. What was not said is asked for all the same: nothing is ever made up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Demand {
+    /// If something is meant.
+    #[default]
+    Auto,
+    /// Something is meant: where it is not clear what, that is a question.
+    Required,
+    /// This function is meant, and no other.
+    Function(FunctionId),
 }
 
 /// A failure of ours or of the model server. What a person said is never the cause, except for its length.
@@ -95,44 +158,119 @@ pub enum TurnError {
     /// A template of the module does not render.
     #[error("{0}")]
     Prompt(String),
+    /// Nothing was asked: the first question alone would take more than the turn may use.
+    #[error("a question to the model server takes about {needed} tokens, and the turn's budget is {allowed}")]
+    OverBudget { needed: u64, allowed: u64 },
     #[error("the model server failed and nothing local could answer: {0}")]
     Llm(#[from] LlmError),
 }
+
+/// What was replied to a yes-or-no question, and what it cost to find out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    pub reply: yes_no::Reply,
+    /// No model server had a say.
+    pub is_local: bool,
+    pub attempts: Vec<Attempt>,
+    pub usage: llm::Usage,
+}
+
+/// How sure a model server's answer is that the local one does not share.
+const WITNESSED: f32 = 0.75;
 
 /// Holds what turns share; cheap to clone.
 #[derive(Clone)]
 pub struct Understander {
     options: Arc<UnderstandOptions>,
     embedder: SharedEmbedder,
-    local: Local,
-    tools: Option<Tools>,
+    /// The preferred one first.
+    servers: Arc<[Server]>,
 }
 
 impl Understander {
+    /// `servers` are model servers, the preferred one first; the next is asked where one fails.
     #[must_use]
-    pub fn new(options: UnderstandOptions, embedder: SharedEmbedder, chat: Option<SharedChatModel>) -> Self {
-        Self { options: options.into(), embedder, local: Local, tools: chat.map(Tools::new) }
+    pub fn new(options: UnderstandOptions, embedder: SharedEmbedder, servers: Vec<Server>) -> Self {
+        Self { options: options.into(), embedder, servers: servers.into() }
     }
 
-    /// Understands one utterance.
+    /// Understands one utterance, with what it takes from the conversation before it.
     ///
     /// # Errors
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
+        self.read(&request.utterance)?;
+        if let Some(heard) = Heard::reply(&snapshot.module, request, self.options.max_utterance)
+            && !self.is_another_request(snapshot, request, &heard).await?
+        {
+            return self.understand(snapshot, request, &heard).await.map(|turn| heard.located(turn));
+        }
+        self.understand(snapshot, request, &Heard::alone(request)).await
+    }
+
+    /// Whether what may be a reply to a question is surely a call of something else by itself.
+    async fn is_another_request(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+        heard: &Heard<'_>,
+    ) -> Result<bool, TurnError> {
+        let alone = TurnRequest {
+            utterance: request.utterance.clone(),
+            strategy: Some(StrategyName::Local),
+            now: request.now.clone(),
+            among: request.among.clone(),
+            single: request.single,
+            ..TurnRequest::default()
+        };
+        let turn = self.understand(snapshot, &alone, &Heard::alone(&alone)).await?;
+        let sure = snapshot.module.settings.thresholds.sure.unwrap_or(self.options.sure);
+        let asked = heard.functions().unwrap_or_default();
+        let is_other = turn.frames.iter().all(|frame| !asked.contains(&frame.function));
+        Ok(matches!(turn.outcome, Outcome::Call(_)) && turn.confidence >= sure && is_other)
+    }
+
+    async fn understand(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+        heard: &Heard<'_>,
+    ) -> Result<Turn, TurnError> {
         let started = Instant::now();
         let mut trace = Trace::default();
-        let utterance = self.read(request)?;
+        let utterance = self.read(&heard.text)?;
         let now = self.now(snapshot, request);
-        self.observe(snapshot, request, &utterance, &now, self.options.candidates, &mut trace).await?;
-        let situation = Situation {
-            snapshot,
-            utterance: &utterance,
-            now: &now,
-            mentions: &trace.mentions,
-            candidates: &trace.candidates,
-            options: &self.options,
-            deadline: (started + Duration::from_millis(self.options.deadline_ms)).into(),
+        self.recognize(snapshot, &utterance, &now, &mut trace);
+        let language = snapshot.module.settings.language.as_deref().unwrap_or("en");
+        // A text that speaks to the model must not be cut into one part that does and another that looks harmless.
+        let is_one = request.single
+            || request.given.is_some()
+            || !heard.replies.is_empty()
+            || guard::is_command(utterance.text());
+        let clauses = if is_one { Vec::new() } else { clauses::clauses(&utterance, language, &trace.mentions) };
+        let among = among(request, heard);
+        let pool = Pool { functions: among.as_deref(), expected: &request.expected };
+        let parts = self.search(snapshot, pool, &utterance, &clauses, self.options.candidates, &mut trace).await?;
+        let instructions = instructions(snapshot, request);
+        let brief = Brief {
+            request,
+            heard,
+            is_meant: matches!(request.demand, Demand::Function(_)) || !heard.replies.is_empty(),
+            is_demanded: request.demand != Demand::Auto,
+            instructions: instructions.as_deref(),
         };
+        let budget = Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
+        if !parts.is_empty() {
+            let clock = Instant::now();
+            let segment = |part: &Part| Segment { span: part.span, candidates: part.candidates.clone() };
+            trace.clauses = parts.iter().map(segment).collect();
+            let requests = segment::requests(&self.situation(snapshot, &utterance, brief, &now, &trace, budget), parts);
+            trace.take_up(requests);
+            trace.is_doubtful = trace.segments.len() == 1
+                && segment::is_doubtful(&self.situation(snapshot, &utterance, brief, &now, &trace, budget));
+            trace.timings.retrieve += milliseconds(clock);
+        }
+        let situation = self.situation(snapshot, &utterance, brief, &now, &trace, budget);
         let named = request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy);
         let mut decision = self.decide(named, &situation).await?;
         trace.timings.decide = decision.decide_ms;
@@ -140,6 +278,12 @@ impl Understander {
         trace.timings.total = milliseconds(started);
         trace.attempts = std::mem::take(&mut decision.attempts);
         trace.notes = std::mem::take(&mut decision.notes);
+        if !heard.replies.is_empty() {
+            trace.notes.push("read as the answer to the question before".to_owned());
+        }
+        if trace.is_doubtful {
+            trace.notes.push("the utterance may ask for more than one thing".to_owned());
+        }
         let Decision { outcome, confidence, decided_by, frames, usage, .. } = decision;
         Ok(Turn { outcome, confidence, decided_by, frames, trace, usage })
     }
@@ -151,61 +295,171 @@ impl Understander {
     pub async fn retrieve(&self, snapshot: &Snapshot, request: &TurnRequest, limit: usize) -> Result<Trace, TurnError> {
         let started = Instant::now();
         let mut trace = Trace::default();
-        let utterance = self.read(request)?;
+        let utterance = self.read(&request.utterance)?;
         let now = self.now(snapshot, request);
-        self.observe(snapshot, request, &utterance, &now, limit, &mut trace).await?;
+        self.recognize(snapshot, &utterance, &now, &mut trace);
+        let pool = Pool { functions: request.among.as_deref(), expected: &request.expected };
+        self.search(snapshot, pool, &utterance, &[], limit, &mut trace).await?;
         trace.timings.total = milliseconds(started);
         Ok(trace)
     }
 
-    /// Who decides: the named strategy; for `auto` the local one if it is sure, else the model server, else the local one.
-    async fn decide(&self, strategy: StrategyName, situation: &Situation<'_>) -> Result<Decision, TurnError> {
-        match (strategy, &self.tools) {
-            (StrategyName::Local, _) => self.local.decide(situation).await,
-            (StrategyName::Tools, Some(tools)) => tools.decide(situation).await,
-            (StrategyName::Tools, None) => Err(TurnError::NoModelServer("tools")),
-            (StrategyName::Auto, None) => {
-                let mut local = self.local.decide(situation).await?;
-                local.notes.push("decided locally: no model server is configured".to_owned());
-                Ok(local)
+    /// What `reply` says to a yes-or-no question: read locally, and by a model server where that leaves doubt, if one is
+    /// configured and the strategy lets it be asked. The local answer stands if none answers.
+    ///
+    /// # Errors
+    /// See [`TurnError`], of which what has to do with model servers is none here, but for prompts that do not render.
+    pub async fn yes_no(
+        &self,
+        snapshot: &Snapshot,
+        question: Option<&str>,
+        reply: &str,
+        budget: BudgetOverrides,
+    ) -> Result<Answered, TurnError> {
+        let started = Instant::now();
+        let request = TurnRequest { utterance: reply.to_owned(), budget, ..TurnRequest::default() };
+        let utterance = self.read(&request.utterance)?;
+        let settings = &snapshot.module.settings;
+        let language = settings.language.as_deref().unwrap_or("en");
+        let read = yes_no::read(language, question, utterance.text());
+        let mut answered = Answered { reply: read, is_local: true, attempts: Vec::new(), usage: llm::Usage::default() };
+        let is_sure = read.confidence >= settings.thresholds.sure.unwrap_or(self.options.sure);
+        let is_local = settings.strategy.unwrap_or(self.options.strategy) == StrategyName::Local;
+        // Without the question there is nothing to tell a model.
+        let Some(question) = question.filter(|_| !is_sure && !is_local) else { return Ok(answered) };
+        let (trace, now) = (Trace::default(), self.now(snapshot, &request));
+        let budget = Budget::new(&self.options, &settings.llm, request.budget, started.into());
+        let heard = Heard::alone(&request);
+        let brief = Brief { request: &request, heard: &heard, is_meant: false, is_demanded: false, instructions: None };
+        let situation = self.situation(snapshot, &utterance, brief, &now, &trace, budget);
+        for (index, server) in self.servers.iter().enumerate() {
+            let model = settings.llm.model.as_deref().filter(|_| index == 0);
+            let exchange = Exchange::new(&situation, server, model, StrategyName::Staged);
+            let said = Replied { question }.ask(&exchange).await;
+            let spent = exchange.spent();
+            answered.attempts.extend(spent.attempts);
+            answered.usage += spent.usage;
+            match said {
+                Ok(answer) => {
+                    let confidence = if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED };
+                    let whole = Some(Span::new(0, utterance.len()));
+                    let rest = if answer == yes_no::YesNo::Irrelevant { whole } else { read.rest };
+                    answered.reply = yes_no::Reply { answer, confidence, rest };
+                    answered.is_local = false;
+                    break;
+                }
+                Err(TurnError::Llm(error)) => {
+                    tracing::warn!(server = %server.describe(), %error, "the model server was no help");
+                }
+                Err(TurnError::OverBudget { .. }) => break,
+                Err(error) => return Err(error),
             }
-            (StrategyName::Auto, Some(tools)) => {
-                let mut local = self.local.decide(situation).await?;
-                let sure = situation.sure();
-                if local.confidence >= sure {
-                    local.notes.push(format!("decided locally: confidence {:.2} reaches {sure:.2}", local.confidence));
-                    return Ok(local);
-                }
-                match tools.decide(situation).await {
-                    Ok(mut decision) => {
-                        decision.notes.insert(
-                            0,
-                            format!(
-                                "asked the model server: local confidence {:.2} is under {sure:.2}",
-                                local.confidence
-                            ),
-                        );
-                        decision.decide_ms += local.decide_ms;
-                        Ok(decision)
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "the model server failed; answering locally");
-                        local.notes.push("decided locally: the model server failed".to_owned());
-                        Ok(local)
-                    }
-                }
+            if situation.budget.is_over() {
+                break;
+            }
+        }
+        Ok(answered)
+    }
+
+    /// Who decides: the named strategy; for `auto` the local one if it is sure, else a model server by the strategy that
+    /// it can do best, else the local one after all.
+    async fn decide(&self, named: StrategyName, situation: &Situation<'_>) -> Result<Decision, TurnError> {
+        match named {
+            StrategyName::Local => Ok(Local.decide(situation)),
+            StrategyName::Auto => self.auto(situation).await,
+            asked @ (StrategyName::Tools | StrategyName::Structured | StrategyName::Staged) => {
+                self.ask(Some(asked), situation).await.map_err(|(error, _)| error)
             }
         }
     }
 
-    fn read(&self, request: &TurnRequest) -> Result<Utterance, TurnError> {
+    async fn auto(&self, situation: &Situation<'_>) -> Result<Decision, TurnError> {
+        let mut local = Local.decide(situation);
+        let sure = situation.sure();
+        if local.confidence >= sure {
+            local.notes.push(format!("decided locally: confidence {:.2} reaches {sure:.2}", local.confidence));
+            return Ok(local);
+        }
+        if self.servers.is_empty() {
+            local.notes.push("decided locally: no model server is configured".to_owned());
+            return Ok(local);
+        }
+        match self.ask(None, situation).await {
+            Ok(mut decision) => {
+                let why =
+                    format!("asked the model server: local confidence {:.2} is under {sure:.2}", local.confidence);
+                decision.notes.insert(0, why);
+                decision.decide_ms += local.decide_ms;
+                Ok(decision)
+            }
+            Err((error, spent)) => {
+                let why = match &error {
+                    TurnError::Llm(error) => format!("the model server failed ({})", error.kind()),
+                    TurnError::OverBudget { .. } => error.to_string(),
+                    // A prompt that does not render is the author's to mend; answering around it would hide it.
+                    _ => return Err(error),
+                };
+                local.notes.push(format!("decided locally: {why}"));
+                local.llm_ms = spent.llm_ms;
+                local.usage = spent.usage;
+                local.attempts = spent.attempts;
+                Ok(local)
+            }
+        }
+    }
+
+    /// Asks the servers in turn until one answers, by the strategy that was named or else by the one that it does best.
+    /// With the error comes what was spent.
+    async fn ask(
+        &self,
+        named: Option<StrategyName>,
+        situation: &Situation<'_>,
+    ) -> Result<Decision, (TurnError, Spent)> {
+        let mut spent = Spent::default();
+        let mut failed = TurnError::NoModelServer(named.map_or("auto", StrategyName::name));
+        for (index, server) in self.servers.iter().enumerate() {
+            // A module names a model of the first server; the others have their own.
+            let model = situation.snapshot.module.settings.llm.model.as_deref().filter(|_| index == 0);
+            let strategy = match situation.given {
+                // Of one function, one small question.
+                Some(_) => StrategyName::Staged,
+                None => named.unwrap_or_else(|| best_strategy(server.capabilities(model))),
+            };
+            let exchange = Exchange::new(situation, server, model, strategy);
+            let decided = match strategy {
+                StrategyName::Structured => Structured.decide(&exchange).await,
+                StrategyName::Staged => Staged.decide(&exchange).await,
+                StrategyName::Tools | StrategyName::Auto | StrategyName::Local => Tools.decide(&exchange).await,
+            };
+            match decided {
+                Ok(verdict) => return Ok(exchange.decision(verdict, spent)),
+                Err(error) => {
+                    let is_ours = match &error {
+                        TurnError::Llm(error) => {
+                            tracing::warn!(server = %server.describe(), %error, "the model server was no help");
+                            false
+                        }
+                        _ => true,
+                    };
+                    spent.add(exchange.spent());
+                    failed = error;
+                    if is_ours || situation.budget.is_over() {
+                        break;
+                    }
+                }
+            }
+        }
+        Err((failed, spent))
+    }
+
+    fn read(&self, said: &str) -> Result<Utterance, TurnError> {
         // Counted on what came, so that spans stay those of the client's own string.
-        let length = request.utterance.chars().count();
+        let length = said.chars().count();
         if length > self.options.max_utterance {
             return Err(TurnError::LongUtterance { length, limit: self.options.max_utterance });
         }
         // Control characters separate words as spaces do, one for one, so that spans stay.
-        let text: String = request.utterance.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let text: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         if text::is_blank(&text) {
             return Err(TurnError::EmptyUtterance);
         }
@@ -221,40 +475,151 @@ impl Understander {
         })
     }
 
-    /// Recognizes, embeds and retrieves.
-    async fn observe(
-        &self,
-        snapshot: &Snapshot,
-        request: &TurnRequest,
-        utterance: &Utterance,
-        now: &jiff::Zoned,
-        limit: usize,
-        trace: &mut Trace,
-    ) -> Result<(), TurnError> {
+    fn recognize(&self, snapshot: &Snapshot, utterance: &Utterance, now: &jiff::Zoned, trace: &mut Trace) {
         let clock = Instant::now();
         trace.mentions = snapshot.recognizers.recognize(utterance, &Context { now: now.clone() });
+        trace.negations = snapshot.recognizers.negations(utterance, &trace.mentions);
         trace.timings.recognize = milliseconds(clock);
+    }
 
+    /// Embeds and retrieves: the candidates of the whole utterance, and of its clauses if there are several.
+    async fn search(
+        &self,
+        snapshot: &Snapshot,
+        Pool { functions: among, expected }: Pool<'_>,
+        utterance: &Utterance,
+        clauses: &[Clause],
+        limit: usize,
+        trace: &mut Trace,
+    ) -> Result<Vec<Part>, TurnError> {
         let clock = Instant::now();
-        let symmetric = self.embed(utterance.text(), Purpose::Symmetric).await?;
+        let clauses = if clauses.len() > 1 { clauses } else { &[] };
+        // All at once: a batch costs less than its texts one by one.
+        let texts: Vec<&str> = std::iter::once(utterance.text())
+            .chain(clauses.iter().map(|clause| utterance.slice(clause.span)))
+            .collect();
+        let symmetric = self.embed(&texts, Purpose::Symmetric).await?;
         let asymmetric =
-            if self.embedder.is_symmetric() { None } else { Some(self.embed(utterance.text(), Purpose::Query).await?) };
+            if self.embedder.is_symmetric() { None } else { Some(self.embed(&texts, Purpose::Query).await?) };
         trace.timings.embed = milliseconds(clock);
 
         let clock = Instant::now();
-        let query = Query {
-            text: utterance.text(),
-            asymmetric: asymmetric.as_deref().unwrap_or(&symmetric),
-            symmetric: &symmetric,
-        };
-        trace.candidates = snapshot.index.search(&query, limit, request.among.as_deref());
+        let silent = expected.silent(&snapshot.module);
+        let mut found = texts.iter().enumerate().map(|(index, text)| {
+            let symmetric = &symmetric[index];
+            let asymmetric = asymmetric.as_ref().map_or(symmetric, |vectors| &vectors[index]);
+            let query = Query { text, asymmetric, symmetric };
+            let search =
+                |limit, among: Option<&[FunctionId]>| snapshot.index.search_without(&query, limit, among, &silent);
+            let mut candidates = search(limit, among);
+            // What was asked about is looked at, however little the words say of it.
+            let unseen = expected.unseen(&candidates, among);
+            candidates.extend(search(unseen.len(), Some(&unseen)));
+            expected.prefer(&snapshot.module, &mut candidates);
+            candidates
+        });
+        trace.candidates = found.next().unwrap_or_default();
+        let parts = clauses.iter().zip(found);
+        let parts = parts.map(|(&Clause { span, joined }, candidates)| Part { span, joined, candidates }).collect();
+        let whole = Span::new(0, utterance.len());
+        trace.segments = vec![Segment { span: whole, candidates: trace.candidates.clone() }];
         trace.timings.retrieve = milliseconds(clock);
-        Ok(())
+        Ok(parts)
     }
 
-    async fn embed(&self, text: &str, purpose: Purpose) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = self.embedder.embed(vec![text.to_owned()], purpose).await?;
-        vectors.pop().ok_or_else(|| EmbedError::Inference("no vector came back for one text".to_owned()))
+    fn situation<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        utterance: &'a Utterance,
+        brief: Brief<'a>,
+        now: &'a jiff::Zoned,
+        trace: &'a Trace,
+        budget: Budget,
+    ) -> Situation<'a> {
+        Situation {
+            snapshot,
+            utterance,
+            brief,
+            now,
+            mentions: &trace.mentions,
+            negations: &trace.negations,
+            candidates: &trace.candidates,
+            segments: &trace.segments,
+            clauses: &trace.clauses,
+            is_doubtful: trace.is_doubtful,
+            options: &self.options,
+            budget,
+            is_explained: OnceLock::new(),
+            given: brief.request.given,
+            expected: &brief.request.expected,
+            hints: &brief.request.hints,
+        }
+    }
+
+    /// One vector for each text.
+    async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let vectors = self.embedder.embed(texts.iter().map(|text| (*text).to_owned()).collect(), purpose).await?;
+        if vectors.len() == texts.len() {
+            return Ok(vectors);
+        }
+        Err(EmbedError::Inference(format!("{} vectors came back for {} texts", vectors.len(), texts.len())))
+    }
+}
+
+/// What is looked through for what may be meant.
+#[derive(Clone, Copy)]
+struct Pool<'a> {
+    /// All if `None`.
+    functions: Option<&'a [FunctionId]>,
+    expected: &'a Expected,
+}
+
+/// The functions that may be chosen: those of the client, and of them the one that it demands or that we asked about.
+fn among(request: &TurnRequest, heard: &Heard<'_>) -> Option<Vec<FunctionId>> {
+    if let Demand::Function(function) = request.demand {
+        return Some(vec![function]);
+    }
+    if let Some(function) = request.given {
+        return Some(vec![function]);
+    }
+    let Some(asked) = heard.functions() else { return request.among.clone() };
+    let Some(among) = &request.among else { return Some(asked) };
+    let both: Vec<FunctionId> = asked.into_iter().filter(|function| among.contains(function)).collect();
+    Some(if both.is_empty() { among.clone() } else { both })
+}
+
+/// The module's, then the client's.
+fn instructions(snapshot: &Snapshot, request: &TurnRequest) -> Option<String> {
+    let parts = [snapshot.module.settings.instructions.as_deref(), request.instructions.as_deref()];
+    let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !text::is_blank(part)).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// The strategy that a server does best, by what was found; native function calling where nothing is known yet.
+#[must_use]
+pub fn best_strategy(found: Option<Capabilities>) -> StrategyName {
+    let Some(found) = found else { return StrategyName::Tools };
+    match (found.tools, found.strict, found.json_schema) {
+        (Support::Kept, Support::Kept, _) => StrategyName::Tools,
+        (_, _, Support::Kept) => StrategyName::Structured,
+        (Support::Kept, _, _) => StrategyName::Tools,
+        // Nothing is forced and nothing is called: ask for little at a time.
+        _ => StrategyName::Staged,
+    }
+}
+
+impl Trace {
+    /// Several requests take the place of the whole utterance as one; none at all leave it as it is.
+    fn take_up(&mut self, requests: Vec<Segment>) {
+        if requests.is_empty() {
+            return;
+        }
+        for candidate in requests.iter().flat_map(|request| request.candidates.iter()) {
+            if !self.candidates.iter().any(|known| known.function == candidate.function) {
+                self.candidates.push(candidate.clone());
+            }
+        }
+        self.segments = requests;
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     call::{Call, Grounded, Violation},
     llm::Usage,
     module::{FunctionId, SlotPath},
-    recognize::Mention,
+    recognize::{Mention, Negation},
     retrieve::Candidate,
     text::Span,
 };
@@ -70,6 +70,10 @@ pub enum DecidedBy {
     Local,
     /// The model server, with native function calling.
     Tools,
+    /// The model server, with an answer that fits a JSON Schema.
+    Structured,
+    /// The model server, first for the function and then for its arguments.
+    Staged,
 }
 
 impl DecidedBy {
@@ -78,6 +82,8 @@ impl DecidedBy {
         match self {
             Self::Local => "local",
             Self::Tools => "tools",
+            Self::Structured => "structured",
+            Self::Staged => "staged",
         }
     }
 }
@@ -91,6 +97,8 @@ pub struct Frame {
     /// The part of the utterance that asks for it.
     pub segment: Span,
     pub slots: Vec<Grounded>,
+    /// What was said only to be ruled out ("no onions"): never part of a call.
+    pub excluded: Vec<Grounded>,
     /// Required slots without a value, in the schema's order.
     pub missing: Vec<SlotPath>,
     pub invalid: Vec<Violation>,
@@ -100,8 +108,17 @@ pub struct Frame {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     pub mentions: Vec<Mention>,
-    /// Best first.
+    /// Parts of the utterance that rule out what they name.
+    pub negations: Vec<Negation>,
+    /// Best first, for the whole utterance; then what only a part of it found.
     pub candidates: Vec<Candidate>,
+    /// The parts that each ask for something of their own, in order; one, the whole, unless there are several.
+    pub segments: Vec<Segment>,
+    /// The clauses into which the utterance falls, in order, with what each finds by itself; empty unless there are
+    /// several. One may be a request, a part of one, or mean nothing.
+    pub clauses: Vec<Segment>,
+    /// There may be more to ask for than `segments` say: the evidence fell short of a split.
+    pub is_doubtful: bool,
     /// Each answer of the model server and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.
@@ -109,10 +126,25 @@ pub struct Trace {
     pub timings: Timings,
 }
 
+/// A part of the utterance that asks for one thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segment {
+    pub span: Span,
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+}
+
 /// One round trip to the model server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attempt {
+    /// The model and the server's host.
+    pub server: String,
+    /// What was asked for: `call`, `detect`, `fill` or `yes_no`.
+    pub stage: &'static str,
+    /// As the server counted; where it does not count, estimated from the length of the text.
     pub usage: Usage,
+    /// The answer was kept, or came to another turn that asked the same: it cost nothing, and `usage` is zero.
+    pub cached: bool,
     /// Named repairs that its answer needed.
     pub repairs: Vec<&'static str>,
     pub violations: Vec<Violation>,

@@ -5,25 +5,35 @@ use serde_json::Value;
 use super::{
     Frame,
     assemble::{self, Said},
-    question,
+    expected, question, ruled_out,
     strategy::Situation,
 };
 use crate::{
     align::{Anchor, Filling},
-    call::{Call, Grounded, Origin, Proposal, Verdict, ViolationKind},
-    module::{Builtin, Function, FunctionId, RecognizerKind, Slot, SlotId},
+    call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, ground::flag_within},
+    module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind},
     recognize::Mention,
     text::Span,
 };
 
 /// Fillings less likely than this are left out: a question is better than a guess.
 const UNSURE: f32 = 0.4;
+/// How sure it is that the answer to a question is the value that was asked for: found there by a recognizer, or any
+/// words, which may as well be "never mind". By the latter alone nothing is sure enough to be decided without a model
+/// server where there is one.
+const REPLIED: f32 = 0.95;
+const REPLIED_IN_ANY_WORDS: f32 = 0.7;
+/// What somebody else's recognizer found is worth a little less than what one of ours did.
+const HINTED: f32 = 0.8;
 
 /// See [the module](self).
 pub(super) struct Reading<'a> {
     pub function: FunctionId,
     definition: &'a Function,
     values: Vec<Filled<'a>>,
+    /// What was said only to be ruled out.
+    excluded: Vec<Filled<'a>>,
+    ruled_out: Vec<RuledOut>,
 }
 
 /// A slot with the words that fill it.
@@ -41,15 +51,31 @@ impl<'a> Reading<'a> {
     /// Fills the slots by what the recognizers found and by alignment with the function's exemplars.
     pub(super) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.snapshot.module.function(function);
-        let (anchors, mentions): (Vec<Anchor>, Vec<&Mention>) = anchors(situation, definition).into_iter().unzip();
-        let fillings = situation.snapshot.aligner.align(function, situation.utterance, &anchors);
+        let (anchors, mentions): (Vec<Anchor>, Vec<Option<&Mention>>) =
+            anchors(situation, definition).into_iter().unzip();
+        let expected = expected::awaited(situation, function);
+        let mut fillings = situation.snapshot.aligner.align_answer(function, situation.utterance, &anchors, &expected);
+        if anchors.is_empty()
+            && let Some(whole) = expected::whole_answer(situation, function, &expected, &fillings)
+        {
+            fillings = vec![whole];
+        }
         let mut values: Vec<Filled<'a>> = fillings
             .iter()
             .filter(|filling| filling.confidence >= UNSURE)
+            .filter(|filling| filling.anchor.is_some() || !expected::is_empty_talk(situation, &expected, filling))
             .map(|filling| Filled::new(situation, filling, &mentions))
             .collect();
         add_currency(situation, definition, &mut values);
-        Self { function, definition, values }
+        add_replies(situation, function, &anchors, &mentions, &mut values);
+        let ruled_out = situation.ruled_out(function);
+        let is_excluded = |filled: &Filled<'a>| {
+            definition.slot(filled.slot).kind != SlotKind::Boolean
+                && ruled_out.iter().any(|one| one.scope.overlaps(filled.span) && !one.said_for.contains(&filled.slot))
+        };
+        let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
+        add_denied_flags(situation, definition, &ruled_out, &mut values);
+        Self { function, definition, values, excluded, ruled_out }
     }
 
     /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a function
@@ -65,6 +91,33 @@ impl<'a> Reading<'a> {
         required.iter().filter(|id| is_filled(id)).count() as f32 / required.len() as f32
     }
 
+    /// Whether something may have been said that nothing here could find: a slot is empty for which there is neither a
+    /// recognizer nor an exemplar. Where a function has exemplars, what none of them has is not to be expected, unless the
+    /// call lacks it.
+    pub(super) fn may_lack(&self, frame: &Frame) -> bool {
+        let is_shown = |id: SlotId| {
+            let mut pieces = self.definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
+            pieces.any(|piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id))
+        };
+        self.definition.slot_ids().any(|id| {
+            let slot = self.definition.slot(id);
+            let is_filled = frame.slots.iter().any(|said| said.path == slot.path);
+            let is_expected = self.definition.exemplars.is_empty() || frame.missing.contains(&slot.path);
+            slot.recognizers.is_empty() && !is_filled && is_expected && !is_shown(id)
+        })
+    }
+
+    /// The spans that fill these slots, or rule a value of them out; those of all slots if `slots` is empty.
+    pub(super) fn spans_of(&self, slots: &[SlotId]) -> Vec<Span> {
+        let filled = self.values.iter().chain(&self.excluded);
+        filled.filter(|filled| slots.is_empty() || slots.contains(&filled.slot)).map(|filled| filled.span).collect()
+    }
+
+    fn is_required(&self, pointer: &str) -> bool {
+        let path = question::path_of(pointer);
+        self.definition.slots.iter().any(|slot| slot.path == path && slot.required)
+    }
+
     /// What the validator makes of it: the frame, and the call if it is valid and complete.
     pub(super) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
         let said: Vec<Said> = self
@@ -76,12 +129,12 @@ impl<'a> Reading<'a> {
         let sightings = situation.sightings();
         let proposal = Proposal { function: self.function, arguments };
         let validator = &situation.snapshot.validator;
-        let (call, grounded, violations) =
-            match validator.validate(self.definition, proposal, &situation.evidence(&sightings)) {
-                Verdict::Valid { call, grounded, .. } => (Some(call), grounded, Vec::new()),
-                Verdict::Invalid { grounded, violations, .. } => (None, grounded, violations),
+        let (call, grounded, mut excluded, violations) =
+            match validator.validate(self.definition, proposal, &situation.evidence(&sightings, &self.ruled_out)) {
+                Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
+                Verdict::Invalid { grounded, violations, excluded, .. } => (None, grounded, excluded, violations),
             };
-        let slots = grounded
+        let slots: Vec<Grounded> = grounded
             .into_iter()
             .map(|grounded| {
                 let filled = pointers.iter().position(|pointer| pointer.as_deref() == Some(grounded.pointer.as_str()));
@@ -91,18 +144,31 @@ impl<'a> Reading<'a> {
                 }
             })
             .collect();
-        let (missing, invalid): (Vec<_>, Vec<_>) =
-            violations.into_iter().partition(|violation| violation.kind == ViolationKind::Missing);
-        let missing = missing.iter().map(|violation| question::path_of(&violation.path)).collect();
+        for filled in &self.excluded {
+            let excluding = filled.excluded(situation, self.definition);
+            let is_same = |one: &Grounded| one.path == excluding.path && one.value == excluding.value;
+            if !slots.iter().chain(&excluded).any(is_same) {
+                excluded.push(excluding);
+            }
+        }
+        situation.add_excluded(self.function, &slots, &mut excluded);
+        // Of what is ruled out, nothing is wrong: it is not there, and missing if it is required.
+        let (invalid, missing): (Vec<_>, Vec<_>) = violations
+            .into_iter()
+            .partition(|violation| !matches!(violation.kind, ViolationKind::Missing | ViolationKind::Negated));
+        let lacking = missing
+            .iter()
+            .filter(|violation| violation.kind == ViolationKind::Missing || self.is_required(&violation.path));
+        let missing = question::missing(self.definition, lacking);
         let segment = Span::new(0, situation.utterance.len());
-        (Frame { function: self.function, confidence, segment, slots, missing, invalid }, call)
+        (Frame { function: self.function, confidence, segment, slots, excluded, missing, invalid }, call)
     }
 }
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
 /// slot's preferred one counts.
-fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, &'a Mention)> {
-    let mut anchors: Vec<(Anchor, &Mention)> = Vec::new();
+fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, Option<&'a Mention>)> {
+    let mut anchors: Vec<(Anchor, Option<&Mention>)> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
             for mention in situation.mentions.iter().filter(|mention| mention.recognizer == *recognizer) {
@@ -111,7 +177,16 @@ fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, &
                 }
                 #[expect(clippy::cast_precision_loss, reason = "a slot has a few recognizers")]
                 let score = mention.score * 0.9_f32.powf(rank as f32);
-                anchors.push((Anchor { slot: id, span: mention.span, score }, mention));
+                anchors.push((Anchor { slot: id, span: mention.span, score }, Some(mention)));
+            }
+        }
+    }
+    for hint in situation.hints {
+        let Some(slot) = function.slot_labelled(&hint.label) else { continue };
+        for span in hint.spans(situation.utterance) {
+            match anchors.iter_mut().find(|(anchor, _)| anchor.slot == slot && anchor.span == span) {
+                Some((anchor, _)) => anchor.score = anchor.score.max(HINTED),
+                None => anchors.push((Anchor { slot, span, score: HINTED }, None)),
             }
         }
     }
@@ -119,8 +194,8 @@ fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, &
 }
 
 impl<'a> Filled<'a> {
-    fn new(situation: &Situation<'a>, filling: &Filling, mentions: &[&'a Mention]) -> Self {
-        let mention = filling.anchor.map(|index| mentions[index]);
+    fn new(situation: &Situation<'a>, filling: &Filling, mentions: &[Option<&'a Mention>]) -> Self {
+        let mention = filling.anchor.and_then(|index| mentions[index]);
         Self {
             slot: filling.slot,
             span: mention.map_or(filling.span, |mention| mention.span),
@@ -131,6 +206,17 @@ impl<'a> Filled<'a> {
         }
     }
 
+    /// As what is said not to be.
+    fn excluded(&self, situation: &Situation<'_>, function: &Function) -> Grounded {
+        let path = function.slot(self.slot).path.clone();
+        let pointer = ruled_out::pointer_of(&path);
+        let origin = Origin::Default;
+        self.located(
+            situation,
+            Grounded { path, pointer, value: self.value.clone(), origin, confidence: self.confidence },
+        )
+    }
+
     /// Where we know the span of a value, say that one: the same words may stand elsewhere in the utterance too.
     fn located(&self, situation: &Situation<'_>, grounded: Grounded) -> Grounded {
         let recognizer =
@@ -138,6 +224,70 @@ impl<'a> Filled<'a> {
         let text = situation.utterance.slice(self.span).to_owned();
         let origin = Origin::Utterance { span: self.span, text, recognizer };
         Grounded { origin, confidence: self.confidence, ..grounded }
+    }
+}
+
+/// A flag whose own name is ruled out is false: "no sauce" of a slot `sauce`.
+fn add_denied_flags<'a>(
+    situation: &Situation<'a>,
+    function: &Function,
+    ruled_out: &[RuledOut],
+    values: &mut Vec<Filled<'a>>,
+) {
+    let is_flag = |id: &SlotId| function.slot(*id).kind == SlotKind::Boolean && !ruled_out.is_empty();
+    for id in function.slot_ids().filter(is_flag) {
+        let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
+        let Some(span) = flag_within(situation.utterance, function.slot(id).label(), &negated) else { continue };
+        values.retain(|filled| filled.slot != id);
+        values.push(Filled { slot: id, span, value: Value::Bool(false), mention: None, confidence: 0.9 });
+    }
+}
+
+/// What answers a question about a slot fills that slot: with what a recognizer of it found there, else, of a slot that
+/// takes any words, with all of them.
+fn add_replies<'a>(
+    situation: &Situation<'a>,
+    function: FunctionId,
+    anchors: &[Anchor],
+    mentions: &[Option<&'a Mention>],
+    values: &mut Vec<Filled<'a>>,
+) {
+    let definition = situation.snapshot.module.function(function);
+    for reply in &situation.brief.heard.replies {
+        for &(_, slot) in reply.asked.iter().filter(|(asked, _)| *asked == function) {
+            let found = anchors.iter().zip(mentions).filter(|(anchor, _)| anchor.slot == slot);
+            let best = found
+                .filter(|(anchor, _)| reply.span.contains(anchor.span))
+                .max_by(|(a, _), (b, _)| a.score.total_cmp(&b.score).then(b.span.start.cmp(&a.span.start)));
+            let filled = match best {
+                Some((anchor, mention)) => Filled {
+                    slot,
+                    span: anchor.span,
+                    value: mention
+                        .map_or_else(|| situation.utterance.slice(anchor.span).into(), |mention| mention.value.clone()),
+                    mention: *mention,
+                    confidence: REPLIED * anchor.score,
+                },
+                None => {
+                    let is_open = {
+                        let slot = definition.slot(slot);
+                        slot.recognizers.is_empty() && slot.kind == SlotKind::String
+                    };
+                    let said = situation.utterance.slice(reply.span);
+                    let text = said.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '!' | '?' | ','));
+                    if !is_open || text.is_empty() {
+                        continue;
+                    }
+                    let before = said.find(text).map_or(0, |at| said[..at].chars().count());
+                    let start = reply.span.start + before;
+                    let span = Span::new(start, start + text.chars().count());
+                    Filled { slot, span, value: text.into(), mention: None, confidence: REPLIED_IN_ANY_WORDS }
+                }
+            };
+            let repeated = definition.slot(slot).path.is_repeated();
+            values.retain(|other| !other.span.overlaps(filled.span) && (repeated || other.slot != slot));
+            values.push(filled);
+        }
     }
 }
 

@@ -1,0 +1,122 @@
+//! What requests say in words, read into what a [`TurnRequest`](super::TurnRequest) takes.
+
+use jiff::{Timestamp, Zoned, fmt::temporal::Pieces, tz::TimeZone};
+
+use crate::module::{FunctionId, Module};
+
+/// Why a request cannot be read. `Display` says what would be right, and names the member as in [`Self::member`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    #[error("`now` is no moment in time ({0}): write `2026-03-01T09:00:00-08:00[America/Los_Angeles]`")]
+    Moment(String),
+    #[error("`functions` is empty, so nothing could be chosen: leave it out to choose among all")]
+    NoFunctions,
+    #[error("module `{module}` has no function `{name}`")]
+    UnknownFunction { index: usize, name: String, module: String },
+}
+
+impl RequestError {
+    /// The member of the request that it is about: `now`, `functions` or `functions[1]`.
+    #[must_use]
+    pub fn member(&self) -> String {
+        match self {
+            Self::Moment(_) => "now".to_owned(),
+            Self::NoFunctions => "functions".to_owned(),
+            Self::UnknownFunction { index, .. } => format!("functions[{index}]"),
+        }
+    }
+}
+
+/// The zone in which a moment without one is read: the module's, else `usual`. Names were checked when the module and
+/// the configuration were.
+#[must_use]
+pub fn time_zone(module: &Module, usual: &str) -> TimeZone {
+    let name = module.settings.time_zone.as_deref().unwrap_or(usual);
+    TimeZone::get(name).unwrap_or(TimeZone::UTC)
+}
+
+/// Reads RFC 9557 (`...[Europe/Zurich]`), else RFC 3339; `Z` says the instant but not the place, so `home` is the place.
+///
+/// # Errors
+/// If it is neither.
+pub fn moment(text: &str, home: &TimeZone) -> Result<Zoned, RequestError> {
+    let zoned = || -> Result<Zoned, jiff::Error> {
+        let pieces = Pieces::parse(text)?;
+        if pieces.time_zone_annotation().is_some() {
+            return text.parse();
+        }
+        let instant: Timestamp = text.parse()?;
+        let place = match pieces.to_numeric_offset() {
+            Some(offset) if !text.trim_end().ends_with(['Z', 'z']) => TimeZone::fixed(offset),
+            _ => home.clone(),
+        };
+        Ok(instant.to_zoned(place))
+    };
+    zoned().map_err(|error| RequestError::Moment(error.to_string()))
+}
+
+/// The functions of these names, each once, in the order of their first mention.
+///
+/// # Errors
+/// If there is none, or a name that the module does not have.
+pub fn functions(module: &Module, names: &[String]) -> Result<Vec<FunctionId>, RequestError> {
+    if names.is_empty() {
+        return Err(RequestError::NoFunctions);
+    }
+    let mut ids = Vec::with_capacity(names.len().min(module.functions.len()));
+    let mut seen = vec![false; module.functions.len()];
+    for (index, name) in names.iter().enumerate() {
+        let Some(id) = module.function_named(name) else {
+            let (name, module) = (name.clone(), module.name.to_string());
+            return Err(RequestError::UnknownFunction { index, name, module });
+        };
+        if !std::mem::replace(&mut seen[id.index()], true) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::module::fixture;
+
+    #[test]
+    fn a_moment_with_z_is_read_at_home() {
+        let home = TimeZone::get("Asia/Tokyo").expect("bundled");
+        let read = |text: &str| moment(text, &home).map(|moment| moment.to_string());
+        assert_eq!(read("2026-03-01T09:00:00Z").unwrap(), "2026-03-01T18:00:00+09:00[Asia/Tokyo]");
+        assert_eq!(read("2026-03-01T09:00:00.5+02:00").unwrap(), "2026-03-01T09:00:00.5+02:00[+02:00]");
+        let zurich = "2026-03-01T09:00:00+01:00[Europe/Zurich]";
+        assert_eq!(read(zurich).unwrap(), zurich);
+    }
+
+    #[test]
+    fn what_is_no_moment_is_refused() {
+        let long = "9".repeat(10_000);
+        for text in ["", "tomorrow", "2026-03-01", "2026-03-01T09:00:00", "2026-13-01T00:00:00Z", "\u{0}", &long] {
+            let error = moment(text, &TimeZone::UTC).unwrap_err();
+            assert_eq!(error.member(), "now", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_zone_is_the_modules_else_the_usual_one() {
+        let mut module = fixture::module();
+        assert_eq!(time_zone(&module, "Asia/Tokyo").iana_name(), Some("Asia/Tokyo"));
+        module.settings.time_zone = Some("Europe/Zurich".into());
+        assert_eq!(time_zone(&module, "Asia/Tokyo").iana_name(), Some("Europe/Zurich"));
+    }
+
+    #[test]
+    fn functions_are_found_by_name_once() {
+        let module = fixture::module();
+        let names = |names: &[&str]| functions(&module, &names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(names(&["get_current_weather"; 3]).unwrap(), [FunctionId::from_index(0)]);
+        assert_eq!(names(&[]).unwrap_err().member(), "functions");
+        let unknown = names(&["get_current_weather", "sing"]).unwrap_err();
+        assert_eq!(unknown.to_string(), "module `weather` has no function `sing`");
+        assert_eq!(unknown.member(), "functions[1]");
+    }
+}
