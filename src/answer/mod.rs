@@ -1,5 +1,14 @@
 //! A turn as the chat completion that clients of the `OpenAI` API read, with everything of our own in `uptake`. Pure.
 
+pub mod chunk;
+mod retrieved;
+mod schema;
+mod understanding;
+
+pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
+pub use schema::json_schema;
+pub use understanding::{CallBody, Understanding};
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, Serializer};
@@ -16,6 +25,9 @@ use crate::{
     text::Span,
     understand::{About, Attempt, Frame, Outcome, Question, Timings, Turn},
 };
+
+/// What is said instead of an object where nothing in the text gives one.
+const NOTHING_FITS: &str = "Nothing in the text gives the object that was asked for.";
 
 /// What makes two answers to the same turn differ: ids and the time.
 #[derive(Debug, Clone)]
@@ -63,7 +75,7 @@ pub struct Choice {
     /// Always null.
     #[schema(value_type = Option<Value>)]
     pub logprobs: (),
-    /// `tool_calls` if the outcome is `call`, otherwise `stop`.
+    /// `tool_calls` (or `function_call`) if there is a call that the client did not name itself, otherwise `stop`.
     #[schema(value_type = String, example = "tool_calls")]
     pub finish_reason: &'static str,
 }
@@ -72,15 +84,34 @@ pub struct Choice {
 pub struct Message {
     #[schema(value_type = String, example = "assistant")]
     pub role: &'static str,
-    /// The question, if the outcome is `ask`.
+    /// The question, if the outcome is `ask`; the object, where one was asked for (`response_format`).
     #[schema(required = true)]
     pub content: Option<String>,
-    /// Always null.
-    #[schema(value_type = Option<Value>)]
-    pub refusal: (),
+    /// The question, where an object was asked for and cannot be given; otherwise null.
+    #[schema(required = true)]
+    pub refusal: Option<String>,
     /// Only if the outcome is `call`; then there is at least one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCall>>,
+    /// The call in the older form, for requests with `functions`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function_call: Option<FunctionCall>,
+}
+
+/// How a client wants to be told of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Delivery {
+    /// As `tool_calls`, at most so many if a number is given. `named`: the client said which function.
+    Tools { named: bool, most: Option<usize> },
+    /// As `function_call`, one at most.
+    Function { named: bool },
+    /// Its arguments as the text of the message.
+    Object,
+    /// Not at all.
+    Withheld,
+    /// As `tool_calls`, and what is no call may be a message without any text.
+    #[default]
+    Plain,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -122,7 +153,7 @@ impl From<llm::Usage> for Usage {
 /// How the answer came about.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Uptake {
-    /// `call` (valid and complete), `ask` (the question is in `message.content`) or `no_match` (out of scope).
+    /// `call` (valid and complete), `ask` (what is asked is in `question`) or `no_match` (out of scope).
     #[schema(value_type = String, example = "call")]
     pub outcome: &'static str,
     /// Probability that the outcome is right, 0 to 1.
@@ -175,7 +206,8 @@ pub struct Understood {
     /// The part of the utterance that asks for it.
     pub segment: [usize; 2],
     /// By the slot's path (`format`, `shipping_address.city`, `dishes[].name`), in the schema's order.
-    /// A slot that lies in an array has a list of values.
+    /// A slot that lies in an array has a list of values, and so has one of which something is ruled out beside what is said.
+    /// What is ruled out ("no onions") has the operator `!=` and is in no call.
     #[serde(serialize_with = "in_order")]
     #[schema(value_type = std::collections::BTreeMap<String, SlotBody>)]
     pub slots: Vec<(String, SlotBody)>,
@@ -193,7 +225,10 @@ pub enum SlotBody {
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SlotValue {
-    /// Canonical, as in the call's arguments.
+    /// `==`, or `!=` for what was said only to be ruled out: the value is in no call then.
+    #[schema(value_type = String, example = "==")]
+    pub operator: &'static str,
+    /// Canonical, as in the call's arguments, or as it would be.
     pub value: Value,
     /// The words that say so; null if the value was not said.
     #[schema(required = true)]
@@ -209,14 +244,15 @@ pub struct SlotValue {
     /// `utterance`, `earlier` (an earlier text of the conversation), `choice` (a model picked one of the schema's), `default` or `generated`.
     #[schema(value_type = String, example = "utterance")]
     pub from: &'static str,
-    /// JSON pointer of this very value in the arguments; only for slots that lie in an array.
+    /// JSON pointer of this very value in the arguments; only for slots that lie in an array, and not for what
+    /// is ruled out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ViolationBody {
-    /// `missing`, `type`, `not_a_choice`, `pattern`, `format`, `range`, `length`, `unknown`, `schema`, `ungrounded`.
+    /// `missing`, `type`, `not_a_choice`, `pattern`, `format`, `range`, `length`, `unknown`, `schema`, `ungrounded`, `negated`.
     #[schema(value_type = String, example = "not_a_choice")]
     pub kind: Value,
     /// JSON pointer into the arguments.
@@ -271,7 +307,15 @@ pub struct MentionBody {
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AttemptBody {
+    /// The model and the server's host.
+    pub server: String,
+    /// What was asked for: `call`, `detect` or `fill`.
+    #[schema(value_type = String, example = "call")]
+    pub stage: &'static str,
+    /// As the server counted; where it does not count, estimated from the length of the text.
     pub usage: Usage,
+    /// The answer was kept, or came to another turn that asked the same: it cost nothing, and `usage` is zero.
+    pub cached: bool,
     #[schema(value_type = Vec<String>)]
     pub repairs: Vec<&'static str>,
     pub violations: Vec<ViolationBody>,
@@ -309,30 +353,71 @@ impl ChatCompletion {
     /// `module` must be the one that `turn` came from: the turn's ids point into it.
     #[must_use]
     pub fn new(module: &Module, turn: &Turn, stamp: Stamp) -> Self {
-        let (content, tool_calls) = match &turn.outcome {
-            Outcome::Call(calls) => {
-                let calls = calls.iter().map(|call| tool_call(module, call, (stamp.call_id)())).collect();
-                (None, Some(calls))
-            }
-            Outcome::Ask(question) => (Some(question.text.clone()), None),
-            Outcome::NoMatch => (None, None),
+        Self::delivered(module, turn, stamp, Delivery::Plain)
+    }
+
+    /// [`Self::new`], with the call told as the client wants it.
+    #[must_use]
+    pub fn delivered(module: &Module, turn: &Turn, stamp: Stamp, delivery: Delivery) -> Self {
+        let (message, finish_reason) = message(module, &turn.outcome, stamp.call_id, delivery);
+        let mut uptake = uptake(module, turn);
+        let left_out = match (&turn.outcome, delivery) {
+            (Outcome::Call(calls), Delivery::Tools { most: Some(most), .. }) => calls.len().saturating_sub(most),
+            (Outcome::Call(calls), Delivery::Function { .. } | Delivery::Object) => calls.len() - 1,
+            (Outcome::Call(calls), Delivery::Withheld) => calls.len(),
+            _ => 0,
         };
+        if left_out > 0 {
+            uptake.notes.push(format!("the request allows fewer calls: {left_out} that were understood are left out"));
+        }
         Self {
             id: stamp.id,
             object: "chat.completion",
             created: stamp.created,
             model: module.name.to_string(),
-            choices: vec![Choice {
-                index: 0,
-                finish_reason: if tool_calls.is_some() { "tool_calls" } else { "stop" },
-                message: Message { role: "assistant", content, refusal: (), tool_calls },
-                logprobs: (),
-            }],
+            choices: vec![Choice { index: 0, finish_reason, message, logprobs: () }],
             usage: turn.usage.into(),
-            system_fingerprint: format!("fp_{}", module.version.chars().take(12).collect::<String>()),
-            uptake: uptake(module, turn),
+            system_fingerprint: fingerprint(module),
+            uptake,
         }
     }
+}
+
+fn fingerprint(module: &Module) -> String {
+    format!("fp_{}", module.version.chars().take(12).collect::<String>())
+}
+
+fn message(module: &Module, outcome: &Outcome, call_id: fn() -> String, delivery: Delivery) -> (Message, &'static str) {
+    let mut message =
+        Message { role: "assistant", content: None, refusal: None, tool_calls: None, function_call: None };
+    let mut finish_reason = "stop";
+    match (outcome, delivery) {
+        (Outcome::Call(calls), Delivery::Plain | Delivery::Tools { .. }) => {
+            let (named, most) = match delivery {
+                Delivery::Tools { named, most } => (named, most.unwrap_or(usize::MAX)),
+                _ => (false, usize::MAX),
+            };
+            let calls = calls.iter().take(most.max(1)).map(|call| tool_call(module, call, call_id()));
+            message.tool_calls = Some(calls.collect());
+            if !named {
+                finish_reason = "tool_calls";
+            }
+        }
+        (Outcome::Call(calls), Delivery::Function { named }) => {
+            message.function_call = calls.first().map(|call| function_call(module, call));
+            if !named {
+                finish_reason = "function_call";
+            }
+        }
+        (Outcome::Call(calls), Delivery::Object) => message.content = calls.first().map(arguments),
+        (Outcome::Ask(question), Delivery::Object) => message.refusal = Some(question.text.clone()),
+        (Outcome::NoMatch, Delivery::Object) => message.refusal = Some(NOTHING_FITS.to_owned()),
+        (Outcome::Ask(question), _) => message.content = Some(question.text.clone()),
+        (Outcome::NoMatch, Delivery::Plain) => {}
+        // Clients of the chat API take a message without calls for text.
+        (Outcome::NoMatch, _) | (Outcome::Call(_), Delivery::Withheld) => message.content = Some(String::new()),
+    }
+    (message, finish_reason)
 }
 
 fn uptake(module: &Module, turn: &Turn) -> Uptake {
@@ -355,9 +440,16 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
 }
 
 fn tool_call(module: &Module, call: &Call, id: String) -> ToolCall {
-    // An empty map is written "{}", which is what clients expect of a call without arguments.
-    let arguments = serde_json::to_string(call.arguments()).expect("a map of JSON values is JSON");
-    ToolCall { id, kind: "function", function: FunctionCall { name: name_of(module, call.function()), arguments } }
+    ToolCall { id, kind: "function", function: function_call(module, call) }
+}
+
+fn function_call(module: &Module, call: &Call) -> FunctionCall {
+    FunctionCall { name: name_of(module, call.function()), arguments: arguments(call) }
+}
+
+/// An empty map is written `{}`, which is what clients expect of a call without arguments.
+fn arguments(call: &Call) -> String {
+    serde_json::to_string(call.arguments()).expect("a map of JSON values is JSON")
 }
 
 fn name_of(module: &Module, function: FunctionId) -> String {
@@ -391,31 +483,31 @@ fn understood(module: &Module, frame: &Frame) -> Understood {
 }
 
 fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
-    let mut grounded: Vec<&Grounded> = frame.slots.iter().collect();
+    let is = frame.slots.iter().map(|value| (value, true));
+    let mut grounded: Vec<(&Grounded, bool)> = is.chain(frame.excluded.iter().map(|value| (value, false))).collect();
     let order = &module.function(frame.function).slots;
-    grounded.sort_by_cached_key(|value| order.iter().position(|slot| slot.path == value.path).unwrap_or(order.len()));
+    let place = |value: &Grounded| order.iter().position(|slot| slot.path == value.path).unwrap_or(order.len());
+    grounded.sort_by_cached_key(|(value, _)| place(value));
     let mut slots: Vec<(String, SlotBody)> = Vec::with_capacity(grounded.len());
-    for value in grounded {
+    for (value, is) in grounded {
         let path = value.path.to_string();
         let known = slots.iter_mut().find(|(known, _)| *known == path);
         match known {
-            Some((_, SlotBody::Many(values))) => values.push(slot_value(value)),
-            // Cannot come of a valid frame; nothing is lost if it does.
+            Some((_, SlotBody::Many(values))) => values.push(slot_value(value, is)),
+            // "on Friday, not on Tuesday"
             Some((_, one @ SlotBody::One(_))) => {
-                let mut values = vec![slot_value(value)];
-                if let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) {
-                    values.insert(0, first);
-                }
-                *one = SlotBody::Many(values);
+                let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) else { continue };
+                *one = SlotBody::Many(vec![first, slot_value(value, is)]);
             }
-            None if value.path.is_repeated() => slots.push((path, SlotBody::Many(vec![slot_value(value)]))),
-            None => slots.push((path, SlotBody::One(slot_value(value)))),
+            None if value.path.is_repeated() => slots.push((path, SlotBody::Many(vec![slot_value(value, is)]))),
+            None => slots.push((path, SlotBody::One(slot_value(value, is)))),
         }
     }
     slots
 }
 
-fn slot_value(grounded: &Grounded) -> SlotValue {
+/// `is` unless the value is ruled out.
+fn slot_value(grounded: &Grounded, is: bool) -> SlotValue {
     let (from, text, span, recognizer) = match &grounded.origin {
         Origin::Utterance { span, text, recognizer } => {
             ("utterance", Some(text.clone()), Some(pair(*span)), recognizer.clone())
@@ -426,13 +518,14 @@ fn slot_value(grounded: &Grounded) -> SlotValue {
         Origin::Generated => ("generated", None, None, None),
     };
     SlotValue {
+        operator: if is { "==" } else { "!=" },
         value: grounded.value.clone(),
         text,
         span,
         recognizer,
         confidence: probability(grounded.confidence),
         from,
-        pointer: grounded.path.is_repeated().then(|| grounded.pointer.clone()),
+        pointer: (is && grounded.path.is_repeated()).then(|| grounded.pointer.clone()),
     }
 }
 
@@ -445,7 +538,7 @@ fn violation(violation: &Violation) -> ViolationBody {
     }
 }
 
-pub(super) fn candidate(module: &Module, candidate: &Candidate) -> CandidateBody {
+fn candidate(module: &Module, candidate: &Candidate) -> CandidateBody {
     CandidateBody {
         function: name_of(module, candidate.function),
         score: probability(candidate.score),
@@ -489,7 +582,10 @@ fn mention(module: &Module, mention: &Mention) -> MentionBody {
 
 fn attempt(attempt: &Attempt) -> AttemptBody {
     AttemptBody {
+        server: attempt.server.clone(),
+        stage: attempt.stage,
         usage: attempt.usage.into(),
+        cached: attempt.cached,
         repairs: attempt.repairs.clone(),
         violations: attempt.violations.iter().map(violation).collect(),
         failure: attempt.failure,
@@ -525,7 +621,7 @@ mod tests {
     use super::*;
     use crate::{
         call::{Proposal, Sighting, Validator, Verdict, ViolationKind},
-        http::fixture,
+        module::fixture,
         module::{ExemplarId, RecognizerId, SlotPath, Step},
         text::Utterance,
         understand::{DecidedBy, Trace},
@@ -569,6 +665,7 @@ mod tests {
             confidence: 0.9,
             segment: Span::new(0, 27),
             slots,
+            excluded: Vec::new(),
             missing: Vec::new(),
             invalid: Vec::new(),
         }
@@ -611,7 +708,7 @@ mod tests {
                     "calls": [{
                         "function": "get_current_weather", "confidence": 0.9, "segment": [0, 27],
                         "slots": {"format": {
-                            "value": "celsius", "text": "celsius", "span": [31, 38], "recognizer": "city",
+                            "operator": "==", "value": "celsius", "text": "celsius", "span": [31, 38], "recognizer": "city",
                             "confidence": 0.98, "from": "utterance",
                         }},
                         "missing": ["location"],
@@ -645,7 +742,8 @@ mod tests {
             function: FunctionId::from_index(0),
             arguments: json!({"location": location}).as_object().expect("an object").clone(),
         };
-        let evidence = crate::call::Evidence { utterance: &utterance, earlier: &[], sightings: &[sighting] };
+        let evidence =
+            crate::call::Evidence { utterance: &utterance, earlier: &[], sightings: &[sighting], negated: &[] };
         let validator = Validator::compile(&module).expect("a good schema");
         match validator.validate(&module.functions[0], proposal, &evidence) {
             Verdict::Valid { call, .. } => call,
@@ -710,12 +808,38 @@ mod tests {
         assert_eq!(
             slots["format"],
             json!({
-                "value": "celsius", "text": null, "span": null, "recognizer": null, "confidence": 1.0,
+                "operator": "==", "value": "celsius", "text": null, "span": null, "recognizer": null, "confidence": 1.0,
                 "from": "default",
             })
         );
         assert_eq!(slots["dishes[].name"][1]["pointer"], "/dishes/1/name");
         assert_eq!(slots["dishes[].name"][0]["value"], "pizza");
+    }
+
+    #[test]
+    fn what_is_ruled_out_has_an_operator_of_its_own() {
+        let dish = || vec![key("dishes"), Step::Each, key("name")];
+        let mut frame = frame(vec![
+            said(vec![key("location")], "/location", json!("Rome"), (0, 4), "rome"),
+            said(dish(), "/dishes/0/name", json!("pizza"), (5, 10), "pizza"),
+        ]);
+        frame.excluded = vec![
+            said(dish(), "/dishes/-/name", json!("fries"), (14, 19), "fries"),
+            said(vec![key("location")], "/location", json!("Oslo"), (24, 28), "oslo"),
+            said(vec![key("format")], "/format", json!("kelvin"), (30, 36), "kelvin"),
+        ];
+        let slots = answered(&turn(Outcome::NoMatch, vec![frame]))["uptake"]["calls"][0]["slots"].clone();
+        let brief = |value: &Value| (value["operator"].clone(), value["value"].clone(), value["pointer"].clone());
+        let list = |path: &str| slots[path].as_array().expect("a list").iter().map(brief).collect::<Vec<_>>();
+        assert_eq!(
+            list("location"),
+            [(json!("=="), json!("Rome"), json!(null)), (json!("!="), json!("Oslo"), json!(null))]
+        );
+        assert_eq!(
+            list("dishes[].name"),
+            [(json!("=="), json!("pizza"), json!("/dishes/0/name")), (json!("!="), json!("fries"), json!(null))]
+        );
+        assert_eq!(brief(&slots["format"]), (json!("!="), json!("kelvin"), json!(null)));
     }
 
     #[test]
