@@ -1,0 +1,322 @@
+//! Conversational Language Understanding: one JSON file. Offsets count UTF-16 units, unless the project says otherwise.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::{
+    builtins,
+    project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
+    reader::{Reader, flag, scalar, text},
+};
+
+/// What offsets and lengths count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Utf16,
+    CodePoint,
+    Grapheme,
+}
+
+pub(super) fn read(reader: &mut Reader, language: Option<&str>) -> Project {
+    let mut project = Project::default();
+    let paths = reader.paths(|path| path.ends_with(".json"));
+    for path in &paths {
+        let Some(document) = reader.document(path) else { continue };
+        if document.get("assets").is_none() && paths.len() > 1 {
+            continue;
+        }
+        let root = Place::new(path, "");
+        let Some(assets) = reader.object(&document, "assets", &root) else {
+            reader.fault(&root, "unknown-format", "a CLU project has `assets`", "export it as a project, in JSON");
+            continue;
+        };
+        let assets = Value::Object(assets.clone());
+        one(&document, &assets, &root, language, &mut project, reader);
+    }
+    project
+}
+
+fn one(
+    document: &Value,
+    assets: &Value,
+    root: &Place,
+    wanted: Option<&str>,
+    project: &mut Project,
+    reader: &mut Reader,
+) {
+    let metadata = document.get("metadata").unwrap_or(&Value::Null);
+    let kind = text(metadata, "projectKind");
+    if !kind.is_empty() && kind != "Conversation" {
+        let message = format!("a project of kind `{kind}` has no intents");
+        reader.fault(
+            &root.key("metadata").key("projectKind"),
+            "unknown-format",
+            message,
+            "projects of kind Conversation are read",
+        );
+        return;
+    }
+    let language = wanted.unwrap_or_else(|| text(metadata, "language")).to_owned();
+    project.description = text(metadata, "description").to_owned();
+    project.language = Some(language.clone()).filter(|tag| !tag.is_empty());
+    let unit = match text(document, "stringIndexType") {
+        "" | "Utf16CodeUnit" => Unit::Utf16,
+        "UnicodeCodePoint" => Unit::CodePoint,
+        "TextElements_v8" | "TextElement_V8" => Unit::Grapheme,
+        other => {
+            let message = format!("`{other}` is no way to count that is known");
+            let hint = "Utf16CodeUnit, UnicodeCodePoint or TextElements_v8";
+            reader.fault(&root.key("stringIndexType"), "bad-member", message, hint);
+            return;
+        }
+    };
+    if metadata.pointer("/settings/confidenceThreshold").is_some_and(|value| value.as_f64() != Some(0.0)) {
+        let what = "the confidence threshold";
+        reader.dropped(
+            &root.key("metadata").key("settings"),
+            what,
+            "confidence is another number here; see `thresholds` of module.toml",
+        );
+    }
+    let at = root.key("assets");
+    entities(assets, &at, &language, project, reader);
+    for (index, intent) in reader.list(assets, "intents", &at).iter().enumerate() {
+        let place = at.key("intents").index(index);
+        let Some(name) = reader.name(intent, "category", &place) else { continue };
+        if name != "None" {
+            let description = text(intent, "description").to_owned();
+            project.functions.push(Function { name: name.to_owned(), description, place, ..Function::default() });
+        }
+    }
+    let mut others: BTreeMap<String, (usize, Place)> = BTreeMap::new();
+    for (index, utterance) in reader.list(assets, "utterances", &at).iter().enumerate() {
+        let place = at.key("utterances").index(index);
+        let own = text(utterance, "language");
+        if !own.is_empty() && !language.is_empty() && !is_same(own, &language) {
+            others.entry(own.to_owned()).or_insert((0, place)).0 += 1;
+            continue;
+        }
+        self::utterance(utterance, &place, unit, project, reader);
+    }
+    for (tag, (count, place)) in others {
+        let what = format!("{count} utterances in `{tag}`");
+        reader.dropped(&place, what, "a module has one language; import again with --language");
+    }
+    reader_none(project, reader);
+}
+
+fn reader_none(project: &Project, reader: &mut Reader) {
+    if let Some(first) = project.out_of_scope.first() {
+        let what = format!("{} utterances of `None`", project.out_of_scope.len());
+        reader.changed(&first.place.clone(), what, "what no function fits needs no examples here: they are cases");
+    }
+}
+
+/// `en` and `en-us` are one.
+fn is_same(a: &str, b: &str) -> bool {
+    let base = |tag: &str| tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    base(a) == base(b)
+}
+
+fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, reader: &mut Reader) {
+    for (index, entity) in reader.list(assets, "entities", at).iter().enumerate() {
+        let place = at.key("entities").index(index);
+        let Some(name) = reader.name(entity, "category", &place) else { continue };
+        let mut read = Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() };
+        let what = format!("entity `{name}`");
+        let list = entity.get("list").unwrap_or(&Value::Null);
+        let list_at = place.key("list").key("sublists");
+        for (index, sublist) in reader.list(list, "sublists", &place.key("list")).iter().enumerate() {
+            let Some(key) = reader.name(sublist, "listKey", &list_at.index(index)) else { continue };
+            read.add(key, "");
+            for synonyms in sublist.get("synonyms").and_then(Value::as_array).into_iter().flatten() {
+                let own = text(synonyms, "language");
+                if !own.is_empty() && !language.is_empty() && !is_same(own, language) {
+                    let what = format!("synonyms of `{key}` in `{own}`");
+                    reader.dropped(
+                        &list_at.index(index),
+                        what,
+                        "a module has one language; import again with --language",
+                    );
+                    continue;
+                }
+                for value in synonyms.get("values").and_then(Value::as_array).into_iter().flatten().filter_map(scalar) {
+                    read.add(key, &value);
+                }
+            }
+        }
+        for prebuilt in entity.get("prebuilts").and_then(Value::as_array).into_iter().flatten() {
+            let category = text(prebuilt, "category");
+            let mapped = builtins::find(category);
+            read.builtins
+                .extend(mapped.builtins.iter().filter(|one| !read.builtins.contains(one)).copied().collect::<Vec<_>>());
+            let note = mapped.note.unwrap_or("found by our own recognizers");
+            reader.changed(&place.key("prebuilts"), format!("prebuilt `{category}` of `{name}`"), note);
+        }
+        for expression in entity.pointer("/regex/expressions").and_then(Value::as_array).into_iter().flatten() {
+            let own = text(expression, "language");
+            if own.is_empty() || language.is_empty() || is_same(own, language) {
+                read.patterns
+                    .extend(Some(text(expression, "regexPattern").to_owned()).filter(|pattern| !pattern.is_empty()));
+            }
+        }
+        let parts = [!read.values.is_empty(), !read.builtins.is_empty(), !read.patterns.is_empty()];
+        let composition = text(entity, "compositionSetting");
+        if parts.iter().filter(|part| **part).count() > 1 {
+            let why =
+                "its components are recognizers of one slot, the best first, whatever the composition setting says";
+            reader.changed(&place, format!("{what}, `{composition}`"), why);
+        }
+        if flag(entity, "isRequired") == Some(true)
+            || entity.get("requiredComponents").and_then(Value::as_array).is_some_and(|all| !all.is_empty())
+        {
+            reader.dropped(
+                &place.key("requiredComponents"),
+                what,
+                "each recognizer finds values by itself: none is required",
+            );
+        }
+        project.entities.push(read);
+    }
+}
+
+fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project, reader: &mut Reader) {
+    let Some(said) = utterance.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
+        reader.fault(place, "bad-member", "an utterance has a `text`", "");
+        return;
+    };
+    let intent = text(utterance, "intent");
+    let mut spans: Vec<(Range<usize>, String, Place)> = Vec::new();
+    for (index, label) in reader.list(utterance, "entities", place).iter().enumerate() {
+        let at = place.key("entities").index(index);
+        let Some(category) = reader.name(label, "category", &at) else { continue };
+        if project.entity(category).is_none() {
+            let message = format!("the project has no entity `{category}`");
+            reader.fault(&at.key("category"), "unknown-entity", message, "entities are listed in `assets.entities`");
+            continue;
+        }
+        let number = |key: &str| label.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+        let range = match (number("offset"), number("length")) {
+            (Some(offset), Some(length)) if length > 0 => bytes(said, offset, length, unit),
+            _ => None,
+        };
+        let Some(range) = range.filter(|range| !said[range.clone()].trim().is_empty()) else {
+            let (offset, length) =
+                (label.get("offset").unwrap_or(&Value::Null), label.get("length").unwrap_or(&Value::Null));
+            let message = format!("offset {offset} and length {length} are no part of `{said}`");
+            reader.fault(
+                &at,
+                "bad-offset",
+                message,
+                "offsets count UTF-16 units, unless `stringIndexType` says otherwise",
+            );
+            continue;
+        };
+        spans.push((range, category.to_owned(), at));
+    }
+    // Labels may lie in one another; a word stands for one slot here, and the longer says more.
+    spans.sort_by_key(|(range, ..)| (std::cmp::Reverse(range.len()), range.start));
+    let mut kept: Vec<(Range<usize>, String)> = Vec::new();
+    for (range, category, at) in spans {
+        if kept.iter().any(|(other, _)| range.start < other.end && other.start < range.end) {
+            let what = format!("label `{category}` of `{}`", &said[range]);
+            reader.dropped(&at, what, "it overlaps a longer label: words stand for one slot");
+        } else {
+            kept.push((range, category));
+        }
+    }
+    kept.sort_by_key(|(range, _)| range.start);
+    let is_test = text(utterance, "dataset").eq_ignore_ascii_case("test");
+    if intent == "None" {
+        let example = Example { parts: vec![Part::Text(said.to_owned())], answers: None, place: place.clone() };
+        if is_test {
+            project.tests.push(Labelled { example, function: None });
+        } else {
+            project.out_of_scope.push(example);
+        }
+        return;
+    }
+    let Some(function) = project.functions.iter_mut().find(|function| function.name == intent) else {
+        let message = format!("the project has no intent `{intent}`");
+        reader.fault(&place.key("intent"), "unknown-intent", message, "intents are listed in `assets.intents`");
+        return;
+    };
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for (range, category) in kept {
+        parts.push(Part::Text(said[at..range.start].to_owned()));
+        if function.slot(&category).is_none() {
+            let slot = Slot {
+                name: category.clone(),
+                entity: Some(category.clone()),
+                place: place.clone(),
+                ..Slot::default()
+            };
+            function.slots.push(slot);
+        }
+        parts.push(Part::said(category, &said[range.clone()]));
+        at = range.end;
+    }
+    parts.push(Part::Text(said[at..].to_owned()));
+    let example = Example { parts, answers: None, place: place.clone() };
+    if is_test {
+        project.tests.push(Labelled { example, function: Some(intent.to_owned()) });
+    } else {
+        function.examples.push(example);
+    }
+}
+
+/// The bytes of a range that is counted in `unit`; `None` if it ends outside, or within a character.
+fn bytes(text: &str, offset: usize, length: usize, unit: Unit) -> Option<Range<usize>> {
+    let end = offset.checked_add(length)?;
+    let place = |wanted: usize| -> Option<usize> {
+        let mut count = 0;
+        let mut steps: Box<dyn Iterator<Item = (usize, usize)>> = match unit {
+            Unit::Utf16 => Box::new(text.char_indices().map(|(at, one)| (at, one.len_utf16()))),
+            Unit::CodePoint => Box::new(text.char_indices().map(|(at, _)| (at, 1))),
+            Unit::Grapheme => Box::new(text.grapheme_indices(true).map(|(at, _)| (at, 1))),
+        };
+        for (at, units) in steps.by_ref() {
+            if count == wanted {
+                return Some(at);
+            }
+            count += units;
+            if count > wanted {
+                return None;
+            }
+        }
+        (count == wanted).then_some(text.len())
+    };
+    Some(place(offset)?..place(end)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn offsets_count_what_the_project_says() {
+        let text = "👩‍🍳 to Zürich";
+        let part = |offset, length, unit| bytes(text, offset, length, unit).map(|range| &text[range]);
+        assert_eq!(part(9, 6, Unit::Utf16), Some("Zürich"));
+        assert_eq!(part(7, 6, Unit::CodePoint), Some("Zürich"));
+        assert_eq!(part(5, 6, Unit::Grapheme), Some("Zürich"));
+        assert_eq!(part(1, 2, Unit::Utf16), None, "half a character");
+        assert_eq!(part(9, 7, Unit::Utf16), None, "past the end");
+        assert_eq!(part(usize::MAX, 1, Unit::Utf16), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_part_of_a_text_is_found_by_its_utf16_offset(before in "\\PC{0,12}", part in "\\PC{1,12}", after in "\\PC{0,12}") {
+            let text = format!("{before}{part}{after}");
+            let count = |text: &str| text.encode_utf16().count();
+            let range = bytes(&text, count(&before), count(&part), Unit::Utf16);
+            prop_assert_eq!(range.map(|range| &text[range]), Some(part.as_str()));
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What Dialogflow's two generations have in common.
+
+use serde_json::Value;
+
+use super::{
+    builtins,
+    project::{Entity, Place, Project},
+    reader::Reader,
+};
+
+/// With the white space at its ends.
+pub(super) fn raw<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// `en-US` and `en` are one; no tag is every language.
+pub(super) fn is_language(tag: &str, wanted: &str) -> bool {
+    let base = |tag: &str| tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    tag.is_empty() || base(tag) == base(wanted)
+}
+
+/// The entity that `@kind`, or a resource name that ends with it, means; made if it is one of theirs. The outer `None` is a
+/// fault.
+#[expect(clippy::option_option, reason = "the inner one is free text, the outer one a fault that is told")]
+pub(super) fn kind(
+    written: &str,
+    slot: &str,
+    place: &Place,
+    project: &mut Project,
+    reader: &mut Reader,
+) -> Option<Option<String>> {
+    let name = written.rsplit('/').next().unwrap_or(written).trim_start_matches('@');
+    if project.entity(name).is_some() {
+        return Some(Some(name.to_owned()));
+    }
+    if let Some(system) = name.strip_prefix("sys.") {
+        let mapped = builtins::find(system);
+        if let Some(note) = mapped.note {
+            reader.changed(place, format!("`@{name}` of `{slot}`"), note);
+        }
+        if mapped.builtins.is_empty() {
+            return Some(None);
+        }
+        let builtins = mapped.builtins.to_vec();
+        project.entities.push(Entity { name: name.to_owned(), builtins, place: place.clone(), ..Entity::default() });
+        return Some(Some(name.to_owned()));
+    }
+    let message = format!("the agent has no entity `@{name}`");
+    reader.fault(place, "unknown-entity", message, "its file is missing among the agent's entities");
+    None
+}

@@ -1,0 +1,280 @@
+//! Dialogflow CX agents, exported as JSON package: `intents/NAME/NAME.json` with `trainingPhrases/LANGUAGE.json`,
+//! `entityTypes/NAME/NAME.json` with `entities/LANGUAGE.json`, and of the flows what their pages ask for.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    dialogflow::{is_language, kind, raw},
+    project::{Entity, Example, Function, Part, Place, Project, Slot},
+    reader::{Reader, flag, scalar, text},
+};
+
+/// What a page asks for.
+#[derive(Debug, Clone)]
+struct Asked {
+    name: String,
+    kind: String,
+    required: bool,
+    repeated: bool,
+    question: Option<String>,
+    place: Place,
+}
+
+pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
+    let mut project = Project::default();
+    let mut language = wanted.map(str::to_owned);
+    if let Some(agent) = reader.document("agent.json") {
+        text(&agent, "description").clone_into(&mut project.description);
+        let zone = text(&agent, "timeZone");
+        if jiff::tz::TimeZone::get(zone).is_ok() {
+            project.time_zone = Some(zone.to_owned());
+        }
+        let own = text(&agent, "defaultLanguageCode");
+        language = language.or_else(|| Some(own.to_owned()).filter(|own| !own.is_empty()));
+        if agent.get("supportedLanguageCodes").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+            let place = Place::new("agent.json", "/supportedLanguageCodes");
+            reader.dropped(&place, "other languages", "a module has one language; import again with --language");
+        }
+    }
+    let language = language.unwrap_or_else(|| "en".to_owned());
+    project.language = Some(language.clone());
+    for path in own_files(reader, "entityTypes/") {
+        entity(&path, &language, &mut project, reader);
+    }
+    let asked = pages(&language, reader);
+    for path in own_files(reader, "intents/") {
+        intent(&path, &language, &asked, &mut project, reader);
+    }
+    project
+}
+
+/// `DIRECTORY/NAME/NAME.json`.
+fn own_files(reader: &Reader, directory: &str) -> Vec<String> {
+    reader.paths(|path| {
+        path.strip_prefix(directory).is_some_and(|rest| {
+            let mut parts = rest.split('/');
+            let (folder, file, more) = (parts.next(), parts.next(), parts.next());
+            more.is_none() && folder.is_some() && file.is_some_and(|file| file.ends_with(".json"))
+        })
+    })
+}
+
+fn in_language(path: &str, below: &str, language: &str, reader: &Reader) -> Option<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let base = language.split(['-', '_']).next().unwrap_or(language);
+    [language, base].into_iter().map(|tag| format!("{folder}/{below}/{tag}.json")).find(|path| reader.has(path))
+}
+
+fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {
+    let Some(document) = reader.document(path) else { return };
+    let place = Place::new(path, "");
+    let Some(name) = reader.name(&document, "displayName", &place) else { return };
+    let mut entity = Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() };
+    let is_pattern = text(&document, "kind") == "KIND_REGEXP";
+    entity.closed = text(&document, "autoExpansionMode") != "AUTO_EXPANSION_MODE_DEFAULT";
+    entity.fuzzy = flag(&document, "enableFuzzyExtraction") == Some(true) && !is_pattern;
+    if !entity.closed && !is_pattern {
+        let why = "only values that are listed or stand in an example are found without a model server";
+        reader.changed(&place.key("autoExpansionMode"), format!("automatic expansion of `{name}`"), why);
+    }
+    if flag(&document, "redact") == Some(true) {
+        reader.dropped(
+            &place.key("redact"),
+            format!("redaction of `{name}`"),
+            "what is logged is set for the whole service",
+        );
+    }
+    if in_language(path, "excludedPhrases", language, reader).is_some() {
+        reader.dropped(&place, format!("excluded phrases of `{name}`"), "a list has no exceptions");
+    }
+    if let Some(entries_path) = in_language(path, "entities", language, reader)
+        && let Some(entries) = reader.document(&entries_path)
+    {
+        let root = Place::new(&entries_path, "");
+        let mut composite = 0;
+        for (index, entry) in reader.list(&entries, "entities", &root).iter().enumerate() {
+            let Some(value) = reader.name(entry, "value", &root.key("entities").index(index)) else { continue };
+            if is_pattern {
+                entity.patterns.push(value.to_owned());
+                continue;
+            }
+            let synonyms = entry.get("synonyms").and_then(Value::as_array).into_iter().flatten().filter_map(scalar);
+            for synonym in std::iter::once(value.to_owned()).chain(synonyms) {
+                if synonym.contains('@') && synonym.contains(':') {
+                    composite += 1;
+                } else {
+                    entity.add(value, &synonym);
+                }
+            }
+        }
+        if composite > 0 {
+            let what = format!("{composite} entries of the composite `{name}`");
+            reader.dropped(&root, what, "a slot has one value: composite entities are not taken apart, their parts are slots where examples mark them");
+            entity.retain(|listed| !listed.value.contains('@'));
+        }
+    } else {
+        reader.changed(
+            &place,
+            format!("entity `{name}`"),
+            "it has no entries in the language: its values are free text",
+        );
+    }
+    project.entities.push(entity);
+}
+
+/// By intent: what the pages ask for to which a route with the intent leads.
+fn pages(language: &str, reader: &mut Reader) -> BTreeMap<String, Vec<Asked>> {
+    let mut forms: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+    let mut routes: Vec<(String, String)> = Vec::new();
+    let mut told = false;
+    for path in reader.paths(|path| {
+        path.starts_with("flows/") && path.ends_with(".json") && !path.contains("/transitionRouteGroups/")
+    }) {
+        let Some(document) = reader.document(&path) else { continue };
+        let place = Place::new(&path, "");
+        for route in reader.list(&document, "transitionRoutes", &place) {
+            let (intent, target) = (text(route, "intent"), text(route, "targetPage"));
+            if !intent.is_empty() && !target.is_empty() {
+                routes.push((intent.to_owned(), target.to_owned()));
+            }
+        }
+        if !told {
+            told = true;
+            reader.dropped(
+                &place,
+                "flows and pages",
+                "dialogue is not part of a module; of pages, what they ask for is read",
+            );
+        }
+        let Some(form) = document.get("form") else { continue };
+        let at = place.key("form");
+        let mut asked = Vec::new();
+        for (index, parameter) in reader.list(form, "parameters", &at).iter().enumerate() {
+            let at = at.key("parameters").index(index);
+            let Some(name) = reader.name(parameter, "displayName", &at) else { continue };
+            asked.push(Asked {
+                name: name.to_owned(),
+                kind: text(parameter, "entityType").to_owned(),
+                required: flag(parameter, "required") == Some(true),
+                repeated: flag(parameter, "isList") == Some(true),
+                question: question(parameter, language),
+                place: at,
+            });
+        }
+        for key in ["displayName", "name"] {
+            let name = text(&document, key);
+            if !name.is_empty() {
+                forms.insert(name.to_owned(), asked.clone());
+            }
+        }
+    }
+    let mut by_intent: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+    for (intent, page) in routes {
+        let Some(form) = forms.get(&page) else { continue };
+        let known = by_intent.entry(intent).or_default();
+        for one in form {
+            if !known.iter().any(|other| other.name == one.name) {
+                known.push(one.clone());
+            }
+        }
+    }
+    by_intent
+}
+
+fn question(parameter: &Value, language: &str) -> Option<String> {
+    let messages = parameter.pointer("/fillBehavior/initialPromptFulfillment/messages")?.as_array()?;
+    messages
+        .iter()
+        .filter(|message| is_language(text(message, "languageCode"), language))
+        .filter_map(|message| scalar(message.pointer("/text/text/0")?))
+        .find(|question| !question.is_empty() && !question.contains("$session"))
+}
+
+fn intent(
+    path: &str,
+    language: &str,
+    asked: &BTreeMap<String, Vec<Asked>>,
+    project: &mut Project,
+    reader: &mut Reader,
+) {
+    let Some(document) = reader.document(path) else { return };
+    let place = Place::new(path, "");
+    let Some(name) = reader.name(&document, "displayName", &place) else { return };
+    let phrases_path = in_language(path, "trainingPhrases", language, reader);
+    let phrases = phrases_path.as_ref().and_then(|path| reader.document(path)).unwrap_or(Value::Null);
+    let root = Place::new(phrases_path.as_deref().unwrap_or(path), "");
+    let at = root.key("trainingPhrases");
+    let list = reader.list(&phrases, "trainingPhrases", &root);
+    if flag(&document, "isFallback") == Some(true) || name == "Default Negative Intent" {
+        for (index, phrase) in list.iter().enumerate() {
+            let words: String = phrase
+                .get("parts")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .map(|part| raw(part, "text"))
+                .collect();
+            let example = Example { parts: vec![Part::Text(words)], answers: None, place: at.index(index) };
+            project.out_of_scope.push(example);
+        }
+        let what = format!("fallback `{name}`, {} examples", list.len());
+        reader.changed(&place, what, "what no function fits needs no function here: its examples are cases");
+        return;
+    }
+    let description = text(&document, "description").to_owned();
+    let mut function = Function { name: name.to_owned(), description, place: place.clone(), ..Function::default() };
+    for (index, parameter) in reader.list(&document, "parameters", &place).iter().enumerate() {
+        let at = place.key("parameters").index(index);
+        let Some(id) = reader.name(parameter, "id", &at) else { continue };
+        let Some(entity) = kind(text(parameter, "entityType"), id, &at, project, reader) else { continue };
+        if flag(parameter, "redact") == Some(true) {
+            reader.dropped(
+                &at.key("redact"),
+                format!("redaction of `{id}` of `{name}`"),
+                "what is logged is set for the whole service",
+            );
+        }
+        let repeated = flag(parameter, "isList") == Some(true);
+        function.slots.push(Slot { name: id.to_owned(), entity, repeated, place: at, ..Slot::default() });
+    }
+    let by_id = text(&document, "name");
+    for one in asked.get(name).or_else(|| asked.get(by_id)).into_iter().flatten() {
+        let Some(entity) = kind(&one.kind, &one.name, &one.place, project, reader) else { continue };
+        if function.slot(&one.name).is_none() {
+            let slot = Slot { name: one.name.clone(), entity, place: one.place.clone(), ..Slot::default() };
+            function.slots.push(slot);
+        }
+        if let Some(slot) = function.slot_mut(&one.name) {
+            slot.required |= one.required;
+            slot.repeated |= one.repeated;
+            slot.question = slot.question.take().or_else(|| one.question.clone());
+        }
+    }
+    if list.is_empty() {
+        reader.changed(
+            &place,
+            format!("intent `{name}`"),
+            "it has no examples in the language: only its name and description find it",
+        );
+    }
+    for (index, phrase) in list.iter().enumerate() {
+        let at = at.index(index);
+        let mut parts = Vec::new();
+        for (index, part) in reader.list(phrase, "parts", &at).iter().enumerate() {
+            let words = raw(part, "text").to_owned();
+            match text(part, "parameterId") {
+                "" => parts.push(Part::Text(words)),
+                id if function.slot(id).is_some() => parts.push(Part::said(id, words)),
+                id => {
+                    let message = format!("`{name}` has no parameter `{id}`");
+                    let hint = "parameters are listed in the intent's own file";
+                    reader.fault(&at.key("parts").index(index), "unknown-entity", message, hint);
+                }
+            }
+        }
+        function.examples.push(Example { parts, answers: None, place: at });
+    }
+    project.functions.push(function);
+}

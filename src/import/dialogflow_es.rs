@@ -1,0 +1,280 @@
+//! Dialogflow ES agents: `agent.json`, `intents/*.json` with `*_usersays_LANGUAGE.json`, `entities/*.json` with
+//! `*_entries_LANGUAGE.json`.
+
+use serde_json::Value;
+
+use super::{
+    dialogflow::{is_language, kind, raw},
+    project::{Entity, Example, Function, Part, Place, Project, Slot},
+    reader::{Reader, flag, scalar, text},
+};
+
+pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
+    let mut project = Project::default();
+    let mut language = wanted.map(str::to_owned);
+    if reader.has("agent.json")
+        && let Some(agent) = reader.document("agent.json")
+    {
+        text(&agent, "description").clone_into(&mut project.description);
+        let zone = text(&agent, "defaultTimezone");
+        if jiff::tz::TimeZone::get(zone).is_ok() {
+            project.time_zone = Some(zone.to_owned());
+        }
+        let own = text(&agent, "language");
+        language = language.or_else(|| Some(own.to_owned()).filter(|own| !own.is_empty()));
+        let others = agent.get("supportedLanguages").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+        if others {
+            let place = Place::new("agent.json", "/supportedLanguages");
+            reader.dropped(&place, "other languages", "a module has one language; import again with --language");
+        }
+    }
+    let language = language.unwrap_or_else(|| "en".to_owned());
+    project.language = Some(language.clone());
+    for path in
+        reader.paths(|path| path.starts_with("entities/") && path.ends_with(".json") && !path.contains("_entries_"))
+    {
+        entity(&path, &language, &mut project, reader);
+    }
+    for path in
+        reader.paths(|path| path.starts_with("intents/") && path.ends_with(".json") && !path.contains("_usersays_"))
+    {
+        intent(&path, &language, &mut project, reader);
+    }
+    project
+}
+
+/// The file in the wanted language, else in its base: `x_usersays_pt-br.json`, `x_usersays_pt.json`.
+fn in_language(stem: &str, kind: &str, language: &str, reader: &Reader) -> Option<String> {
+    let base = language.split(['-', '_']).next().unwrap_or(language);
+    [language, base]
+        .into_iter()
+        .map(|tag| format!("{stem}_{kind}_{}.json", tag.to_ascii_lowercase()))
+        .find(|path| reader.has(path))
+}
+
+fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {
+    let Some(document) = reader.document(path) else { return };
+    let place = Place::new(path, "");
+    let Some(name) = reader.name(&document, "name", &place) else { return };
+    let mut entity = Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() };
+    let is_pattern = flag(&document, "isRegexp") == Some(true);
+    entity.closed = flag(&document, "automatedExpansion") != Some(true);
+    entity.fuzzy = flag(&document, "allowFuzzyExtraction") == Some(true) && !is_pattern;
+    if !entity.closed && !is_pattern {
+        let why = "only values that are listed or stand in an example are found without a model server";
+        reader.changed(&place.key("automatedExpansion"), format!("automated expansion of `{name}`"), why);
+    }
+    let stem = path.trim_end_matches(".json");
+    let Some(entries_path) = in_language(stem, "entries", language, reader) else {
+        reader.changed(
+            &place,
+            format!("entity `{name}`"),
+            "it has no entries in the language: its values are free text",
+        );
+        project.entities.push(entity);
+        return;
+    };
+    let entries = reader.document(&entries_path);
+    let root = Place::new(&entries_path, "");
+    let mut composite = 0;
+    for (index, entry) in entries.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+        let Some(value) = reader.name(entry, "value", &root.index(index)) else { continue };
+        if is_pattern {
+            entity.patterns.push(value.to_owned());
+            continue;
+        }
+        let synonyms = entry.get("synonyms").and_then(Value::as_array).into_iter().flatten().filter_map(scalar);
+        let mut plain: Vec<String> = Vec::new();
+        for synonym in std::iter::once(value.to_owned()).chain(synonyms) {
+            if synonym.contains('@') && synonym.contains(':') { composite += 1 } else { plain.push(synonym) }
+        }
+        for synonym in plain {
+            entity.add(value, &synonym);
+        }
+    }
+    if composite > 0 {
+        let what = format!("{composite} entries of the composite `{name}`");
+        let why = "a slot has one value: composite entities are not taken apart, their parts are slots where examples mark them";
+        reader.dropped(&root, what, why);
+        entity.retain(|listed| !listed.value.contains('@'));
+    }
+    project.entities.push(entity);
+}
+
+fn intent(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {
+    let Some(document) = reader.document(path) else { return };
+    let place = Place::new(path, "");
+    let Some(name) = reader.name(&document, "name", &place) else { return };
+    let stem = path.trim_end_matches(".json");
+    let says_path = in_language(stem, "usersays", language, reader);
+    let says = says_path.as_ref().and_then(|path| reader.document(path));
+    let root = Place::new(says_path.as_deref().unwrap_or(path), "");
+    if flag(&document, "fallbackIntent") == Some(true) {
+        let mut count = 0;
+        for (index, one) in says.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+            let words: String =
+                one.get("data").and_then(Value::as_array).into_iter().flatten().map(|part| raw(part, "text")).collect();
+            let example = Example { parts: vec![Part::Text(words)], answers: None, place: root.index(index) };
+            project.out_of_scope.push(example);
+            count += 1;
+        }
+        let what = format!("fallback `{name}`, {count} examples");
+        reader.changed(&place, what, "what no function fits needs no function here: its examples are cases");
+        return;
+    }
+    let mut function = Function { name: name.to_owned(), place: place.clone(), ..Function::default() };
+    let responses = place.key("responses");
+    for (index, response) in reader.list(&document, "responses", &place).iter().enumerate() {
+        let at = responses.index(index);
+        for (index, parameter) in reader.list(response, "parameters", &at).iter().enumerate() {
+            parameter_slot(parameter, &at.key("parameters").index(index), language, &mut function, project, reader);
+        }
+        if response.get("messages").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+            reader.dropped(
+                &at.key("messages"),
+                format!("responses of `{name}`"),
+                "a module says what was meant, not what is answered",
+            );
+        }
+        if response.get("affectedContexts").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+            reader.dropped(
+                &at.key("affectedContexts"),
+                format!("output contexts of `{name}`"),
+                "dialogue is not part of a module",
+            );
+        }
+    }
+    for (key, what) in [("contexts", "input contexts"), ("events", "events")] {
+        if document.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
+            reader.dropped(&place.key(key), format!("{what} of `{name}`"), "dialogue is not part of a module");
+        }
+    }
+    if says.is_none() {
+        reader.changed(
+            &place,
+            format!("intent `{name}`"),
+            "it has no examples in the language: only its name finds it",
+        );
+    }
+    for (index, one) in says.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+        let at = root.index(index);
+        let is_template = flag(one, "isTemplate") == Some(true);
+        let mut parts = Vec::new();
+        for (index, part) in reader.list(one, "data", &at).iter().enumerate() {
+            let at = at.key("data").index(index);
+            let words = raw(part, "text");
+            if is_template {
+                template(words, &at, &mut function, project, reader, &mut parts);
+                continue;
+            }
+            let (meta, alias) = (text(part, "meta"), text(part, "alias"));
+            // `@sys.ignore` marks words that mean nothing.
+            if meta.is_empty() || alias.is_empty() || meta == "@sys.ignore" {
+                parts.push(Part::Text(words.to_owned()));
+                continue;
+            }
+            if let Some(slot) = alias_slot(alias, meta, &at, &mut function, project, reader) {
+                parts.push(Part::said(slot, words));
+            }
+        }
+        function.examples.push(Example { parts, answers: None, place: at });
+    }
+    project.functions.push(function);
+}
+
+fn parameter_slot(
+    parameter: &Value,
+    place: &Place,
+    language: &str,
+    function: &mut Function,
+    project: &mut Project,
+    reader: &mut Reader,
+) {
+    let Some(name) = reader.name(parameter, "name", place) else { return };
+    let name = name.to_owned();
+    let value = text(parameter, "value");
+    let written = text(parameter, "dataType");
+    if written.is_empty() || value.starts_with('#') || (!value.is_empty() && !value.starts_with('$')) {
+        let what = format!("parameter `{name}` = `{value}` of `{}`", function.name);
+        reader.dropped(place, what, "its value is not said: it comes from a context, an event or is fixed");
+        return;
+    }
+    if value.ends_with(".original") {
+        let what = format!("parameter `{name}` = `{value}` of `{}`", function.name);
+        reader.dropped(place, what, "the words of a slot are beside its value in every answer");
+        return;
+    }
+    let Some(entity) = kind(written, &name, place, project, reader) else { return };
+    let prompts = parameter.get("prompts").and_then(Value::as_array);
+    let mut questions = prompts
+        .into_iter()
+        .flatten()
+        .filter(|prompt| is_language(text(prompt, "lang"), language))
+        .map(|prompt| text(prompt, "value"))
+        .filter(|question| !question.is_empty());
+    let question = questions.next().map(str::to_owned);
+    let more = questions.count();
+    if more > 0 {
+        let what = format!("{more} more prompts for `{name}` of `{}`", function.name);
+        reader.dropped(&place.key("prompts"), what, "a slot has one question, the first");
+    }
+    let default = Some(text(parameter, "defaultValue")).filter(|value| !value.is_empty());
+    if default.is_some_and(|value| value.starts_with(['#', '$'])) {
+        let what = format!("default of `{name}` of `{}`", function.name);
+        reader.dropped(&place.key("defaultValue"), what, "it comes from a context");
+    }
+    function.slots.push(Slot {
+        name,
+        entity,
+        required: flag(parameter, "required") == Some(true),
+        repeated: flag(parameter, "isList") == Some(true),
+        question,
+        default: default.filter(|value| !value.starts_with(['#', '$'])).map(str::to_owned),
+        place: place.clone(),
+        ..Slot::default()
+    });
+}
+
+fn alias_slot(
+    alias: &str,
+    meta: &str,
+    place: &Place,
+    function: &mut Function,
+    project: &mut Project,
+    reader: &mut Reader,
+) -> Option<String> {
+    if function.slot(alias).is_none() {
+        let entity = kind(meta, alias, place, project, reader)?;
+        let what = format!("`{alias}` of `{}`", function.name);
+        reader.changed(place, what, "an example marks it, though it is no parameter: it is an optional slot");
+        function.slots.push(Slot { name: alias.to_owned(), entity, place: place.clone(), ..Slot::default() });
+    }
+    Some(alias.to_owned())
+}
+
+/// `weather in @sys.geo-city:city`, the older way to write an example.
+fn template(
+    words: &str,
+    place: &Place,
+    function: &mut Function,
+    project: &mut Project,
+    reader: &mut Reader,
+    parts: &mut Vec<Part>,
+) {
+    let mut rest = words;
+    while let Some(at) = rest.find('@') {
+        let is_mark = |c: char| c.is_alphanumeric() || "._-:".contains(c);
+        let end = rest[at + 1..].find(|c| !is_mark(c)).map_or(rest.len(), |end| at + 1 + end);
+        let Some((meta, alias)) = rest[at..end].split_once(':').filter(|(_, alias)| !alias.is_empty()) else {
+            parts.push(Part::Text(rest[..end].to_owned()));
+            rest = &rest[end..];
+            continue;
+        };
+        parts.push(Part::Text(rest[..at].to_owned()));
+        if let Some(slot) = alias_slot(alias, meta, place, function, project, reader) {
+            parts.push(Part::Slot { slot, text: None, value: None });
+        }
+        rest = &rest[end..];
+    }
+    parts.push(Part::Text(rest.to_owned()));
+}

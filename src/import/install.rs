@@ -1,0 +1,76 @@
+//! A module is written beside its place, and put there whole.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::ImportError;
+
+/// Refuses a place that is taken.
+pub(super) fn check_place(into: &Path, force: bool) -> Result<(), ImportError> {
+    if fs::symlink_metadata(into).is_err() {
+        return Ok(());
+    }
+    if !force {
+        return Err(ImportError::Exists { path: into.to_owned() });
+    }
+    // Whoever names a wrong directory should not lose what is in it.
+    let is_module = fs::read_dir(into).is_ok_and(|entries| {
+        let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).peekable();
+        names.peek().is_none() || names.any(|name| name.starts_with("schema"))
+    });
+    if is_module { Ok(()) } else { Err(ImportError::NotAModule { path: into.to_owned() }) }
+}
+
+/// A directory that goes away unless it is put into its place.
+pub(super) struct Staged {
+    pub(super) path: PathBuf,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+impl Staged {
+    /// Beside `into`, under a name that is no module's.
+    pub(super) fn write(into: &Path, files: &[(String, String)]) -> Result<Self, ImportError> {
+        let parent = into.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source: io::Error| ImportError::Io { path, source }
+        };
+        fs::create_dir_all(parent).map_err(io(parent))?;
+        let hidden = format!(".importing-{}", uuid::Uuid::new_v4().simple());
+        let staged = Self { path: parent.join(hidden) };
+        fs::create_dir(&staged.path).map_err(io(&staged.path))?;
+        for (name, text) in files {
+            let path = staged.path.join(name);
+            fs::write(&path, text).map_err(io(&path))?;
+        }
+        Ok(staged)
+    }
+
+    /// What was there is moved aside first and comes back if the new cannot take its place.
+    pub(super) fn install(self, into: &Path) -> Result<(), ImportError> {
+        let io = |source: io::Error| ImportError::Io { path: into.to_owned(), source };
+        let aside = self.path.with_extension("before");
+        let had_one = match fs::rename(into, &aside) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(io(error)),
+        };
+        if let Err(error) = fs::rename(&self.path, into) {
+            if had_one {
+                let _ = fs::rename(&aside, into);
+            }
+            return Err(io(error));
+        }
+        if had_one {
+            let _ = fs::remove_dir_all(&aside);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,269 @@
+//! The domain: entities, slots with their mappings, forms, and the responses that ask for a slot.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::{
+    project::{Entity, Function, Place, Slot},
+    reader::{Reader, scalar, text},
+};
+use crate::module::{Builtin, squeeze};
+
+#[derive(Debug, Default)]
+pub(super) struct Domain {
+    /// Declared ones.
+    pub(super) entities: Vec<(String, Place)>,
+    slots: Vec<DomainSlot>,
+    forms: Vec<Form>,
+    /// Action and intent: the one follows the other in a rule or story.
+    begun: Vec<(String, String)>,
+    /// By slot, or by form and slot: the first text.
+    questions: BTreeMap<String, String>,
+}
+
+#[derive(Debug)]
+struct DomainSlot {
+    name: String,
+    kind: String,
+    values: Vec<String>,
+    /// Entity, role, intents that it is limited to.
+    from: Vec<(String, Option<String>, Vec<String>)>,
+    place: Place,
+}
+
+#[derive(Debug)]
+struct Form {
+    name: String,
+    required: Vec<String>,
+    place: Place,
+}
+
+impl Domain {
+    pub(super) fn read(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+        self.declared(document, root, reader);
+        self.read_slots(document, root, reader);
+        self.read_forms(document, root, reader);
+        self.responses(document, root, reader);
+        for (key, why) in [
+            ("actions", "actions run elsewhere: a module says what was meant, not what is done"),
+            ("session_config", "conversations are not part of a module"),
+            ("policies", "how a dialogue goes on is not part of a module"),
+        ] {
+            if document.get(key).is_some_and(|value| !value.is_null()) {
+                reader.dropped(&root.key(key), key, why);
+            }
+        }
+        if document.get("pipeline").is_some() {
+            reader.dropped(&root.key("pipeline"), "pipeline", "Uptake finds functions and slots in its own way");
+        }
+    }
+
+    fn declared(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+        let at = root.key("entities");
+        for (index, entity) in reader.list(document, "entities", root).iter().enumerate() {
+            let place = at.index(index);
+            // `- city`, or `- city: {roles: [from, to]}`.
+            let name = scalar(entity).or_else(|| entity.as_object()?.keys().next().cloned());
+            match name {
+                Some(name) if !self.entities.iter().any(|(known, _)| *known == name) => {
+                    self.entities.push((name, place));
+                }
+                Some(_) => {}
+                None => reader.fault(&place, "bad-member", "an entity is a name", ""),
+            }
+        }
+        let at = root.key("intents");
+        for (index, intent) in reader.list(document, "intents", root).iter().enumerate() {
+            if intent.is_object() {
+                let why = "which entities an intent uses is read from its examples";
+                reader.dropped(&at.index(index), "settings of an intent", why);
+            }
+        }
+    }
+
+    fn read_slots(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+        let at = root.key("slots");
+        let Some(slots) = reader.object(document, "slots", root) else { return };
+        for (name, slot) in slots {
+            let place = at.key(name);
+            let mut from = Vec::new();
+            for mapping in slot.get("mappings").and_then(Value::as_array).into_iter().flatten() {
+                let intents = match mapping.get("intent") {
+                    Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
+                    Some(one) => scalar(one).into_iter().collect(),
+                    None => Vec::new(),
+                };
+                match text(mapping, "type") {
+                    "from_entity" => {
+                        let role = mapping.get("role").and_then(scalar);
+                        from.push((text(mapping, "entity").to_owned(), role, intents));
+                    }
+                    "from_text" => {}
+                    kind => {
+                        let what = format!("mapping `{kind}` of slot `{name}`");
+                        reader.dropped(&place, what, "a slot takes what is said for it");
+                    }
+                }
+            }
+            if slot.get("initial_value").is_some_and(|value| !value.is_null()) {
+                let what = format!("initial value of slot `{name}`");
+                reader.dropped(&place, what, "values come from what is said");
+            }
+            let values = slot.get("values").and_then(Value::as_array).into_iter().flatten().filter_map(scalar);
+            let kind = text(slot, "type").to_owned();
+            self.slots.push(DomainSlot { name: name.clone(), kind, values: values.collect(), from, place });
+        }
+    }
+
+    fn read_forms(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+        let at = root.key("forms");
+        let Some(forms) = reader.object(document, "forms", root) else { return };
+        for (name, form) in forms {
+            let required = match form.get("required_slots") {
+                Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
+                // Rasa 2: an object of mappings.
+                Some(Value::Object(map)) => map.keys().cloned().collect(),
+                _ => Vec::new(),
+            };
+            let place = at.key(name);
+            if form.get("ignored_intents").is_some() {
+                reader.dropped(&place.key("ignored_intents"), "ignored intents", "a turn is understood by itself");
+            }
+            self.forms.push(Form { name: name.clone(), required, place });
+        }
+    }
+
+    fn responses(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
+        let at = root.key("responses");
+        let Some(responses) = reader.object(document, "responses", root) else { return };
+        let mut others = 0;
+        for (name, variations) in responses {
+            let place = at.key(name);
+            let Some(slot) = name.strip_prefix("utter_ask_") else {
+                others += 1;
+                continue;
+            };
+            let texts: Vec<&str> = variations
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|variation| text(variation, "text"))
+                .filter(|text| !text.is_empty())
+                .collect();
+            match texts.first() {
+                Some(question) if !question.contains('{') => {
+                    self.questions.insert(slot.to_owned(), (*question).to_owned());
+                }
+                Some(_) => reader.dropped(&place, format!("question `{name}`"), "a question here has no placeholders"),
+                None => reader.dropped(&place, format!("question `{name}`"), "it has no text"),
+            }
+            if texts.len() > 1 {
+                let what = format!("{} more ways to ask `{slot}`", texts.len() - 1);
+                reader.dropped(&place, what, "a slot has one question, the first");
+            }
+        }
+        if others > 0 {
+            reader.dropped(&at, format!("{others} other responses"), "a module asks for slots; it says nothing else");
+        }
+    }
+
+    /// Notes that a rule or story goes from the intent to an action, which may be a form.
+    pub(super) fn begin(&mut self, action: &str, intent: &str) {
+        self.begun.push((action.to_owned(), intent.to_owned()));
+    }
+
+    fn is_begun(&self, form: &Form) -> bool {
+        self.begun.iter().any(|(action, _)| *action == form.name)
+    }
+
+    /// The forms that the intent begins; one that no intent begins is that of the intent with its name.
+    fn forms_of(&self, intent: &str) -> impl Iterator<Item = &Form> {
+        self.forms.iter().filter(move |form| {
+            let base = squeeze(form.name.trim_end_matches("_form").trim_start_matches("form_"));
+            let is_begun = self.begun.iter().any(|(action, name)| *action == form.name && name == intent);
+            is_begun || (!self.is_begun(form) && base == squeeze(intent))
+        })
+    }
+
+    /// The slots of the form that the intent begins: required ones.
+    pub(super) fn form_slots(&self, function: &mut Function) {
+        let forms: Vec<&Form> = self.forms_of(&function.name).collect();
+        for form in forms {
+            for name in &form.required {
+                let question =
+                    self.questions.get(&format!("{}_{name}", form.name)).or_else(|| self.questions.get(name));
+                let declared = self.slots.iter().find(|slot| slot.name == *name);
+                if function.slot(name).is_some() {
+                    continue;
+                }
+                function.slots.push(Slot {
+                    name: name.clone(),
+                    entity: declared.and_then(DomainSlot::entity),
+                    required: true,
+                    repeated: declared.is_some_and(|slot| slot.kind == "list"),
+                    question: question.cloned(),
+                    place: form.place.key("required_slots"),
+                    ..Slot::default()
+                });
+            }
+        }
+    }
+
+    /// The slot that the domain fills from an entity: with this role, and for this intent if it is limited.
+    pub(super) fn slot_of(&self, entity: &str, role: Option<&str>, intent: &str) -> Option<String> {
+        let mut fitting = self.slots.iter().filter(|slot| {
+            slot.from.iter().any(|(name, wanted, intents)| {
+                name == entity
+                    && wanted.as_deref() == role
+                    && (intents.is_empty() || intents.iter().any(|known| known == intent))
+            })
+        });
+        let first = fitting.next()?;
+        // Two slots from one entity say nothing of which it is, unless one has its name.
+        match fitting.next() {
+            None => Some(first.name.clone()),
+            Some(_) => None,
+        }
+    }
+
+    /// What slots say of their values by themselves.
+    pub(super) fn own_entities(&self) -> Vec<Entity> {
+        self.slots.iter().filter_map(DomainSlot::own_entity).collect()
+    }
+
+    pub(super) fn tell(&self, reader: &mut Reader) {
+        for form in self.forms.iter().filter(|form| !self.is_begun(form)) {
+            let why =
+                "no rule or story goes from an intent to it; a form named like an intent is taken as that intent's";
+            reader.changed(&form.place, format!("form `{}`", form.name), why);
+        }
+    }
+}
+
+impl DomainSlot {
+    /// The entity that its values come from: an annotated one, else its own.
+    fn entity(&self) -> Option<String> {
+        let annotated = self.from.first().map(|(entity, _, _)| entity.clone());
+        annotated.or_else(|| self.own_entity().map(|entity| entity.name))
+    }
+
+    fn own_entity(&self) -> Option<Entity> {
+        if !self.from.is_empty() {
+            return None;
+        }
+        let mut entity = Entity { name: format!("{}_slot", self.name), place: self.place.clone(), ..Entity::default() };
+        match self.kind.as_str() {
+            "bool" => entity.builtins = vec![Builtin::Boolean],
+            "float" => entity.builtins = vec![Builtin::Number],
+            "categorical" if !self.values.is_empty() => {
+                entity.closed = true;
+                for value in &self.values {
+                    entity.add(value, "");
+                }
+            }
+            _ => return None,
+        }
+        Some(entity)
+    }
+}

@@ -1,0 +1,411 @@
+//! Rasa 3 projects (and the Markdown of older ones): intents, annotated examples, synonyms, lookups, patterns, slots,
+//! forms and what they ask. Which file a part stands in does not matter, as for Rasa itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use self::annotated::{Annotation, Piece};
+use super::{
+    builtins,
+    project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
+    reader::{Reader, scalar, text},
+};
+
+mod annotated;
+mod domain;
+mod markdown;
+
+use domain::Domain;
+
+/// Intents that mean "none of the others".
+const OUT_OF_SCOPE: [&str; 3] = ["out_of_scope", "nlu_fallback", "outofscope"];
+
+/// An example as it is annotated, before slots are known.
+struct Annotated {
+    pieces: Vec<Piece>,
+    place: Place,
+}
+
+#[derive(Default)]
+struct Training {
+    /// In the order of the files.
+    intents: Vec<(String, Vec<Annotated>, Place)>,
+    /// Value, its synonyms.
+    synonyms: Vec<(String, Vec<String>, Place)>,
+    lookups: Vec<(String, Vec<String>, Place)>,
+    patterns: Vec<(String, Vec<String>, Place)>,
+    tests: Vec<(String, Annotated)>,
+}
+
+impl Training {
+    fn intent(&mut self, name: &str, place: &Place) -> &mut Vec<Annotated> {
+        let position = match self.intents.iter().position(|(known, _, _)| known == name) {
+            Some(position) => position,
+            None => {
+                self.intents.push((name.to_owned(), Vec::new(), place.clone()));
+                self.intents.len() - 1
+            }
+        };
+        &mut self.intents[position].1
+    }
+}
+
+pub(super) fn read(reader: &mut Reader) -> Project {
+    let mut training = Training::default();
+    let mut domain = Domain::default();
+    let mut dimensions: Vec<String> = Vec::new();
+    let mut language = None;
+    let paths = reader.paths(|path| path.ends_with(".yml") || path.ends_with(".yaml"));
+    for path in paths.iter().filter(|path| !is_about_the_server(path)) {
+        let Some(document) = reader.document(path) else { continue };
+        let root = Place::new(path, "");
+        training_data(&document, &root, &mut training, reader);
+        domain.read(&document, &root, reader);
+        flows(&document, &root, &mut domain, &mut training, reader);
+        if let Some(pipeline) = document.get("pipeline").and_then(Value::as_array) {
+            language = scalar(document.get("language").unwrap_or(&Value::Null)).or(language);
+            duckling(pipeline, &mut dimensions);
+        }
+    }
+    for path in reader.paths(|path| path.ends_with(".md") && !path.to_ascii_lowercase().ends_with("readme.md")) {
+        if let Some(text) = reader.text(&path) {
+            markdown::read(&text, &path, &mut training, reader);
+        }
+    }
+    let mut project = Project { language, ..Project::default() };
+    project.entities = entities(&training, &domain, &dimensions, reader);
+    functions(training, &domain, &mut project, reader);
+    domain.tell(reader);
+    project
+}
+
+fn is_about_the_server(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with("endpoints.") || name.starts_with("credentials.") || name.starts_with("docker-compose")
+}
+
+fn training_data(document: &Value, root: &Place, training: &mut Training, reader: &mut Reader) {
+    let at = root.key("nlu");
+    for (index, item) in reader.list(document, "nlu", root).iter().enumerate() {
+        let place = at.index(index);
+        let kind = ["intent", "synonym", "lookup", "regex"].into_iter().find(|kind| item.get(*kind).is_some());
+        let Some(kind) = kind else {
+            reader.dropped(&place, "an item of `nlu`", "it is neither intent, synonym, lookup nor regex");
+            continue;
+        };
+        let Some(name) = reader.name(item, kind, &place.key(kind)) else { continue };
+        let name = name.to_owned();
+        let lines = lines(item, &place, reader);
+        match kind {
+            "intent" => {
+                for (line, at) in lines {
+                    annotate(&line, &at, reader, |annotated| training.intent(&name, &place).push(annotated));
+                }
+                training.intent(&name, &place);
+            }
+            "synonym" => training.synonyms.push((name, texts(lines), place)),
+            "lookup" => training.lookups.push((name, texts(lines), place)),
+            _ => training.patterns.push((name, texts(lines), place)),
+        }
+    }
+}
+
+fn texts(lines: Vec<(String, Place)>) -> Vec<String> {
+    lines.into_iter().map(|(text, _)| text).collect()
+}
+
+fn annotate(line: &str, place: &Place, reader: &mut Reader, keep: impl FnOnce(Annotated)) {
+    match annotated::parse(line) {
+        Ok(pieces) => keep(Annotated { pieces, place: place.clone() }),
+        Err(reason) => {
+            let hint = "write [words](entity) or [words]{\"entity\": \"...\", \"role\": \"...\"}";
+            reader.fault(place, "bad-annotation", format!("in `{line}`, {reason}"), hint);
+        }
+    }
+}
+
+/// The examples of an item: lines of a text that begin with a dash, or a list of texts or of objects with `text`.
+fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place)> {
+    let at = place.key("examples");
+    match item.get("examples") {
+        Some(Value::String(block)) => {
+            let dashed = block.lines().enumerate().filter_map(|(index, line)| {
+                let text = line.trim().strip_prefix('-')?.trim();
+                let place = Place { below: index, ..at.clone() };
+                (!text.is_empty()).then(|| (text.to_owned(), place))
+            });
+            dashed.collect()
+        }
+        Some(Value::Array(list)) => {
+            let mut found = Vec::with_capacity(list.len());
+            for (index, one) in list.iter().enumerate() {
+                let line = scalar(one).or_else(|| scalar(one.get("text")?));
+                let line = line.map(|text| text.trim().trim_start_matches("- ").trim().to_owned());
+                match line.filter(|text| !text.is_empty()) {
+                    Some(text) => found.push((text, at.index(index))),
+                    None => reader.dropped(&at.index(index), "an example", "it is empty"),
+                }
+                if one.get("metadata").is_some() {
+                    reader.dropped(&at.index(index).key("metadata"), "metadata of an example", "nothing here reads it");
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Rules and stories: which intent begins which form, and test conversations.
+fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
+    for (key, kind) in [("rules", "rule"), ("stories", "story")] {
+        let at = root.key(key);
+        let mut labelled = 0;
+        let list = reader.list(document, key, root);
+        for (index, flow) in list.iter().enumerate() {
+            let steps_at = at.index(index).key("steps");
+            let mut intent: Option<String> = None;
+            for (step_index, step) in reader.list(flow, "steps", &at.index(index)).iter().enumerate() {
+                let place = steps_at.index(step_index);
+                if let Some(name) = step.get("intent").and_then(Value::as_str) {
+                    if let Some(said) = step.get("user").and_then(Value::as_str) {
+                        labelled += 1;
+                        annotate(said.trim(), &place, reader, |one| training.tests.push((name.to_owned(), one)));
+                    }
+                    intent = Some(name.to_owned());
+                }
+                let begun = step.get("action").or_else(|| step.get("active_loop")).and_then(Value::as_str);
+                if let (Some(intent), Some(form)) = (&intent, begun) {
+                    domain.begin(form, intent);
+                }
+            }
+        }
+        if !list.is_empty() {
+            let what = format!("{} {key}", list.len());
+            if labelled > 0 {
+                reader.changed(
+                    &at,
+                    what,
+                    "their labelled utterances are cases; how the conversation went on is not kept",
+                );
+            } else {
+                let why = format!("dialogue is not part of a module; which form a {kind} begins is read");
+                reader.dropped(&at, what, why);
+            }
+        }
+    }
+}
+
+/// The dimensions that a project has Duckling find.
+fn duckling(pipeline: &[Value], dimensions: &mut Vec<String>) {
+    let is_duckling = |component: &&Value| text(component, "name").contains("Duckling");
+    for component in pipeline.iter().filter(is_duckling) {
+        match component.get("dimensions").and_then(Value::as_array) {
+            Some(named) => dimensions.extend(named.iter().filter_map(scalar)),
+            None => dimensions.extend(
+                ["time", "number", "amount-of-money", "duration", "email", "phone-number", "url", "ordinal"]
+                    .map(str::to_owned),
+            ),
+        }
+    }
+}
+
+fn entities(training: &Training, domain: &Domain, dimensions: &[String], reader: &mut Reader) -> Vec<Entity> {
+    let mut entities: Vec<Entity> = Vec::new();
+    fn of<'e>(entities: &'e mut Vec<Entity>, name: &str, place: &Place) -> &'e mut Entity {
+        let position = match entities.iter().position(|entity| entity.name == name) {
+            Some(position) => position,
+            None => {
+                entities.push(Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() });
+                entities.len() - 1
+            }
+        };
+        &mut entities[position]
+    }
+    for (name, place) in &domain.entities {
+        of(&mut entities, name, place);
+    }
+    let mut annotated: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (_, examples, _) in &training.intents {
+        for example in examples {
+            for piece in &example.pieces {
+                let Piece::Entity(Annotation { entity, text, value, .. }) = piece else { continue };
+                if !domain.entities.is_empty()
+                    && !domain.entities.iter().any(|(name, _)| name == entity)
+                    && !annotated.contains_key(entity)
+                {
+                    let what = format!("entity `{entity}`");
+                    reader.changed(&example.place, what, "the domain does not declare it: it is taken as if it did");
+                }
+                of(&mut entities, entity, &example.place);
+                let said = annotated.entry(entity.clone()).or_default();
+                said.insert(text.to_lowercase());
+                said.extend(value.as_ref().map(|value| value.to_lowercase()));
+            }
+        }
+    }
+    for (name, values, place) in &training.lookups {
+        let entity = of(&mut entities, name, place);
+        for value in values {
+            entity.add(value, "");
+        }
+    }
+    for (name, patterns, place) in &training.patterns {
+        if entities.iter().any(|entity| entity.name == *name) {
+            of(&mut entities, name, place).patterns.extend(patterns.iter().cloned());
+        } else {
+            reader.dropped(
+                place,
+                format!("regex `{name}`"),
+                "no entity has its name: it only helped to tell intents apart",
+            );
+        }
+    }
+    // A synonym does not say whose it is: of the entities whose values or annotated words it meets.
+    for (value, synonyms, place) in &training.synonyms {
+        let all: Vec<String> = std::iter::once(value).chain(synonyms).map(|text| text.to_lowercase()).collect();
+        let owners: Vec<usize> = entities
+            .iter()
+            .enumerate()
+            .filter(|(_, entity)| {
+                let listed = entity.values.iter().any(|listed| all.contains(&listed.value.to_lowercase()));
+                listed || annotated.get(&entity.name).is_some_and(|said| all.iter().any(|text| said.contains(text)))
+            })
+            .map(|(index, _)| index)
+            .collect();
+        if owners.is_empty() {
+            reader.dropped(place, format!("synonym `{value}`"), "no list or annotated example has any of its words");
+        }
+        for index in owners {
+            for synonym in synonyms {
+                entities[index].add(value, synonym);
+            }
+        }
+    }
+    for dimension in dimensions {
+        let Some(entity) = entities.iter_mut().find(|entity| entity.name == *dimension) else { continue };
+        // Duckling's `time` is a moment.
+        let mapped = builtins::find(if dimension == "time" { "datetime" } else { dimension });
+        if entity.values.is_empty() {
+            entity.builtins = mapped.builtins.to_vec();
+            let why = mapped.note.unwrap_or("found by our own recognizers instead of Duckling's");
+            let what = format!("entity `{dimension}`");
+            let place = entity.place.clone();
+            reader.changed(&place, what, why);
+        }
+    }
+    entities.extend(domain.own_entities());
+    entities
+}
+
+fn functions(training: Training, domain: &Domain, project: &mut Project, reader: &mut Reader) {
+    for (name, examples, place) in training.intents {
+        if OUT_OF_SCOPE.contains(&name.to_ascii_lowercase().as_str()) {
+            let what = format!("intent `{name}`, {} examples", examples.len());
+            reader.changed(&place, what, "what no function fits needs no examples here: they are cases");
+            for example in examples {
+                let (parts, place) = (plain(&example.pieces), example.place);
+                project.out_of_scope.push(Example { parts, answers: None, place });
+            }
+            continue;
+        }
+        let mut function = Function { name: name.clone(), place, ..Function::default() };
+        domain.form_slots(&mut function);
+        for example in examples {
+            let parts = parts(example.pieces, &mut function, &example.place, domain, reader);
+            function.examples.push(Example { parts, answers: None, place: example.place });
+        }
+        if function.examples.is_empty() {
+            let what = format!("intent `{name}`");
+            reader.changed(&function.place.clone(), what, "it has no examples: only its name and description find it");
+        }
+        project.functions.push(function);
+    }
+    for (intent, test) in training.tests {
+        if OUT_OF_SCOPE.contains(&intent.to_ascii_lowercase().as_str()) {
+            let example = Example { parts: plain(&test.pieces), answers: None, place: test.place };
+            project.tests.push(Labelled { example, function: None });
+            continue;
+        }
+        let Some(function) = project.functions.iter_mut().find(|function| function.name == intent) else {
+            // A file that could not be read may well have them.
+            if reader.has_faults() {
+                continue;
+            }
+            let message = format!("the test says intent `{intent}`, which has no examples");
+            reader.fault(&test.place, "unknown-intent", message, "is its training data in another directory?");
+            continue;
+        };
+        let parts = parts(test.pieces, function, &test.place, domain, reader);
+        let example = Example { parts, answers: None, place: test.place };
+        project.tests.push(Labelled { example, function: Some(intent) });
+    }
+}
+
+fn plain(pieces: &[Piece]) -> Vec<Part> {
+    let texts = pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Entity(annotation) => annotation.text.clone(),
+    });
+    vec![Part::Text(texts.collect())]
+}
+
+fn parts(
+    pieces: Vec<Piece>,
+    function: &mut Function,
+    place: &Place,
+    domain: &Domain,
+    reader: &mut Reader,
+) -> Vec<Part> {
+    let mut parts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => parts.push(Part::Text(text)),
+            Piece::Entity(Annotation { text, entity, role, group, value, has_others }) => {
+                let slot = slot(function, &entity, role.as_deref(), place, domain, reader);
+                if group.is_some() {
+                    let what = format!("group of `{entity}` in an example of `{}`", function.name);
+                    reader.dropped(
+                        place,
+                        what,
+                        "groups become lists of values, which do not say what belongs together",
+                    );
+                }
+                if has_others {
+                    let what = format!("more annotations of `{text}` in an example of `{}`", function.name);
+                    reader.dropped(place, what, "words stand for one slot: the first annotation counts");
+                }
+                parts.push(Part::Slot { slot, text: Some(text), value });
+            }
+        }
+    }
+    parts
+}
+
+/// The slot that an annotation fills, made if it is new.
+fn slot(
+    function: &mut Function,
+    entity: &str,
+    role: Option<&str>,
+    place: &Place,
+    domain: &Domain,
+    reader: &mut Reader,
+) -> String {
+    let name = domain.slot_of(entity, role, &function.name).unwrap_or_else(|| match role {
+        Some(role) => format!("{role}_{entity}"),
+        None => entity.to_owned(),
+    });
+    if function.slot(&name).is_none() {
+        if let Some(role) = role {
+            let what = format!("role `{role}` of `{entity}` in `{}`, now slot `{name}`", function.name);
+            reader.changed(place, what, "roles are slots of their own");
+        }
+        function.slots.push(Slot {
+            name: name.clone(),
+            entity: Some(entity.to_owned()),
+            place: place.clone(),
+            ..Slot::default()
+        });
+    }
+    name
+}

@@ -1,0 +1,215 @@
+//! What the readers of all formats share: documents by path, members by type, and a record of what became of each part.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{
+    files::Files,
+    project::Place,
+    report::{Entry, Fate},
+};
+use crate::module::{Diagnostic, Diagnostics, document::Document, kind_of};
+
+pub(super) struct Reader {
+    files: Files,
+    documents: BTreeMap<String, Document>,
+    /// With the lines below the one that the pointer leads to.
+    entries: Vec<(Entry, usize)>,
+    faults: Vec<(Diagnostic, usize)>,
+}
+
+impl Reader {
+    pub(super) fn new(files: Files) -> Self {
+        Self { files, documents: BTreeMap::new(), entries: Vec::new(), faults: Vec::new() }
+    }
+
+    /// The paths that `test` takes, in order.
+    pub(super) fn paths(&self, test: impl Fn(&str) -> bool) -> Vec<String> {
+        self.files.keys().filter(|path| test(path)).cloned().collect()
+    }
+
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// A file's text without a byte order mark; a fault if it is not UTF-8.
+    pub(super) fn text(&mut self, path: &str) -> Option<String> {
+        let bytes = self.files.get(path)?;
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        match String::from_utf8(bytes.to_vec()) {
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.fault(&Place::new(path, ""), "not-utf-8", "the file is not UTF-8", "save it as UTF-8");
+                None
+            }
+        }
+    }
+
+    /// The value of a JSON or YAML file; a fault if it cannot be read.
+    pub(super) fn document(&mut self, path: &str) -> Option<Value> {
+        let bytes = self.files.get(path)?.clone();
+        self.parse(path, bytes)
+    }
+
+    /// The same for a part of a file: lines before it are empty, so that places stay.
+    pub(super) fn parse(&mut self, path: &str, bytes: Vec<u8>) -> Option<Value> {
+        match Document::parse(path, bytes) {
+            Ok(document) => {
+                for warning in &document.warnings {
+                    let place = Place { line: warning.line, ..Place::new(path, warning.pointer.as_str()) };
+                    self.changed(&place, "a key that is written twice", "the last one counts, as for most readers");
+                }
+                let value = document.value.clone();
+                self.documents.insert(path.to_owned(), document);
+                Some(value)
+            }
+            Err(Diagnostics(found)) => {
+                self.faults.extend(found.into_iter().map(|found| (found, 0)));
+                None
+            }
+        }
+    }
+
+    fn tell(&mut self, fate: Fate, place: &Place, what: impl Into<String>, why: impl Into<String>) {
+        self.entries.push((Entry::new(fate, place, what, why), place.below));
+    }
+
+    pub(super) fn kept(&mut self, place: &Place, what: impl Into<String>, why: impl Into<String>) {
+        self.tell(Fate::Kept, place, what, why);
+    }
+
+    pub(super) fn changed(&mut self, place: &Place, what: impl Into<String>, why: impl Into<String>) {
+        self.tell(Fate::Changed, place, what, why);
+    }
+
+    pub(super) fn dropped(&mut self, place: &Place, what: impl Into<String>, why: impl Into<String>) {
+        self.tell(Fate::Dropped, place, what, why);
+    }
+
+    /// Something without which the import would be wrong. All are collected before it is refused.
+    pub(super) fn fault(&mut self, place: &Place, code: &'static str, message: impl Into<String>, hint: &str) {
+        let mut found = Diagnostic::error(code, &place.file, &place.pointer, message);
+        found.line = place.line;
+        let found = if hint.is_empty() { found } else { found.hint(hint) };
+        self.faults.push((found, place.below));
+    }
+
+    pub(super) fn has_faults(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
+    /// A member that should be an object; a fault if it is something else, nothing if it is absent.
+    pub(super) fn object<'v>(&mut self, value: &'v Value, key: &str, place: &Place) -> Option<&'v Map<String, Value>> {
+        match value.get(key)? {
+            Value::Null => None,
+            Value::Object(map) => Some(map),
+            other => {
+                self.fault(
+                    &place.key(key),
+                    "bad-member",
+                    format!("`{key}` is an object, found {}", kind_of(other)),
+                    "",
+                );
+                None
+            }
+        }
+    }
+
+    /// The same for a list; empty if it is absent.
+    pub(super) fn list<'v>(&mut self, value: &'v Value, key: &str, place: &Place) -> &'v [Value] {
+        match value.get(key) {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                self.fault(&place.key(key), "bad-member", format!("`{key}` is a list, found {}", kind_of(other)), "");
+                &[]
+            }
+        }
+    }
+
+    /// A member without which the rest means nothing.
+    pub(super) fn name<'v>(&mut self, value: &'v Value, key: &str, place: &Place) -> Option<&'v str> {
+        match value.get(key) {
+            Some(Value::String(name)) if !name.trim().is_empty() => Some(name.trim()),
+            found => {
+                let found = found.map_or("nothing", kind_of);
+                self.fault(place, "bad-member", format!("`{key}` is a text that is not empty, found {found}"), "");
+                None
+            }
+        }
+    }
+
+    /// What was told, with lines.
+    pub(super) fn finish(self) -> Result<Vec<Entry>, Diagnostics> {
+        let Self { documents, entries, faults, .. } = self;
+        let locate = |found: &mut Vec<Diagnostic>, below: &[usize]| {
+            let known: Vec<bool> = found.iter().map(|found| found.line.is_some()).collect();
+            documents.values().for_each(|document| document.locate(found));
+            for ((found, below), known) in found.iter_mut().zip(below).zip(known) {
+                if !known {
+                    found.line = found.line.map(|line| line + below);
+                }
+                whole_file(&mut found.file);
+            }
+        };
+        if !faults.is_empty() {
+            let (mut found, below): (Vec<Diagnostic>, Vec<usize>) = faults.into_iter().unzip();
+            locate(&mut found, &below);
+            found.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+            return Err(Diagnostics(found));
+        }
+        let (mut entries, below): (Vec<Entry>, Vec<usize>) = entries.into_iter().unzip();
+        let mut found: Vec<Diagnostic> = entries
+            .iter()
+            .map(|entry| {
+                let mut found = Diagnostic::warning("", &entry.file, &entry.pointer, "");
+                found.line = entry.line;
+                found
+            })
+            .collect();
+        locate(&mut found, &below);
+        for (entry, found) in entries.iter_mut().zip(found) {
+            (entry.line, entry.file) = (found.line, found.file);
+        }
+        entries.sort_by(|a, b| (a.fate, &a.file, a.line).cmp(&(b.fate, &b.file, b.line)));
+        Ok(entries)
+    }
+}
+
+/// Between a file's path and the number of a document in it, each of which has pointers of its own.
+pub(super) const PART: &str = "#part";
+
+fn whole_file(file: &mut String) {
+    if let Some(at) = file.find(PART) {
+        file.truncate(at);
+    }
+}
+
+/// A text member, trimmed; empty if absent or of another type.
+pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().trim()
+}
+
+/// A boolean as the formats write it: also "yes" and "no", which YAML 1.2 keeps as texts.
+pub(super) fn flag(value: &Value, key: &str) -> Option<bool> {
+    match value.get(key)? {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) => match text.to_ascii_lowercase().as_str() {
+            "yes" | "true" | "on" => Some(true),
+            "no" | "false" | "off" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A scalar as text.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}

@@ -1,0 +1,199 @@
+//! Projects with faults: each is told with its place, all at once, and nothing is written.
+
+use std::fs;
+
+use super::*;
+
+/// Imports `files`; the faults as they are shown.
+fn refused(format: Format, files: &[(&str, &str)]) -> String {
+    let root = tempfile::tempdir().expect("a directory");
+    let from = root.path().join("project");
+    for (name, text) in files {
+        let path = from.join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    }
+    let into = root.path().join("module");
+    let error = import_to(format, &from, &into).expect_err("it has faults");
+    let left: Vec<_> =
+        fs::read_dir(root.path()).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["project"], "nothing is written");
+    match error {
+        ImportError::Faults(found) => found.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn clu(entities: &str, utterances: &str) -> String {
+    format!(
+        "{{\"stringIndexType\": \"Utf16CodeUnit\", \"metadata\": {{\"projectKind\": \"Conversation\", \"language\": \"en\"}},\n\
+         \"assets\": {{\"intents\": [{{\"category\": \"Go\"}}],\n\"entities\": [{entities}],\n\"utterances\": [\n{utterances}]}}}}"
+    )
+}
+
+#[test]
+fn truncated_files_say_where_they_end() {
+    let whole = fs::read_to_string(source(Format::Clu).join("project.json")).expect("a fixture");
+    let half = &whole[..whole.len() / 2];
+    let found = refused(Format::Clu, &[("project.json", half)]);
+    assert!(found.starts_with("project.json:") && found.contains("this is not JSON: EOF while parsing"), "{found}");
+    let found = refused(Format::Rasa, &[("nlu.yml", "nlu:\n- intent: a\n  examples: |\n    - b\n  x: [")]);
+    assert!(found.starts_with("nlu.yml:") && found.contains("this is not YAML"), "{found}");
+    let found = refused(
+        Format::DialogflowEs,
+        &[("intents/a.json", "{\"name\": \"a\"}"), ("intents/a_usersays_en.json", "[{\"data\": [")],
+    );
+    assert!(found.starts_with("intents/a_usersays_en.json:1:"), "{found}");
+}
+
+#[test]
+fn wrong_offsets_and_unknown_names_come_together_with_their_lines() {
+    let utterances = "{\"text\": \"go 😀 home\", \"intent\": \"Go\", \"entities\": [{\"category\": \"Where\", \"offset\": 4, \"length\": 2}]},\n\
+        {\"text\": \"go home\", \"intent\": \"Go\", \"entities\": [{\"category\": \"Where\", \"offset\": 3, \"length\": 40}]},\n\
+        {\"text\": \"go home\", \"intent\": \"Go\", \"entities\": [{\"category\": \"Whither\", \"offset\": 3, \"length\": 4}]},\n\
+        {\"text\": \"go home\", \"intent\": \"Leave\", \"entities\": []},\n\
+        {\"text\": \"go home\", \"intent\": \"Go\", \"entities\": [{\"category\": \"Where\", \"offset\": -1, \"length\": 4}]}";
+    let found = refused(Format::Clu, &[("p.json", &clu("{\"category\": \"Where\"}", utterances))]);
+    let starts: Vec<&str> = found.lines().filter(|line| !line.contains("hint:")).collect();
+    let expected = [
+        ("p.json:5:", "bad-offset", "offset 4 and length 2 are no part of `go 😀 home`"),
+        ("p.json:6:", "bad-offset", "offset 3 and length 40"),
+        ("p.json:7:", "unknown-entity", "no entity `Whither`"),
+        ("p.json:8:", "unknown-intent", "no intent `Leave`"),
+        ("p.json:9:", "bad-offset", "offset -1"),
+    ];
+    assert_eq!(starts.len(), expected.len(), "{found}");
+    for (line, (place, code, message)) in starts.iter().zip(expected) {
+        assert!(line.starts_with(place) && line.contains(code) && line.contains(message), "{line}");
+    }
+}
+
+#[test]
+fn what_is_named_and_not_there_is_told() {
+    let intent = "{\"name\": \"a\", \"responses\": [{\"parameters\": [{\"name\": \"x\", \"dataType\": \"@gone\", \"value\": \"$x\"}]}]}";
+    let found = refused(Format::DialogflowEs, &[("intents/a.json", intent), ("agent.json", "{}")]);
+    assert!(found.contains("intents/a.json:1") && found.contains("the agent has no entity `@gone`"), "{found}");
+    let phrases = "{\"trainingPhrases\": [{\"parts\": [{\"text\": \"x\", \"parameterId\": \"gone\"}]}]}";
+    let found = refused(
+        Format::DialogflowCx,
+        &[
+            ("agent.json", "{}"),
+            ("intents/a/a.json", "{\"displayName\": \"a\"}"),
+            ("intents/a/trainingPhrases/en.json", phrases),
+        ],
+    );
+    assert!(found.contains("`a` has no parameter `gone`"), "{found}");
+    let intent = "{\"name\": \"Buy\", \"sampleUtterances\": [{\"utterance\": \"buy {Thing}\"}]}";
+    let found = refused(Format::Lex, &[("Bot.json", "{}"), ("BotLocales/en_US/Intents/Buy/Intent.json", intent)]);
+    assert!(found.contains("the slot `Thing`, which `Buy` does not have"), "{found}");
+    let dataset = "{\"intents\": {\"a\": {\"utterances\": [{\"data\": [{\"text\": \"x\", \"entity\": \"gone\", \"slot_name\": \"s\"}]}]}}, \"entities\": {}}";
+    let found = refused(Format::Snips, &[("d.json", dataset)]);
+    assert!(found.contains("the dataset has no entity `gone`"), "{found}");
+    let found = refused(
+        Format::Rasa,
+        &[("nlu.yml", "nlu:\n- intent: a\n  examples: |\n    - stay\n    - go [home]{\"entity\": \n")],
+    );
+    assert!(found.contains("nlu.yml:5") && found.contains("bad-annotation"), "{found}");
+}
+
+#[test]
+fn the_wrong_format_is_told_as_such() {
+    for format in Format::ALL {
+        let found = refused(format, &[("a.json", "{\"hello\": 1}"), ("b.yaml", "hello: 1\n")]);
+        assert!(found.contains("error["), "{}: {found}", format.name());
+    }
+    let found = refused(
+        Format::Openapi,
+        &[("a.yaml", "openapi: 3.0.0\npaths:\n  /x:\n    $ref: 'https://example.org/x.yaml'\n")],
+    );
+    assert!(found.contains("does not load"), "{found}");
+    let found = refused(Format::Mcp, &[("a.json", "{\"tools\": [], \"nextCursor\": \"2\"}")]);
+    assert!(found.contains("the list goes on"), "{found}");
+}
+
+#[test]
+fn an_archive_cannot_lead_outside() {
+    let root = tempfile::tempdir().expect("a directory");
+    let archive = root.path().join("evil.zip");
+    zip(&[("../../evil.json".to_owned(), b"{}".to_vec()), ("agent.json".to_owned(), b"{}".to_vec())], &archive);
+    let error = import_to(Format::DialogflowEs, &archive, &root.path().join("m")).expect_err("it is refused");
+    assert!(error.to_string().contains("leads out of the archive"), "{error}");
+    assert!(!root.path().join("m").exists());
+}
+
+/// Whatever a file holds, reading it ends in a module or in faults.
+#[test]
+fn no_file_panics() {
+    let shapes =
+        ["null", "[]", "{}", "3", "\"x\"", "[[]]", "{\"a\": {}}", "[{\"name\": 1}]", "{\"name\": {}}", "[null]"];
+    let names = [
+        "agent.json",
+        "intents/a.json",
+        "intents/a_usersays_en.json",
+        "entities/a.json",
+        "entities/a_entries_en.json",
+        "intents/a/a.json",
+        "intents/a/trainingPhrases/en.json",
+        "entityTypes/a/a.json",
+        "flows/a/a.json",
+        "Bot.json",
+        "BotLocales/en_US/Intents/A/Intent.json",
+        "BotLocales/en_US/Intents/A/Slots/B/Slot.json",
+        "BotLocales/en_US/SlotTypes/B/SlotType.json",
+        "nlu.yml",
+    ];
+    for shape in shapes {
+        let root = tempfile::tempdir().expect("a directory");
+        let from = root.path().join("project");
+        for name in names {
+            fs::create_dir_all(from.join(name).parent().expect("a parent")).expect("a directory");
+            fs::write(from.join(name), shape).expect("a file");
+        }
+        for format in Format::ALL {
+            let _ = import_to(format, &from, &root.path().join(format!("m-{}", format.name())));
+        }
+        // The members of the real formats, each with this in its place.
+        for (format, file) in [(Format::Clu, "project.json"), (Format::Snips, "more.json"), (Format::Mcp, "tools.json")]
+        {
+            let text = fs::read_to_string(source(format).join(file)).expect("a fixture");
+            let whole: Value = serde_json::from_str(&text).expect("JSON");
+            let other: Value = serde_json::from_str(shape).expect("JSON");
+            for (number, broken) in replaced(&whole, &other).into_iter().enumerate().step_by(3) {
+                let path = root.path().join("one.json");
+                fs::write(&path, broken.to_string()).expect("a file");
+                let _ = import_to(format, &path, &root.path().join(format!("{}-{number}", format.name())));
+            }
+        }
+    }
+}
+
+/// `value` with each member or item, in turn, replaced; the first items of lists only.
+fn replaced(value: &Value, other: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                let put = |new: Value| {
+                    let mut copy = map.clone();
+                    copy.insert(key.clone(), new);
+                    Value::Object(copy)
+                };
+                all.push(put(other.clone()));
+                all.extend(replaced(inner, other).into_iter().map(put));
+            }
+        }
+        Value::Array(list) => {
+            for (index, inner) in list.iter().enumerate().take(2) {
+                let put = |new: Value| {
+                    let mut copy = list.clone();
+                    copy[index] = new;
+                    Value::Array(copy)
+                };
+                all.push(put(other.clone()));
+                all.extend(replaced(inner, other).into_iter().map(put));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    all
+}
