@@ -1,0 +1,135 @@
+use clap::Args;
+use tokio::net::TcpListener;
+
+use super::{CliError, Core, End, prepare_failed, runtime, serve::stop_signal, target};
+use crate::{
+    config::Config,
+    http,
+    mcp::{self, HttpLimits, McpOptions, McpServer, Offer},
+    module::ModuleName,
+    snapshot::PrepareError,
+};
+
+/// Where HTTP clients look for the protocol.
+const PATH: &str = "/mcp";
+
+#[derive(Debug, Args)]
+pub(super) struct McpArgs {
+    /// Names of modules, or one directory; every module under the root if none is given
+    #[arg(value_name = "MODULE")]
+    names: Vec<String>,
+    /// Listen for streamable HTTP at http://HOST:PORT/mcp instead of speaking over stdin and stdout
+    #[arg(long, value_name = "HOST:PORT")]
+    http: Option<String>,
+    /// A name under which clients reach it, beside localhost and HOST; may be repeated
+    #[arg(long, value_name = "NAME", requires = "http")]
+    allow_host: Vec<String>,
+    /// Never ask a model server
+    #[arg(long)]
+    local: bool,
+}
+
+impl McpArgs {
+    /// Then it is a server that tells of its everyday life; over stdio it is somebody's child.
+    pub(super) const fn listens(&self) -> bool {
+        self.http.is_some()
+    }
+}
+
+pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
+    let names = names(&args.names, &mut config)?;
+    if args.local {
+        config.llm.base_url = None;
+        config.llm.fallbacks.clear();
+    }
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        // Before the model is loaded: an address that is taken should be told at once.
+        let listener = match &args.http {
+            Some(address) => Some(listen(address).await?),
+            None => None,
+        };
+        // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
+        let mut stop = Box::pin(stop_signal()?);
+        let core = tokio::select! {
+            core = Core::open(&config) => core?,
+            () = &mut stop => return Ok(()),
+        };
+        let on_disk = core.snapshots.on_disk();
+        if let Some(missing) = names.iter().find(|name| !on_disk.contains(name)) {
+            return Err(prepare_failed(PrepareError::Unknown(missing.clone()), &core.snapshots, &config));
+        }
+        if on_disk.is_empty() {
+            let root = config.modules.root.display();
+            tracing::warn!("there are no modules under {root}; --modules names another directory");
+        }
+        let options =
+            McpOptions { offer: Offer::of(names), local: args.local, max_in_flight: config.http.max_in_flight };
+        let server = McpServer::new(core.snapshots, core.understander, config.understand.clone(), options);
+        let warming = tokio::spawn({
+            let server = server.clone();
+            async move { server.warm_up().await }
+        });
+        let body_bytes = config.http.body_bytes;
+        let served = match (listener, &args.http) {
+            (Some(listener), Some(address)) => {
+                let at = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+                tracing::info!(modules = %config.modules.root.display(), "listening on http://{at}{PATH}");
+                let hosts = host(address).map(str::to_owned).into_iter().chain(args.allow_host).collect();
+                let limits = HttpLimits { body_bytes, hosts, origins: config.http.cors_origins.clone() };
+                let service = mcp::http_service(server, limits);
+                http::serve_at(PATH, service, listener, &config.http, stop)
+                    .await
+                    .map_err(CliError::io("the listener broke"))
+            }
+            _ => mcp::serve_stdio(server, body_bytes, stop).await.map_err(CliError::from),
+        };
+        warming.abort();
+        served
+    })?;
+    // A build that still runs, and a read of standard input that cannot be taken back, end with the process.
+    runtime.shutdown_background();
+    Ok(End::Done)
+}
+
+fn names(arguments: &[String], config: &mut Config) -> Result<Vec<ModuleName>, CliError> {
+    match arguments {
+        // Only a single one may be a directory: its parent becomes the root.
+        [one] => Ok(vec![target::resolve(one, &mut config.modules)?]),
+        several => several
+            .iter()
+            .map(|name| ModuleName::new(name).map_err(|error| CliError::Usage(format!("`{name}`: {error}"))))
+            .collect(),
+    }
+}
+
+async fn listen(address: &str) -> Result<TcpListener, CliError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(CliError::io(format!("cannot listen on {address}; --http wants HOST:PORT, such as 127.0.0.1:3002")))
+}
+
+/// The name in `HOST:PORT` under which it may be asked; the address of every interface is nobody's name.
+fn host(address: &str) -> Option<&str> {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    (!matches!(host, "" | "0.0.0.0" | "::")).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wildcard_is_no_name() {
+        for (address, expected) in [
+            ("127.0.0.1:3002", Some("127.0.0.1")),
+            ("[::1]:3002", Some("::1")),
+            ("uptake.example:80", Some("uptake.example")),
+            ("0.0.0.0:3002", None),
+            ("[::]:3002", None),
+            (":3002", None),
+        ] {
+            assert_eq!(host(address), expected, "{address}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Modules as tools of the Model Context Protocol, for agents and editors. No tool understands anything by itself.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `server` | the protocol's requests: what there is, calls, cancellation, how many at once |
+//! | `offer` | which modules there are, and the one that a call is about |
+//! | `arguments` | a tool's arguments out of untrusted JSON |
+//! | `find_functions`, `understand`, `list_modules` | one tool each: how it is described, arguments, answer, words |
+//! | `resources` | each module's functions as a resource |
+//! | `refusal` | the one table from what went wrong to words for the model that called |
+//! | `transport` | stdio, and the service that an HTTP server mounts |
+
+mod arguments;
+mod find_functions;
+mod list_modules;
+mod offer;
+mod refusal;
+mod resources;
+mod server;
+mod transport;
+mod understand;
+
+pub use offer::Offer;
+pub use server::{McpOptions, McpServer};
+pub use transport::{HttpLimits, HttpService, ServeError, http_service, serve, serve_stdio};

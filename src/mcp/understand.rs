@@ -1,0 +1,144 @@
+//! `understand`: an utterance as validated calls, as a question, or as none of the module's business.
+
+use std::fmt::Write as _;
+
+use rmcp::model::{CallToolResult, Tool};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    arguments,
+    refusal::Refusal,
+    server::{McpOptions, Shared, answered, tool},
+};
+use crate::{
+    answer::{Understanding, json_schema},
+    module::settings::StrategyName,
+    understand::{TurnRequest, request},
+};
+
+pub(super) const NAME: &str = "understand";
+
+const DESCRIPTION: &str = "\
+Turn what a person said into validated calls of a module's functions. There are three outcomes. `call`: names of \
+functions with complete and valid arguments, one for each thing that was asked for, ready for you to carry out. `ask`: \
+a question to put to the person, because something required was not said or several functions fit. `no_match`: none \
+of the module's functions is meant. No argument is invented: each comes from the utterance, from the schema's choices, \
+or from a default. Nothing is called by this tool. Pass the person's own words, not a paraphrase.";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    module: Option<String>,
+    utterance: Option<String>,
+    now: Option<String>,
+    functions: Option<Vec<String>>,
+    strategy: Option<StrategyName>,
+}
+
+pub(super) fn definition(options: &McpOptions) -> Tool {
+    let mut properties = json!({
+        "utterance": {"type": "string", "minLength": 1, "description": "What the person said, in their own words"},
+        "now": {
+            "type": "string",
+            "description": "The moment in which words like \"tomorrow\" are read, such as \
+                2026-03-01T09:00:00-08:00[America/Los_Angeles]; now if absent",
+        },
+        "functions": {
+            "type": "array", "items": {"type": "string"}, "minItems": 1,
+            "description": "Names of the only functions that may be chosen; all of the module if absent",
+        },
+    });
+    if !options.local {
+        properties["strategy"] = json!({
+            "type": "string", "enum": ["auto", "local", "tools", "structured", "staged"],
+            "description": "Who decides; best left out. `local` never asks a model server, `auto` does where it is not \
+                sure, the others always do",
+        });
+    }
+    let required = ["utterance"];
+    let input = arguments::schema_with_module(&options.offer, properties, &required);
+    tool(NAME, "Understand an utterance", DESCRIPTION, input, json_schema::<Understanding>())
+}
+
+pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
+    let Arguments { module, utterance, now, functions, strategy } = arguments::read(given)?;
+    let utterance = arguments::required(utterance, "utterance")?;
+    let snapshot = arguments::module(&shared.options.offer, &shared.snapshots, module.as_deref()).await?;
+    let module = &snapshot.module;
+    let home = request::time_zone(module, &shared.turns.time_zone);
+    let turn_request = TurnRequest {
+        utterance,
+        strategy: strategy_of(strategy, shared.options.local)?,
+        now: now.map(|now| request::moment(&now, &home)).transpose()?,
+        among: functions.map(|names| request::functions(module, &names)).transpose()?,
+        ..TurnRequest::default()
+    };
+    let turn = shared
+        .understander
+        .turn(&snapshot, &turn_request)
+        .await
+        .map_err(|error| Refusal::of_turn(&error, "utterance"))?;
+    tracing::info!(
+        module = %module.name,
+        outcome = turn.outcome.name(),
+        decided_by = turn.decided_by.name(),
+        confidence = turn.confidence,
+        total_ms = turn.trace.timings.total,
+        "turn"
+    );
+    let understood = Understanding::new(module, &turn);
+    answered(words(&understood), &understood)
+}
+
+/// A server that was started as a local one asks no model server, whatever module or caller want.
+fn strategy_of(asked: Option<StrategyName>, local: bool) -> Result<Option<StrategyName>, Refusal> {
+    match asked {
+        _ if !local => Ok(asked),
+        None | Some(StrategyName::Auto | StrategyName::Local) => Ok(Some(StrategyName::Local)),
+        Some(asked @ (StrategyName::Tools | StrategyName::Structured | StrategyName::Staged)) => Err(Refusal::new(
+            format!("strategy `{}` asks a model server, and this server asks none: leave it out", asked.name()),
+        )),
+    }
+}
+
+/// What a model reads that is not shown the structured answer.
+fn words(understood: &Understanding) -> String {
+    let uptake = &understood.uptake;
+    let how = format!("confidence {}, decided by {}", uptake.confidence, uptake.decided_by);
+    let mut text = match (&understood.calls[..], &uptake.question) {
+        ([], Some(question)) => format!("ask ({how}): {}", question.text),
+        ([], None) => format!("no_match ({how}): none of the functions of `{}` is meant", understood.module),
+        (calls, _) => {
+            let mut text = format!("call ({how}):");
+            for call in calls {
+                let arguments = Value::Object(call.arguments.clone());
+                let _ = write!(text, "\n{} {arguments}", call.name);
+            }
+            text
+        }
+    };
+    if understood.calls.is_empty() {
+        for begun in &uptake.calls {
+            if !begun.missing.is_empty() {
+                let _ = write!(text, "\n{} still needs {}", begun.function, begun.missing.join(", "));
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_server_asks_nobody() {
+        use StrategyName::{Auto, Local, Tools};
+        assert_eq!(strategy_of(None, true), Ok(Some(Local)));
+        assert_eq!(strategy_of(Some(Auto), true), Ok(Some(Local)));
+        assert!(strategy_of(Some(Tools), true).is_err());
+        assert_eq!(strategy_of(Some(Tools), false), Ok(Some(Tools)));
+        assert_eq!(strategy_of(None, false), Ok(None));
+    }
+}
