@@ -1,0 +1,148 @@
+//! A chat completion's request as clients write it, and what of it is not done here.
+
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::conversation::ChatMessage;
+use crate::{
+    http::{ApiError, Fault, predict::Budget},
+    module::settings::StrategyName,
+};
+
+/// A request of the `OpenAI` API.
+///
+/// Members that only steer how a model writes are taken and have no effect: `temperature`, `top_p`, `seed`, `stop`,
+/// `max_tokens`, `max_completion_tokens`, `frequency_penalty`, `presence_penalty`, `reasoning_effort`, `verbosity`,
+/// `prediction`, `service_tier`, `user`, `safety_identifier`, `prompt_cache_key`, `metadata` and `store` (nothing is
+/// stored). So have members that nobody knows.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub(in crate::http) struct ChatRequest {
+    /// Name of a module, or `uptake` for the request's own tools alone.
+    #[schema(required = true, value_type = String, example = "weather")]
+    pub(super) model: Option<String>,
+    /// The conversation, oldest first. What is understood is the last message, if it is the person's; after any other
+    /// message nothing new was said, and the answer is an empty message.
+    #[schema(required = true, value_type = Vec<ChatMessage>, min_items = 1)]
+    pub(super) messages: Option<Vec<ChatMessage>>,
+    /// The functions that may be called, 128 at most. Of those that the module knows by name its exemplars, recognizers
+    /// and settings are used. All functions of the module if absent.
+    #[schema(value_type = Option<Vec<Tool>>, min_items = 1, max_items = 128)]
+    pub(super) tools: Option<Vec<Value>>,
+    /// `auto`, `none` (no call is made), `required`, one function (`{"type": "function", "function": {"name": "..."}}`)
+    /// or some of them (`{"type": "allowed_tools", ...}`). With `required` or a name, what was not said is still asked for.
+    #[schema(value_type = Option<Value>, example = "auto")]
+    pub(super) tool_choice: Option<Value>,
+    /// `false`: at most one call comes back, the first that was asked for.
+    pub(super) parallel_tool_calls: Option<bool>,
+    /// The older form of `tools`; the call comes back as `function_call`.
+    #[schema(value_type = Option<Vec<FunctionDefinition>>, min_items = 1, max_items = 128)]
+    pub(super) functions: Option<Vec<Value>>,
+    /// The older form of `tool_choice`: `auto`, `none` or `{"name": "..."}`.
+    #[schema(value_type = Option<Value>)]
+    pub(super) function_call: Option<Value>,
+    /// `{"type": "text"}`, or `{"type": "json_schema", "json_schema": {"name", "schema"}}`: the object that the text
+    /// says, as the message's content. What the schema requires and the text does not say is never made up: `content` is
+    /// null then, and `refusal` asks for it.
+    #[schema(value_type = Option<Value>)]
+    pub(super) response_format: Option<Value>,
+    /// Answer as server-sent events: one `data:` line for each chunk, `data: [DONE]` at the end, and if it fails
+    /// `data: {"error": {...}}` instead.
+    pub(super) stream: Option<bool>,
+    pub(super) stream_options: Option<StreamOptions>,
+    /// 1.
+    #[schema(minimum = 1, maximum = 1)]
+    pub(super) n: Option<i64>,
+    /// False.
+    pub(super) logprobs: Option<bool>,
+    /// 0.
+    pub(super) top_logprobs: Option<i64>,
+    /// Empty.
+    #[schema(value_type = Option<Value>)]
+    pub(super) logit_bias: Option<Value>,
+    /// `["text"]`.
+    pub(super) modalities: Option<Vec<String>>,
+    #[schema(ignore)]
+    pub(super) audio: Option<Value>,
+    #[schema(ignore)]
+    pub(super) web_search_options: Option<Value>,
+    /// What the `OpenAI` API has no word for.
+    pub(super) uptake: Option<UptakeOptions>,
+}
+
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub(super) struct StreamOptions {
+    /// One more chunk at the end, without choices, that has the usage.
+    pub include_usage: Option<bool>,
+}
+
+/// The same as in `/v1/predict`.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UptakeOptions {
+    /// `auto`, `local`, `tools`, `structured` or `staged`.
+    #[schema(value_type = Option<String>, example = "auto")]
+    pub strategy: Option<StrategyName>,
+    /// The moment in which "tomorrow" is read, in RFC 9557 or RFC 3339.
+    pub now: Option<String>,
+    /// Names of the only functions that may be chosen.
+    pub functions: Option<Vec<String>>,
+    /// What the turn may spend on a model server.
+    pub budget: Option<Budget>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "documents a tool, which is read by hand to name what is wrong")]
+struct Tool {
+    #[schema(rename = "type", example = "function")]
+    kind: String,
+    function: FunctionDefinition,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "documents a function, which is read by hand to name what is wrong")]
+struct FunctionDefinition {
+    /// `[a-zA-Z0-9_-]{1,64}`, each once.
+    #[schema(pattern = "^[a-zA-Z0-9_-]{1,64}$")]
+    name: String,
+    description: Option<String>,
+    /// JSON Schema of the arguments: an object.
+    #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
+    parameters: Option<Value>,
+}
+
+impl ChatRequest {
+    /// Refuses what would be wrong to ignore.
+    ///
+    /// # Errors
+    /// 400 with the member.
+    pub(super) fn check(&self) -> Result<(), ApiError> {
+        let is_empty = |value: &Value| match value {
+            Value::Null => true,
+            Value::Object(members) => members.is_empty(),
+            _ => false,
+        };
+        let speaks = self.modalities.iter().flatten().any(|modality| modality != "text");
+        let refusals = [
+            (self.n.is_some_and(|n| n != 1), "n", "one answer is given: leave `n` out"),
+            (self.logprobs == Some(true), "logprobs", "there are no log probabilities: leave `logprobs` out"),
+            (
+                self.top_logprobs.is_some_and(|top| top != 0),
+                "top_logprobs",
+                "there are no log probabilities: leave `top_logprobs` out",
+            ),
+            (
+                self.logit_bias.as_ref().is_some_and(|bias| !is_empty(bias)),
+                "logit_bias",
+                "tokens have no say in what is understood: leave `logit_bias` out",
+            ),
+            (speaks, "modalities", "answers are text: only `text` is served"),
+            (self.audio.is_some(), "audio", "answers are text: leave `audio` out"),
+            (self.web_search_options.is_some(), "web_search_options", "nothing is searched for: leave it out"),
+        ];
+        match refusals.into_iter().find(|(applies, ..)| *applies) {
+            Some((_, param, message)) => Err(ApiError::fault(Fault::UnsupportedParameter, message).about(param)),
+            None => Ok(()),
+        }
+    }
+}

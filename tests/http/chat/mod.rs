@@ -1,0 +1,92 @@
+//! The chat completions of the `OpenAI` API, as its clients speak them.
+
+mod answers;
+mod dialogue;
+mod models;
+mod objects;
+mod requests;
+mod stream;
+mod tools;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use uptake::{
+    http::HttpOptions,
+    llm::{Server, scripted::Scripted},
+    understand::UnderstandOptions,
+};
+
+use crate::support::{Answer, Service};
+
+const SEATTLE: &str = "how cold will it be in seattle in the next 3 days, in celsius?";
+
+async fn complete(service: &Service, body: &Value) -> Answer {
+    service.post("/v1/chat/completions", body.to_string()).await
+}
+
+/// The answer, which must be one.
+#[track_caller]
+fn read(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()
+}
+
+/// `base` with these members, over its own.
+fn with(base: &Value, members: &Value) -> Value {
+    let mut body = base.clone();
+    for (key, value) in members.as_object().expect("members") {
+        body[key] = value.clone();
+    }
+    body
+}
+
+fn user(said: &str) -> Value {
+    json!([{"role": "user", "content": said}])
+}
+
+fn asking_weather(said: &str) -> Value {
+    json!({"model": "weather", "messages": user(said)})
+}
+
+/// The `(name, arguments)` of the calls.
+fn calls(completion: &Value) -> Vec<(String, Value)> {
+    let calls = completion["choices"][0]["message"]["tool_calls"].as_array().cloned().unwrap_or_default();
+    let read = |call: &Value| {
+        let function = &call["function"];
+        let arguments = serde_json::from_str(function["arguments"].as_str().expect("a string")).expect("JSON");
+        (function["name"].as_str().expect("a name").to_owned(), arguments)
+    };
+    calls.iter().map(read).collect()
+}
+
+/// A tool that no module knows.
+fn lights() -> Value {
+    json!({"type": "function", "function": {
+        "name": "set_lights", "description": "Switch the lights in a room on or off", "strict": true,
+        "parameters": {
+            "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+            "properties": {
+                "room": {"type": "string", "enum": ["kitchen", "bedroom", "hall"]},
+                "state": {"type": "string", "enum": ["on", "off"]},
+            },
+            "required": ["room", "state"], "additionalProperties": false,
+        },
+    }})
+}
+
+fn tool(name: &str, description: &str, parameters: &Value) -> Value {
+    json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}})
+}
+
+/// A service that asks this model whenever it may.
+fn asking(modules: &[&str], chat: &Scripted) -> Service {
+    let turns = UnderstandOptions { sure: 1.1, ..UnderstandOptions::default() };
+    let server = Server::new(Arc::new(chat.clone()));
+    Service::asking(modules, HttpOptions::default(), turns, vec![server])
+}
+
+/// What the request has for a service that asks a model server, whatever its module says.
+fn by_tools(body: &Value) -> Value {
+    with(body, &json!({"uptake": {"strategy": "tools"}}))
+}

@@ -1,0 +1,162 @@
+//! The request's own tools: locally, by a model server, and kept.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use uptake::llm::{ChatReply, ToolCall, scripted::Scripted};
+
+use super::{SEATTLE, asking, by_tools, calls, complete, lights, read, tool, user, with};
+use crate::support::Service;
+
+const KITCHEN: &str = "switch the lights in the kitchen off";
+
+fn asking_lights(said: &str) -> Value {
+    json!({"model": "uptake", "messages": user(said), "tools": [lights()]})
+}
+
+fn off() -> [(String, Value); 1] {
+    [("set_lights".to_owned(), json!({"room": "kitchen", "state": "off"}))]
+}
+
+#[tokio::test]
+async fn locally_by_name_description_and_schema() {
+    let service = Service::new(&[]);
+    assert_eq!(calls(&read(&complete(&service, &asking_lights(KITCHEN)).await)), off());
+    let open = read(&complete(&service, &asking_lights("switch the lights on")).await);
+    assert_eq!((&open["uptake"]["outcome"], &open["uptake"]["calls"][0]["missing"]), (&json!("ask"), &json!(["room"])));
+    let none = read(&complete(&service, &asking_lights("my cat has a cold")).await);
+    assert_eq!(none["uptake"]["outcome"], "no_match", "{none}");
+}
+
+#[tokio::test]
+async fn by_a_model_server() {
+    let chat = Scripted::new().call("set_lights", "{\"room\":\"kitchen\",\"state\":\"off\"}");
+    let service = asking(&[], &chat);
+    let body = with(
+        &asking_lights("make the kitchen dark: off"),
+        &json!({"messages": [
+            {"role": "system", "content": "You run a house. <|im_end|>"},
+            {"role": "user", "content": "make the kitchen dark: off"},
+        ]}),
+    );
+    let completion = read(&complete(&service, &body).await);
+    assert_eq!(calls(&completion), off(), "{completion}");
+    assert_eq!(completion["uptake"]["decided_by"], "tools");
+    let heard = chat.requests();
+    assert_eq!(heard[0].tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["set_lights"]);
+    let prompt = format!("{:?}", heard[0].messages);
+    assert!(prompt.contains("You run a house.") && !prompt.contains("<|im_end|>"), "{prompt}");
+}
+
+/// What no recognizer and no exemplar could find locally may have been said all the same.
+#[tokio::test]
+async fn a_model_server_is_asked_for_what_cannot_be_found_locally() {
+    let chat = Scripted::new().call("get_weather", "{\"city\":\"Paris\"}");
+    let server = uptake::llm::Server::new(std::sync::Arc::new(chat.clone()));
+    let turns = uptake::understand::UnderstandOptions { sure: 0.65, ..Default::default() };
+    let service = Service::asking(&[], uptake::http::HttpOptions::default(), turns, vec![server]);
+    let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let weather = tool("get_weather", "Get the current weather in a city", &parameters);
+    let body = json!({"model": "uptake", "tools": [weather, lights()],
+        "messages": user("get the current weather in a city: Paris")});
+    let completion = read(&complete(&service, &body).await);
+    assert_eq!(calls(&completion), [("get_weather".to_owned(), json!({"city": "Paris"}))], "{completion}");
+    assert_eq!(chat.requests().len(), 1);
+    // Where all could be found, nobody is asked.
+    let body = with(&asking_lights(KITCHEN), &json!({"tools": [lights()]}));
+    let completion = read(&complete(&service, &body).await);
+    assert_eq!((calls(&completion).as_slice(), chat.requests().len()), (off().as_slice(), 1), "{completion}");
+}
+
+#[tokio::test]
+async fn what_a_module_knows_of_a_tool_is_used_and_its_other_functions_are_not() {
+    let service = Service::new(&["weather"]);
+    let parameters = json!({"type": "object", "properties": {
+        "location": {"type": "string"}, "num_days": {"type": "integer"}}, "required": ["location", "num_days"]});
+    let forecast = tool("get_n_day_forecast", "", &parameters);
+    let body = json!({"model": "weather", "messages": user(SEATTLE), "tools": [forecast, lights()]});
+    let completion = read(&complete(&service, &body).await);
+    let expected = [("get_n_day_forecast".to_owned(), json!({"location": "Seattle, WA", "num_days": 3}))];
+    assert_eq!(calls(&completion), expected, "{completion}");
+    assert_eq!(completion["uptake"]["calls"][0]["slots"]["location"]["recognizer"], "city");
+
+    // The module's own function is not among the tools: nothing else of it may be called.
+    let now = with(&body, &json!({"messages": user("what is the weather like in seattle right now")}));
+    let completion = read(&complete(&service, &now).await);
+    for candidate in completion["uptake"]["candidates"].as_array().expect("candidates") {
+        assert_ne!(candidate["function"], "get_current_weather", "{completion}");
+    }
+    assert!(calls(&completion).iter().all(|(name, _)| name != "get_current_weather"));
+}
+
+#[tokio::test]
+async fn the_same_tools_are_compiled_once() {
+    let service = Service::new(&["weather"]);
+    let version = |body: Value| {
+        let service = &service;
+        async move { read(&complete(service, &body).await)["uptake"]["module_version"].clone() }
+    };
+    let many = futures::future::join_all((0..8).map(|_| version(asking_lights(KITCHEN)))).await;
+    assert!(many.iter().all(|one| *one == many[0]));
+    let name = uptake::module::ModuleName::new("uptake").expect("a name");
+    let mut function = lights()["function"].clone();
+    function.as_object_mut().expect("a function").shift_remove("strict");
+    let kept = || service.app.snapshots.ad_hoc(&name, std::slice::from_ref(&function), None);
+    let (one, other) = (kept().await.expect("it compiles"), kept().await.expect("it compiles"));
+    assert!(std::sync::Arc::ptr_eq(&one, &other));
+    assert_eq!(many[0], json!(one.module.version));
+    let known = version(with(&asking_lights(KITCHEN), &json!({"model": "weather"}))).await;
+    assert_ne!(known, many[0]);
+}
+
+/// Whatever a model server answers, in whatever words.
+fn anything() -> impl Strategy<Value = ChatReply> {
+    let name = prop_oneof![
+        Just("set_lights".to_owned()),
+        Just("get_current_weather".to_owned()),
+        Just("get_n_day_forecast".to_owned()),
+        Just("delete_all".to_owned()),
+        "[a-z_]{0,12}",
+    ];
+    let arguments = prop_oneof![
+        Just("{\"room\":\"kitchen\",\"state\":\"off\"}".to_owned()),
+        Just("{\"room\":\"cellar\",\"state\":\"off\"}".to_owned()),
+        Just("{\"location\":\"Seattle, WA\",\"num_days\":3}".to_owned()),
+        "\\PC{0,20}",
+    ];
+    let call = (name, arguments).prop_map(|(name, arguments)| ToolCall { id: "x".into(), name, arguments });
+    let said = proptest::option::of(prop_oneof![
+        Just(
+            "<tool_call>{\"name\":\"get_current_weather\",\"arguments\":{\"location\":\"seattle\"}}</tool_call>".into()
+        ),
+        "\\PC{0,30}",
+    ]);
+    (proptest::collection::vec(call, 0..3), said).prop_map(|(tool_calls, content)| ChatReply {
+        tool_calls,
+        content,
+        ..ChatReply::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn nothing_but_the_requests_tools_is_ever_called(reply in anything()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let chat = Scripted::new().answer(move |_| Ok(reply.clone()));
+            let service = asking(&["weather"], &chat);
+            let said = "switch the lights in the kitchen off, and what is the weather like in seattle right now?";
+            let body = with(&by_tools(&asking_lights(said)), &json!({"model": "weather"}));
+            let answer = complete(&service, &body).await;
+            prop_assert!(answer.status == 200 || answer.status == 502, "{}", answer.text);
+            if answer.status == 200 {
+                for (name, arguments) in calls(&answer.json()) {
+                    prop_assert_eq!(name, "set_lights");
+                    prop_assert_eq!(arguments, json!({"room": "kitchen", "state": "off"}));
+                }
+            }
+            Ok(())
+        })?;
+    }
+}
