@@ -1,0 +1,8 @@
+//! Clients of `OpenDU`, of both generations: every rule of their protocol, and a whole dialogue as they lead it.
+
+mod client;
+mod contexts;
+mod document;
+mod replay;
+mod rules;
+mod server;
