@@ -13,12 +13,13 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::metrics::ErrorCode;
 use crate::{
     embed::EmbedError,
     llm::LlmError,
     module::{Diagnostics, LoadError},
     snapshot::{PrepareError, Snapshots},
-    understand::TurnError,
+    understand::{TurnError, request::RequestError},
 };
 
 /// Seconds in `Retry-After`. Small on purpose: the usual SDKs wait as long as they are told, several times over.
@@ -39,17 +40,21 @@ pub enum Fault {
     UtteranceTooLong,
     InvalidModuleName,
     UnknownModule,
+    /// The same in a client's words that calls modules models.
+    UnknownModel,
     UnknownRoute,
     MethodNotAllowed,
     BodyTooLarge,
     UnsupportedMediaType,
     ModuleRefused,
+    /// The turn may not use as many tokens as the strategy that was asked for needs.
+    OverTokenBudget,
     TooManyRequests,
 }
 
 impl Fault {
     #[cfg(test)]
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::InvalidJson,
         Self::InvalidBody,
         Self::MissingParameter,
@@ -59,11 +64,13 @@ impl Fault {
         Self::UtteranceTooLong,
         Self::InvalidModuleName,
         Self::UnknownModule,
+        Self::UnknownModel,
         Self::UnknownRoute,
         Self::MethodNotAllowed,
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
         Self::ModuleRefused,
+        Self::OverTokenBudget,
         Self::TooManyRequests,
     ];
 
@@ -78,11 +85,13 @@ impl Fault {
             Self::UtteranceTooLong => (StatusCode::BAD_REQUEST, "string_above_max_length"),
             Self::InvalidModuleName => (StatusCode::BAD_REQUEST, "invalid_module_name"),
             Self::UnknownModule => (StatusCode::NOT_FOUND, "module_not_found"),
+            Self::UnknownModel => (StatusCode::NOT_FOUND, "model_not_found"),
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "route_not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::ModuleRefused => (StatusCode::UNPROCESSABLE_ENTITY, "module_refused"),
+            Self::OverTokenBudget => (StatusCode::UNPROCESSABLE_ENTITY, "over_token_budget"),
             Self::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
         }
     }
@@ -213,6 +222,15 @@ impl ApiError {
         self
     }
 
+    /// [`Self::about`] by what the member was called before; without a name nothing changes.
+    #[must_use]
+    pub(super) fn renamed(mut self, name: impl FnOnce(&str) -> String) -> Self {
+        if let Inner::Fault { param: Some(param), .. } = &mut self.0 {
+            *param = Cow::Owned(name(param));
+        }
+        self
+    }
+
     #[must_use]
     pub fn failure(failure: Failure) -> Self {
         Self(Inner::Failure(failure))
@@ -259,6 +277,22 @@ impl ApiError {
         }
     }
 
+    /// The status and what the body holds.
+    pub(super) fn into_body(self) -> (StatusCode, ErrorEnvelope) {
+        let (status, code, message, param, diagnostics) = match self.0 {
+            Inner::Fault { fault, message, param, diagnostics } => {
+                let (status, code) = fault.row();
+                (status, code, message, param, diagnostics)
+            }
+            Inner::Failure(failure) => {
+                let (status, code, message) = failure.row();
+                (status, code, message.to_owned(), None, None)
+            }
+        };
+        let error = ErrorBody { message, kind: error_type(status), param, code };
+        (status, ErrorEnvelope { error, uptake: diagnostics.map(|diagnostics| ErrorDetails { diagnostics }) })
+    }
+
     fn of_embed(error: &EmbedError) -> Self {
         match error {
             EmbedError::Busy => Self::too_many_requests(),
@@ -281,9 +315,21 @@ impl ApiError {
             TurnError::Embed(source) => Self::of_embed(source),
             // A template that the module's author wrote, and that parses; what it lacks shows only when it is used.
             TurnError::Prompt(_) => Self::logged(Failure::Internal, error),
+            TurnError::OverBudget { .. } => {
+                Self::fault(Fault::OverTokenBudget, format!("{error}; raise it, show fewer candidates, or use `auto`"))
+                    .about("budget.tokens")
+            }
+            TurnError::Llm(LlmError::Overloaded) => Self::too_many_requests(),
             TurnError::Llm(LlmError::Timeout) => Self::logged(Failure::ModelServerTimeout, error),
             TurnError::Llm(_) => Self::logged(Failure::ModelServer, error),
         }
+    }
+}
+
+impl ErrorEnvelope {
+    /// For programs.
+    pub(super) const fn code(&self) -> &'static str {
+        self.error.code
     }
 }
 
@@ -294,6 +340,12 @@ pub(super) fn empty_utterance() -> ApiError {
 pub(super) fn long_utterance(length: usize, limit: usize) -> ApiError {
     let message = format!("`utterance` has {length} characters; the limit (understand.max_utterance) is {limit}");
     ApiError::fault(Fault::UtteranceTooLong, message).about("utterance")
+}
+
+impl From<RequestError> for ApiError {
+    fn from(error: RequestError) -> Self {
+        Self::fault(Fault::InvalidValue, error.to_string()).about(error.member())
+    }
 }
 
 /// What every answer of status 400 and above holds.
@@ -326,22 +378,14 @@ struct ErrorDetails {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, code, message, param, diagnostics, retry_after, should_retry) = match self.0 {
-            Inner::Fault { fault, message, param, diagnostics } => {
-                let (status, code) = fault.row();
-                let retry_after = (fault == Fault::TooManyRequests).then_some(RETRY_AFTER_SECONDS);
-                (status, code, message, param, diagnostics, retry_after, None)
-            }
-            Inner::Failure(failure) => {
-                let (status, code, message) = failure.row();
-                (status, code, message.to_owned(), None, None, failure.retry_after(), failure.should_retry())
-            }
+        let (retry_after, should_retry) = match &self.0 {
+            Inner::Fault { fault, .. } => ((*fault == Fault::TooManyRequests).then_some(RETRY_AFTER_SECONDS), None),
+            Inner::Failure(failure) => (failure.retry_after(), failure.should_retry()),
         };
-        let body = ErrorEnvelope {
-            error: ErrorBody { message, kind: error_type(status), param, code },
-            uptake: diagnostics.map(|diagnostics| ErrorDetails { diagnostics }),
-        };
+        let (status, body) = self.into_body();
+        let code = body.error.code;
         let mut response = (status, Json(body)).into_response();
+        response.extensions_mut().insert(ErrorCode(code));
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -58,6 +58,18 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Object<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &AppState) -> Result<Self, ApiError> {
+        let Unread(body) = Unread::from_request(request, app).await?;
+        parse_object(&body).map(Self)
+    }
+}
+
+/// The bytes of a body that says it is JSON, where what it must hold depends on what it holds.
+pub(super) struct Unread(pub(super) Bytes);
+
+impl FromRequest<AppState> for Unread {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &AppState) -> Result<Self, ApiError> {
         expect_json(request.headers())?;
         let limit = app.options.body_bytes;
         let declared = request.body().size_hint().lower();
@@ -66,8 +78,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Object<T> {
         if usize::try_from(declared).unwrap_or(usize::MAX) > worth_draining {
             return Err(too_large(limit));
         }
-        let body = read_body(request.into_body(), limit).await?;
-        parse_object(&body).map(Self)
+        read_body(request.into_body(), limit).await.map(Self)
     }
 }
 
@@ -110,7 +121,7 @@ fn too_large(limit: usize) -> ApiError {
     ApiError::fault(Fault::BodyTooLarge, format!("the body is longer than {limit} bytes (http.body_bytes)"))
 }
 
-fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+pub(super) fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     use serde_json::error::Category;
 
     // Checked first because serde would also read a struct out of an array.

@@ -6,20 +6,26 @@
 //! | `state` | what handlers share, and the permit that a turn needs |
 //! | `error` | the one table from faults and failures to status, type and code |
 //! | `extract` | module names, bodies and permits out of requests, with our own refusals |
-//! | `completion` | the answer: a [`crate::understand::Turn`] as a chat completion (pure) |
+//! | `chat` | the chat completions of the `OpenAI` API, and modules as its models |
 //! | `predict`, `retrieve`, `modules`, `health` | one resource each: request, response, handlers |
+//! | `json` | long answers in one piece |
+//! | `opendu` | the modes of `OpenDU` clients: skill, slot, binary |
 //! | `builds` | index builds off the request path, one at a time per module |
+//! | `metrics` | what the service did, in numbers |
+//! | `mount` | a service with a protocol of its own, on a listener of its own |
 //! | `openapi` | the document that describes all of it |
 
 mod builds;
-pub mod completion;
+mod chat;
 mod error;
 mod extract;
-#[cfg(test)]
-mod fixture;
 mod health;
+mod json;
+mod metrics;
 mod modules;
+mod mount;
 mod openapi;
+mod opendu;
 mod options;
 mod predict;
 mod retrieve;
@@ -27,11 +33,10 @@ mod router;
 mod serve;
 mod state;
 
-pub use completion::{ChatCompletion, Stamp};
 pub use error::{ApiError, Failure, Fault};
+pub use mount::serve_at;
 pub use openapi::document as openapi_document;
 pub use options::HttpOptions;
-pub use retrieve::Retrieved;
 pub use router::router;
 pub use serve::serve;
 pub use state::{AppState, Phase};

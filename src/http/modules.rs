@@ -372,7 +372,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::http::fixture;
+    use crate::module::fixture;
 
     #[test]
     fn a_module_is_described_whole() {

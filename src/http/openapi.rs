@@ -11,7 +11,8 @@ use utoipa::{
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, path::Operation},
 };
 
-use super::{error::ErrorEnvelope, health, modules, predict, retrieve};
+use super::{chat, error::ErrorEnvelope, health, metrics, modules, predict, retrieve};
+use crate::answer::chunk::ChatChunk;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -26,11 +27,12 @@ use super::{error::ErrorEnvelope, health, modules, predict, retrieve};
         (name = "health", description = "For orchestrators"),
     ),
     paths(
-        predict::predict, retrieve::retrieve,
+        predict::predict, chat::complete, retrieve::retrieve,
+        chat::models::list, chat::models::describe,
         modules::index, modules::index_by_get, modules::load, modules::list, modules::describe,
-        health::hello, health::healthz, health::readyz, document_route,
+        health::hello, health::healthz, health::readyz, metrics::metrics, document_route,
     ),
-    components(schemas(ErrorEnvelope)),
+    components(schemas(ErrorEnvelope, ChatChunk)),
     modifiers(&Errors),
 )]
 struct Document;
@@ -50,10 +52,11 @@ impl Modify for Errors {
 
 fn add_errors(path: &str, operation: &mut Operation) {
     let takes_body = operation.request_body.is_some();
-    let names_module = path.contains("{module}");
+    let completes = path == "/v1/chat/completions";
+    let names_module = path.contains("{module}") || completes;
     let errors = [
         (names_module || takes_body, "400", "The request is wrong; `error.param` names the member"),
-        (names_module, "404", "There is no such module"),
+        (names_module || path.contains("{model}"), "404", "There is no such module"),
         (takes_body, "413", "The body is too long"),
         (takes_body, "415", "The body is not JSON"),
         (names_module, "422", "The module has errors, listed in `uptake.diagnostics`"),

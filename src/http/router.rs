@@ -1,4 +1,5 @@
-//! Every route, and the layers around them. From outside in: request id, trace, CORS, panics, time limit.
+//! Every route, and the layers around them. From outside in: request id, trace, count of errors, CORS, panics, count of
+//! requests, time limit.
 
 use std::any::Any;
 
@@ -18,7 +19,9 @@ use tower_http::{
 use tracing::{Level, Span};
 use uuid::Uuid;
 
-use super::{ApiError, AppState, Failure, Fault, HttpOptions, health, modules, openapi, predict, retrieve};
+use super::{
+    ApiError, AppState, Failure, Fault, HttpOptions, chat, health, metrics, modules, openapi, predict, retrieve,
+};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -35,6 +38,9 @@ pub fn router(app: AppState) -> Router {
     let answers = Router::new()
         .route("/v1/predict/{module}", post(predict::predict))
         .route("/v1/retrieve/{module}", post(retrieve::retrieve))
+        .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/models", get(chat::models::list))
+        .route("/v1/models/{model}", get(chat::models::describe))
         .route("/v1/modules", get(modules::list))
         .route("/v1/modules/{module}", get(modules::describe))
         .route("/hello", get(health::hello))
@@ -42,7 +48,9 @@ pub fn router(app: AppState) -> Router {
         .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(openapi::serve))
         .route_layer(middleware::from_fn_with_state(app.clone(), deadline));
-    layered(builds.merge(answers), app)
+    let counted =
+        builds.merge(answers).route_layer(middleware::from_fn_with_state(app.clone(), metrics::count_in_flight));
+    layered(counted.route("/metrics", get(metrics::metrics)), app)
 }
 
 fn layered(routes: Router<AppState>, app: AppState) -> Router {
@@ -53,12 +61,13 @@ fn layered(routes: Router<AppState>, app: AppState) -> Router {
     if let Some(cors) = cors(&app.options) {
         router = router.layer(cors);
     }
+    let errors = middleware::from_fn_with_state(app.clone(), metrics::count_errors);
     let trace = TraceLayer::new_for_http()
         .make_span_with(span)
         .on_request(())
         .on_response(DefaultOnResponse::new().level(Level::INFO))
         .on_failure(());
-    router.layer(trace).layer(middleware::from_fn(request_id)).with_state(app)
+    router.layer(errors).layer(trace).layer(middleware::from_fn(request_id)).with_state(app)
 }
 
 async fn unknown_route(request: Request) -> ApiError {
@@ -80,27 +89,31 @@ async fn deadline(State(app): State<AppState>, request: Request, next: Next) -> 
 }
 
 /// The panic hook has told the log where it was.
-fn panicked(_: Box<dyn Any + Send>) -> Response {
+pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::logged(Failure::Internal, &"a handler panicked").into_response()
 }
 
 fn cors(options: &HttpOptions) -> Option<CorsLayer> {
-    if options.cors_origins.is_empty() {
-        return None;
-    }
-    let origins = if options.cors_origins.iter().any(|origin| origin == "*") {
-        AllowOrigin::any()
-    } else {
-        // The configuration was checked: each of them is a header value.
-        AllowOrigin::list(options.cors_origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()))
-    };
     Some(
         CorsLayer::new()
-            .allow_origin(origins)
+            .allow_origin(origins(options)?)
             .allow_methods([Method::GET, Method::POST])
             .allow_headers([header::CONTENT_TYPE, header::AUTHORIZATION, REQUEST_ID])
             .expose_headers([REQUEST_ID, header::RETRY_AFTER]),
     )
+}
+
+/// Whose pages may read answers; `None` if nobody's may.
+pub(super) fn origins(options: &HttpOptions) -> Option<AllowOrigin> {
+    if options.cors_origins.is_empty() {
+        return None;
+    }
+    if options.cors_origins.iter().any(|origin| origin == "*") {
+        return Some(AllowOrigin::any());
+    }
+    // The configuration was checked: each of them is a header value.
+    let origins = options.cors_origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
+    Some(AllowOrigin::list(origins))
 }
 
 /// Takes the caller's id if it is harmless in a log, makes one otherwise; every response carries it.
@@ -166,7 +179,7 @@ mod tests {
         let embedder: crate::embed::SharedEmbedder = std::sync::Arc::new(NoEmbedder);
         let modules = ModulesOptions { root: "there/is/no/such/directory".into(), ..ModulesOptions::default() };
         let turns = UnderstandOptions::default();
-        let understander = Understander::new(turns.clone(), embedder.clone(), None);
+        let understander = Understander::new(turns.clone(), embedder.clone(), Vec::new());
         AppState::new(Snapshots::new(modules, RetrieveOptions::default(), embedder), understander, options, turns)
     }
 

@@ -1,6 +1,6 @@
-use std::{io, pin::pin};
+use std::{io, pin::pin, time::Duration};
 
-use axum::serve::ListenerExt as _;
+use axum::{Router, serve::ListenerExt as _};
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{AppState, Phase, router};
@@ -20,6 +20,28 @@ pub async fn serve(
         let app = app.clone();
         async move { app.warm_up().await }
     });
+    let signal = {
+        let app = app.clone();
+        async move {
+            stop.await;
+            app.enter(Phase::Stopping);
+        }
+    };
+    let ended = drained(listener, router(app.clone()), signal, app.options.drain()).await;
+    warming.abort();
+    ended
+}
+
+/// Serves on `listener` until `stop` comes, then lets running requests finish, for `drain` at most.
+///
+/// # Errors
+/// If the listener breaks.
+pub(super) async fn drained(
+    listener: TcpListener,
+    router: Router,
+    stop: impl Future<Output = ()> + Send + 'static,
+    drain: Duration,
+) -> io::Result<()> {
     // Small answers must not wait for the client's acknowledgement of the one before.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
@@ -27,23 +49,18 @@ pub async fn serve(
         }
     });
     let (stopping, stopped) = oneshot::channel();
-    let signal = {
-        let app = app.clone();
-        async move {
-            stop.await;
-            app.enter(Phase::Stopping);
-            tracing::info!("stopping: running requests finish");
-            stopping.send(()).ok();
-        }
+    let signal = async move {
+        stop.await;
+        tracing::info!("stopping: running requests finish");
+        stopping.send(()).ok();
     };
-    let mut serving = pin!(axum::serve(listener, router(app.clone())).with_graceful_shutdown(signal).into_future());
+    let mut serving = pin!(axum::serve(listener, router).with_graceful_shutdown(signal).into_future());
     let drained = tokio::select! {
         ended = &mut serving => return ended,
-        Ok(()) = stopped => tokio::time::timeout(app.options.drain(), serving).await,
+        Ok(()) = stopped => tokio::time::timeout(drain, serving).await,
     };
-    warming.abort();
     drained.unwrap_or_else(|_| {
-        tracing::warn!(after_ms = app.options.shutdown_ms, "requests that did not finish were cut off");
+        tracing::warn!(after = ?drain, "requests that did not finish were cut off");
         Ok(())
     })
 }

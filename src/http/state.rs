@@ -8,11 +8,11 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{ApiError, HttpOptions, builds::Builds};
+use super::{ApiError, HttpOptions, builds::Builds, metrics::Metrics};
 use crate::{
     module::ModuleName,
     snapshot::{Snapshot, Snapshots},
-    understand::{UnderstandOptions, Understander},
+    understand::{Turn, UnderstandOptions, Understander},
 };
 
 /// What handlers share. Cheap to clone; clones share.
@@ -26,6 +26,7 @@ pub struct Shared {
     /// What a turn does where neither request nor module says otherwise.
     pub turns: UnderstandOptions,
     pub(super) builds: Builds,
+    pub(super) metrics: Metrics,
     permits: Arc<Semaphore>,
     phase: AtomicU8,
 }
@@ -58,6 +59,7 @@ impl AppState {
             options,
             turns,
             builds,
+            metrics: Metrics::new(),
             permits,
             phase: AtomicU8::new(Phase::Starting as u8),
         }))
@@ -88,6 +90,19 @@ impl AppState {
     /// The module as it serves now, for the whole of one request.
     pub(super) async fn module(&self, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {
         self.snapshots.fresh(name).await.map_err(|error| ApiError::of_prepare(&error, &self.snapshots))
+    }
+
+    /// Tells log and metrics of a turn.
+    pub(super) fn record(&self, module: &ModuleName, turn: &Turn) {
+        tracing::info!(
+            module = %module,
+            outcome = turn.outcome.name(),
+            decided_by = turn.decided_by.name(),
+            confidence = turn.confidence,
+            total_ms = turn.trace.timings.total,
+            "turn"
+        );
+        self.metrics.turn(module, turn);
     }
 
     /// Loads every module on disk, one after the other, then is ready. A module that fails keeps none from serving.

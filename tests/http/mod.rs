@@ -1,4 +1,8 @@
+mod chat;
+mod faults;
+mod metrics;
 mod openapi;
 mod predict;
 mod routes;
+mod secrets;
 mod serve;

@@ -85,7 +85,7 @@ async fn bodies_that_are_not_right_are_refused_with_the_member() {
         ("{\"utterance\": \"hi\", \"functions\": \"x\"}", "invalid_type", Some("functions")),
         ("{\"utterance\": \"hi\", \"functions\": [1]}", "invalid_type", Some("functions[0]")),
         ("{\"utterance\": \"hi\", \"now\": 5}", "invalid_type", Some("now")),
-        ("{\"utterance\": \"hi\", \"mode\": \"SKILL\"}", "unsupported_parameter", Some("mode")),
+        ("{\"utterance\": \"hi\", \"mode\": \"SING\"}", "invalid_value", Some("mode")),
     ];
     for (body, expected, member) in cases {
         let (status, kind, code, param) = service.post("/v1/predict/weather", body.to_owned()).await.error();

@@ -1,0 +1,212 @@
+//! `GET /metrics`: what the service did, in numbers.
+//!
+//! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves. Labels are few
+//! and bounded: names of modules that serve, configured servers, and words of ours. Nothing that anybody said is in them.
+
+use axum::{
+    extract::{Request, State},
+    http::header,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+use super::{ApiError, AppState, Failure};
+use crate::{
+    llm::Usage,
+    module::ModuleName,
+    understand::{Attempt, Turn},
+};
+
+/// Upper bounds in seconds, from a tenth of a millisecond to half a minute.
+const BUCKETS: [f64; 17] =
+    [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+/// The text format that every Prometheus since 2.5 reads.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Marks a response that is an error, for whoever counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ErrorCode(pub(super) &'static str);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TurnLabels {
+    module: String,
+    outcome: &'static str,
+    decided_by: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PhaseLabels {
+    phase: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AttemptLabels {
+    server: String,
+    stage: &'static str,
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TokenLabels {
+    module: String,
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ModeLabels {
+    module: String,
+    mode: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ErrorLabels {
+    code: &'static str,
+}
+
+/// Every number of one service.
+pub(super) struct Metrics {
+    registry: Registry,
+    turns: Family<TurnLabels, Counter>,
+    seconds: Family<PhaseLabels, Histogram, fn() -> Histogram>,
+    attempts: Family<AttemptLabels, Counter>,
+    tokens: Family<TokenLabels, Counter>,
+    modes: Family<ModeLabels, Counter>,
+    errors: Family<ErrorLabels, Counter>,
+    in_flight: Gauge,
+}
+
+impl Metrics {
+    pub(super) fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("uptake"),
+            turns: Family::default(),
+            seconds: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            attempts: Family::default(),
+            tokens: Family::default(),
+            modes: Family::default(),
+            errors: Family::default(),
+            in_flight: Gauge::default(),
+        };
+        let registry = &mut metrics.registry;
+        registry.register("turns", "Utterances that were understood, or rightly not", metrics.turns.clone());
+        registry.register("turn_seconds", "Where the time of a turn went", metrics.seconds.clone());
+        registry.register(
+            "llm_attempts",
+            "Round trips to model servers and what came of them",
+            metrics.attempts.clone(),
+        );
+        registry.register("llm_tokens", "Tokens as model servers counted them, else estimated", metrics.tokens.clone());
+        registry.register("opendu", "Answers to clients of OpenDU, by mode", metrics.modes.clone());
+        registry.register("errors", "Answers with an error, by its code", metrics.errors.clone());
+        registry.register("requests_in_flight", "Requests that are being answered", metrics.in_flight.clone());
+        metrics
+    }
+
+    /// Records a whole turn of a module that serves.
+    pub(super) fn turn(&self, module: &ModuleName, turn: &Turn) {
+        let labels =
+            TurnLabels { module: module.to_string(), outcome: turn.outcome.name(), decided_by: turn.decided_by.name() };
+        self.turns.get_or_create(&labels).inc();
+        let timings = &turn.trace.timings;
+        let phases = [
+            ("recognize", timings.recognize),
+            ("embed", timings.embed),
+            ("retrieve", timings.retrieve),
+            ("decide", timings.decide),
+            ("total", timings.total),
+        ];
+        // A turn that asked nobody did not wait for anybody for zero seconds.
+        let waited = (!turn.trace.attempts.is_empty()).then_some(("llm", timings.llm));
+        for (phase, milliseconds) in phases.into_iter().chain(waited) {
+            self.seconds.get_or_create(&PhaseLabels { phase }).observe(milliseconds / 1e3);
+        }
+        self.spent(module, &turn.trace.attempts, turn.usage);
+    }
+
+    /// Records an answer in one of the modes of `OpenDU`.
+    pub(super) fn mode(&self, module: &ModuleName, mode: &'static str) {
+        self.modes.get_or_create(&ModeLabels { module: module.to_string(), mode }).inc();
+    }
+
+    /// Records what model servers were asked for a module that serves.
+    pub(super) fn spent(&self, module: &ModuleName, attempts: &[Attempt], usage: Usage) {
+        for attempt in attempts {
+            let labels =
+                AttemptLabels { server: attempt.server.clone(), stage: attempt.stage, result: result(attempt) };
+            self.attempts.get_or_create(&labels).inc();
+        }
+        for (kind, tokens) in [("prompt", usage.prompt_tokens), ("completion", usage.completion_tokens)] {
+            if tokens > 0 {
+                self.tokens.get_or_create(&TokenLabels { module: module.to_string(), kind }).inc_by(tokens);
+            }
+        }
+    }
+
+    /// Records an error that leaves in the middle of an answer.
+    pub(super) fn error(&self, code: &'static str) {
+        self.errors.get_or_create(&ErrorLabels { code }).inc();
+    }
+
+    /// The text of all of them.
+    ///
+    /// # Errors
+    /// If a number does not encode, which no input brings about.
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut text = String::new();
+        text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// What came of an attempt: why it gave nothing, else the worst that was found in its answer.
+fn result(attempt: &Attempt) -> &'static str {
+    match attempt.failure {
+        Some(failure) => failure,
+        None if !attempt.violations.is_empty() => "violated",
+        None if !attempt.repairs.is_empty() => "repaired",
+        None => "ok",
+    }
+}
+
+/// What the service did, in numbers
+///
+/// In the text format that Prometheus scrapes.
+#[utoipa::path(
+    get, path = "/metrics", tag = "health",
+    responses((
+        status = 200, description = "Counters, histograms and gauges", body = String,
+        content_type = "application/openmetrics-text",
+    )),
+)]
+pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, ApiError> {
+    let text = app.metrics.text().map_err(|error| ApiError::logged(Failure::Internal, &error))?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
+}
+
+/// Counts the errors that leave, whoever made them.
+pub(super) async fn count_errors(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    if let Some(ErrorCode(code)) = response.extensions().get() {
+        app.metrics.error(code);
+    }
+    response
+}
+
+/// Counts a request while it is being answered, also if its client leaves before the end.
+pub(super) async fn count_in_flight(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    struct InFlight(Gauge);
+    impl Drop for InFlight {
+        fn drop(&mut self) {
+            self.0.dec();
+        }
+    }
+    app.metrics.in_flight.inc();
+    let _counted = InFlight(app.metrics.in_flight.clone());
+    next.run(request).await
+}

@@ -1,0 +1,95 @@
+//! A key is sent to the model server and nowhere else: not into an answer, an error, a log, or what a debugger prints.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::json;
+use tracing_subscriber::fmt::MakeWriter;
+use uptake::{
+    http::HttpOptions,
+    llm::{self, LlmOptions, Secret},
+    understand::UnderstandOptions,
+};
+
+use crate::support::{Service, model_server::ModelServer};
+
+const KEY: &str = "sk-live-4f9a8b7c6d5e";
+const HEADER: &str = "tenant-token-99881";
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panics while writing").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn a_key_goes_to_the_model_server_and_nowhere_else() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
+    let _logged = tracing::subscriber::set_default(subscriber);
+
+    let told = format!("the key {KEY} with {HEADER} is not allowed");
+    for (status, body) in [
+        (401, json!({"error": {"message": told, "code": "invalid_api_key"}}).to_string()),
+        (500, told.clone()),
+        (200, json!({"error": {"message": told, "code": 503}}).to_string()),
+        (200, json!({"choices": [{"message": {"content": told}}]}).to_string()),
+        (200, told.clone()),
+    ] {
+        let server = ModelServer::replying(vec![(status, "application/json", body.into_bytes())]).await;
+        let options = LlmOptions {
+            api_key: Some(Secret::new(KEY)),
+            headers: [("x-tenant".to_owned(), Secret::new(HEADER))].into(),
+            ..server.options()
+        };
+        assert!(!format!("{options:?}").contains(KEY));
+        let servers = llm::connect(&options).expect("valid options");
+        let service = Service::asking(&["weather"], HttpOptions::default(), UnderstandOptions::default(), servers);
+        for strategy in ["tools", "structured", "staged", "auto"] {
+            let body = json!({ "utterance": "how cold will it be?", "strategy": strategy });
+            let answer = service.post("/v1/predict/weather", body.to_string()).await;
+            for secret in [KEY, HEADER] {
+                assert!(!answer.text.contains(secret), "{strategy}: {}", answer.text);
+                assert!(
+                    answer
+                        .headers
+                        .values()
+                        .all(|value| !value.as_bytes().windows(secret.len()).any(|at| at == secret.as_bytes()))
+                );
+            }
+        }
+        assert!(server.served() > 0, "the key was sent along with something");
+    }
+    let log = String::from_utf8(log.0.lock().expect("written").clone()).expect("UTF-8");
+    assert!(log.contains("model server"), "the failures are in the log");
+    for secret in [KEY, HEADER] {
+        assert!(!log.contains(secret), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn a_module_cannot_hold_a_key() {
+    let service = Service::new(&["weather"]);
+    service.write("weather", "module.toml", "[llm]\napi_key = \"sk-in-a-module\"\nbase_url = \"http://elsewhere\"\n");
+    let answer = service.get("/v1/index/weather").await;
+    assert_eq!(answer.status, 422, "{}", answer.text);
+    assert!(answer.text.contains("keys and addresses belong to who runs the service"), "{}", answer.text);
+    assert!(!answer.text.contains("sk-in-a-module"), "{}", answer.text);
+}
