@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 
 pub mod cases;
 pub mod compare;
+pub mod curve;
+pub mod oracle;
 pub mod report;
 pub mod score;
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod testing;
 
 pub use cases::{Case, Cases, ExpectedFunction, Place, Problem};
 pub use compare::{Counts, Finding, Understood, Verdict};
+pub use curve::Curve;
 pub use score::{Observation, Scores};
 
 use crate::{
@@ -158,55 +161,26 @@ pub async fn evaluate(
     options: &EvalOptions,
     progress: Progress<'_>,
 ) -> Result<Evaluation, TurnError> {
-    let module = &snapshot.module;
-    let mut tally = Tally::new(module);
+    let mut tally = Tally::new(&snapshot.module);
     tally.problems = cases.problems;
     let all = cases.cases.len();
-    let mut warm = false;
+    if let Some(first) = cases.cases.first() {
+        warm_up(understander, snapshot, first).await;
+    }
     for (index, case) in cases.cases.iter().enumerate() {
         progress(index, all);
-        let Some(mut task) = tally.resolve(case) else { continue };
-        if options.pooled {
-            task.given = None;
+        if let Some(task) = tally.resolve(case) {
+            tally.run(understander, snapshot, case, &task, options).await?;
         }
-        let request = TurnRequest {
-            utterance: case.utterance.clone(),
-            strategy: options.strategy,
-            now: options.now.clone(),
-            among: task.given.clone(),
-        };
-        if !warm {
-            // Lazy parts of the process are no part of a turn.
-            let _ = understander.retrieve(snapshot, &request, 1).await;
-            warm = true;
-        }
-        let turn = match understander.turn(snapshot, &request).await {
-            Ok(turn) => Ok(turn),
-            Err(error @ (TurnError::EmptyUtterance | TurnError::LongUtterance { .. })) => {
-                tally.problem(case, error.to_string());
-                continue;
-            }
-            Err(error @ TurnError::Llm(_)) => Err(error),
-            Err(error @ (TurnError::NoModelServer(_) | TurnError::Embed(_) | TurnError::Prompt(_))) => {
-                return Err(error);
-            }
-        };
-        let mut candidates = turn.as_ref().map(candidates).unwrap_or_default();
-        let most = task.given.as_ref().map_or(module.functions.len(), Vec::len);
-        if candidates.len() < CANDIDATES.min(most) {
-            // A turn considers fewer than recall looks at; its latency must not pay for more.
-            candidates = understander
-                .retrieve(snapshot, &request, CANDIDATES)
-                .await?
-                .candidates
-                .iter()
-                .map(|candidate| candidate.function)
-                .collect();
-        }
-        tally.count(case, &task, turn, candidates);
     }
     progress(all, all);
     Ok(tally.finish(options.strategy, cases.dialogues))
+}
+
+/// Lazy parts of the process are no part of a turn.
+async fn warm_up(understander: &Understander, snapshot: &Snapshot, case: &Case) {
+    let request = TurnRequest { utterance: case.utterance.clone(), ..TurnRequest::default() };
+    let _ = understander.retrieve(snapshot, &request, 1).await;
 }
 
 /// A case in the terms of the module.
@@ -268,6 +242,53 @@ impl<'a> Tally<'a> {
         Some(Task { functions, given })
     }
 
+    /// Takes the case through a turn, and counts what came of it. False, and a problem noted, if it cannot be run.
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    async fn run(
+        &mut self,
+        understander: &Understander,
+        snapshot: &Snapshot,
+        case: &Case,
+        task: &Task<'_>,
+        options: &EvalOptions,
+    ) -> Result<bool, TurnError> {
+        let given = task.given.as_ref().filter(|_| !options.pooled);
+        let request = TurnRequest {
+            utterance: case.utterance.clone(),
+            strategy: options.strategy,
+            now: options.now.clone(),
+            among: given.cloned(),
+            ..TurnRequest::default()
+        };
+        let turn = match understander.turn(snapshot, &request).await {
+            Ok(turn) => Ok(turn),
+            Err(error @ (TurnError::EmptyUtterance | TurnError::LongUtterance { .. })) => {
+                self.problem(case, error.to_string());
+                return Ok(false);
+            }
+            Err(error @ (TurnError::Llm(_) | TurnError::OverBudget { .. })) => Err(error),
+            Err(error @ (TurnError::NoModelServer(_) | TurnError::Embed(_) | TurnError::Prompt(_))) => {
+                return Err(error);
+            }
+        };
+        let mut candidates = turn.as_ref().map(candidates).unwrap_or_default();
+        let most = given.map_or(self.module.functions.len(), Vec::len);
+        if candidates.len() < CANDIDATES.min(most) {
+            // A turn considers fewer than recall looks at; its latency must not pay for more.
+            candidates = understander
+                .retrieve(snapshot, &request, CANDIDATES)
+                .await?
+                .candidates
+                .iter()
+                .map(|candidate| candidate.function)
+                .collect();
+        }
+        self.count(case, task, turn, candidates);
+        Ok(true)
+    }
+
     fn count(&mut self, case: &Case, task: &Task<'_>, turn: Result<Turn, TurnError>, candidates: Vec<FunctionId>) {
         let answer = match &turn {
             Ok(turn) => Answer::of(turn),
@@ -321,7 +342,8 @@ impl<'a> Tally<'a> {
 
     /// The values of every function whose arguments the case gives, and whether it gives any.
     ///
-    /// Functions are paired by their ids in order. What was understood for a function that nobody expected counts
+    /// Functions are paired by their ids; of several calls of one function, each is paired with the one that differs least.
+    /// What was understood for a function that nobody expected counts
     /// against the answer only if the case gives arguments for all of its own.
     fn findings(&mut self, case: &Case, task: &Task<'_>, answer: &Answer) -> (Vec<(FunctionId, Finding)>, bool) {
         let checked = task.functions.iter().any(|(_, arguments)| arguments.is_some());
@@ -330,9 +352,16 @@ impl<'a> Tally<'a> {
         let mut findings = Vec::new();
         let nothing = Understood::default();
         for (id, arguments) in &task.functions {
-            let pair = left.iter().position(|(understood, _)| understood == id).map(|at| left.remove(at));
-            let Some(arguments) = arguments else { continue };
             let function = self.module.function(*id);
+            let errors = |understood: &Understood| {
+                let (found, _) = compare::compare(function, (*arguments)?, understood);
+                Some(found.iter().filter(|finding| finding.verdict != Verdict::Right).count())
+            };
+            let pair = (0..left.len())
+                .filter(|at| left[*at].0 == *id)
+                .min_by_key(|at| errors(&left[*at].1))
+                .map(|at| left.remove(at));
+            let Some(arguments) = arguments else { continue };
             let understood = pair.map_or(&nothing, |(_, understood)| understood);
             let (found, unknown) = compare::compare(function, arguments, understood);
             for slot in unknown {
@@ -555,6 +584,7 @@ mod tests {
             confidence: 0.8,
             segment: Span::new(0, 1),
             slots,
+            excluded: Vec::new(),
             missing: Vec::new(),
             invalid: Vec::new(),
         };
@@ -659,6 +689,22 @@ mod tests {
             evaluation.wrong[1].error.as_deref(),
             Some("the model server failed and nothing local could answer: the model server did not answer in time")
         );
+    }
+
+    #[test]
+    fn calls_of_one_function_are_paired_by_what_they_say() {
+        let module = module();
+        let mut tally = Tally::new(&module);
+        let dish = |name: &str| json!({"name": "order", "arguments": {"dishes": [{"name": name}]}});
+        let case = json!({"utterance": "x", "functions": [dish("soup"), {"name": "cancel"}, dish("pie")]});
+        let cases = Cases::parse("cases.jsonl", &case.to_string()).cases;
+        let said = |name: &str| vec![grounded("dishes[].name", "/dishes/0/name", json!(name))];
+        let frames = vec![(0, said("pie")), (0, said("soup")), (1, Vec::new())];
+        let task = tally.resolve(&cases[0]).unwrap();
+        tally.count(&cases[0], &task, Ok(turn(missing(), frames)), Vec::new());
+        let evaluation = tally.finish(None, 0);
+        assert_eq!(evaluation.wrong, []);
+        assert_eq!(evaluation.scores.slots.counts.true_positives, 2);
     }
 
     /// The modules that ship load without a warning, and their cases are about them and not about their exemplars.

@@ -167,7 +167,7 @@ fn latency(scores: &Scores, lines: &mut Vec<String>) {
     }
 }
 
-fn describe(wrong: &WrongCase, lines: &mut Vec<String>) {
+pub(super) fn describe(wrong: &WrongCase, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push(format!("{}  {}", wrong.place, wrong.utterance));
     if wrong.expected == wrong.got {

@@ -1,6 +1,6 @@
 //! Metrics over what the cases came to. Pure and deterministic.
 //!
-//! - **Function accuracy**: in-scope cases whose functions are exactly the expected ones, in order. A rejection, a tie
+//! - **Function accuracy**: in-scope cases whose functions are exactly the expected ones, in any order. A rejection, a tie
 //!   and a failure are wrong. **Best guess**: the same if the best candidate counts where nothing was decided.
 //! - **Recall@k**: in-scope cases all of whose expected functions are among the first k candidates.
 //! - **Slots**: micro-averaged over (function, slot, value) of the cases that give `arguments`; with a wrong function
@@ -59,7 +59,15 @@ impl Observation {
     /// The right functions, or rightly none.
     #[must_use]
     pub fn is_function_right(&self) -> bool {
-        if self.is_in_scope() { self.decided == self.expected } else { self.is_rejected() }
+        if !self.is_in_scope() {
+            return self.is_rejected();
+        }
+        let sorted = |functions: &[FunctionId]| {
+            let mut sorted = functions.to_vec();
+            sorted.sort_unstable();
+            sorted
+        };
+        sorted(&self.decided) == sorted(&self.expected)
     }
 
     /// The whole answer is right.
@@ -378,9 +386,10 @@ mod tests {
     }
 
     #[test]
-    fn several_functions_count_in_order() {
+    fn all_of_several_functions_count_in_any_order() {
         assert!(observed(&[A, B], &[A, B], &[], 1.0).is_function_right());
-        assert!(!observed(&[A, B], &[B, A], &[], 1.0).is_function_right());
+        assert!(observed(&[A, B, A], &[B, A, A], &[], 1.0).is_function_right());
+        assert!(!observed(&[A, B, A], &[A, B, B], &[], 1.0).is_function_right());
         assert!(!observed(&[A, B], &[A], &[], 1.0).is_function_right());
         assert!(near(score(&[observed(&[A, B], &[A, B], &[A, 7, B], 1.0)]).function.recall[&1], 0.0));
     }
