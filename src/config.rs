@@ -148,17 +148,28 @@ impl Config {
         if let Some((key, problem)) = self.http.problem() {
             return Err(format!("http.{key}: {problem}"));
         }
+        if let Some((key, problem)) = self.llm.problem() {
+            return Err(format!("llm.{key}: {problem}"));
+        }
         let understand = &self.understand;
         for (key, value) in [("sure", understand.sure), ("in_scope", understand.in_scope)] {
             if !(0.0..=1.0).contains(&value) {
                 return Err(format!("understand.{key}: {value} is no probability; it must be 0 to 1"));
             }
         }
-        if understand.candidates == 0 {
-            return Err("understand.candidates: must be at least 1".to_owned());
+        for (key, is_zero) in
+            [("candidates", understand.candidates == 0), ("max_utterance", understand.max_utterance == 0)]
+        {
+            if is_zero {
+                return Err(format!("understand.{key}: must be at least 1"));
+            }
         }
-        if understand.max_utterance == 0 {
-            return Err("understand.max_utterance: must be at least 1".to_owned());
+        for (key, value) in [("deadline_ms", understand.deadline_ms), ("tokens", understand.tokens)] {
+            if value == 0 {
+                return Err(format!(
+                    "understand.{key}: must be at least 1; to ask no model server, set strategy to \"local\""
+                ));
+            }
         }
         if jiff::tz::TimeZone::get(&understand.time_zone).is_err() {
             let zone = &understand.time_zone;
@@ -448,6 +459,36 @@ mod tests {
         }
         let error = of_files(&[("a.toml", "[embed.remote]\napi_key = 987654")]).unwrap_err().to_string();
         assert!(error.contains("embed.remote.api_key") && !error.contains("987654"), "{error}");
+    }
+
+    #[test]
+    fn fallbacks_are_a_list_of_tables_or_json() {
+        let written = "[[llm.fallbacks]]\nbase_url = \"http://b\"\napi_key = \"sk-b\"\n[[llm.fallbacks]]\nbase_url = \"http://c\"";
+        let of_file = of_files(&[("a.toml", written)]).unwrap().config.llm.fallbacks;
+        let written = r#"[{"base_url": "http://b", "api_key": "sk-b"}, {"base_url": "http://c"}]"#;
+        let of_variable = of_environment(&[("UPTAKE_LLM__FALLBACKS", written)]).unwrap().config.llm.fallbacks;
+        assert_eq!((of_file.len(), &of_file), (2, &of_variable));
+        let error = of_environment(&[("UPTAKE_LLM__FALLBACKS", r#"[{"model": "m"}]"#)]).unwrap_err().to_string();
+        assert_eq!(error, "UPTAKE_LLM__FALLBACKS: llm.fallbacks[0].base_url: an address is needed");
+        let error = of_environment(&[("UPTAKE_LLM__BREAKER__COOLDOWN_MS", "0")]).unwrap_err().to_string();
+        assert!(error.contains("llm.breaker.cooldown_ms: must be at least 1"), "{error}");
+    }
+
+    #[test]
+    fn what_could_never_work_is_refused() {
+        for (name, value, problem) in [
+            ("UPTAKE_UNDERSTAND__TOKENS", "0", "understand.tokens: must be at least 1; to ask no model server"),
+            ("UPTAKE_UNDERSTAND__DEADLINE_MS", "0", "understand.deadline_ms: must be at least 1"),
+            ("UPTAKE_LLM__TIMEOUT_MS", "0", "llm.timeout_ms: must be at least 1"),
+            ("UPTAKE_LLM__CONNECT_TIMEOUT_MS", "0", "llm.connect_timeout_ms: must be at least 1"),
+            ("UPTAKE_LLM__MAX_CONCURRENCY", "0", "llm.max_concurrency: must be at least 1"),
+            ("UPTAKE_LLM__MAX_TOKENS", "0", "llm.max_tokens: must be at least 1"),
+            ("UPTAKE_LLM__MAX_RESPONSE_BYTES", "0", "llm.max_response_bytes: must be at least 1"),
+            ("UPTAKE_LLM__TEMPERATURE", "-1", "llm.temperature: must be 0 to 2"),
+        ] {
+            let error = of_environment(&[(name, value)]).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
     }
 
     #[test]

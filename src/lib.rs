@@ -1,16 +1,21 @@
 //! Uptake turns what a person says into a validated, OpenAI-compatible function call.
 
 pub mod align;
+pub mod answer;
 pub mod call;
 pub mod cli;
 pub mod config;
 pub mod embed;
 pub mod eval;
+pub mod export;
 pub mod http;
+pub mod import;
 pub mod llm;
+pub mod mcp;
 pub mod module;
 pub mod recognize;
 pub mod retrieve;
+pub mod sample;
 pub mod snapshot;
 pub mod telemetry;
 pub mod text;

@@ -2,6 +2,7 @@ use std::{
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use clap::Args;
@@ -10,13 +11,13 @@ use jiff::Zoned;
 use super::{CliError, Core, End, predict, prepare_failed, report, runtime, target};
 use crate::{
     config::Config,
+    embed,
     eval::{
-        self, Cases, EvalOptions, Evaluation,
+        self, Cases, Curve, EvalOptions, Evaluation, curve,
         report::{ReportOptions, json, text},
     },
-    module::settings::StrategyName,
-    snapshot::Snapshot,
-    understand::Understander,
+    module::{ModuleName, settings::StrategyName},
+    snapshot::{Snapshot, Snapshots},
 };
 
 /// Where a module keeps its own cases.
@@ -30,7 +31,7 @@ pub(super) struct EvalArgs {
     /// Labelled utterances, JSON Lines or a JSON list; may be repeated [default: the module's cases.jsonl or cases.json]
     #[arg(long, value_name = "FILE")]
     cases: Vec<PathBuf>,
-    /// Who decides: auto, local or tools
+    /// Who decides: auto, local, tools, structured or staged
     #[arg(long, value_name = "NAME", value_parser = predict::strategy)]
     strategy: Option<StrategyName>,
     /// The moment in which "tomorrow" is read, such as 2026-03-01T09:00:00+01:00[Europe/Zurich]
@@ -39,6 +40,10 @@ pub(super) struct EvalArgs {
     /// Choose among all functions of the module, also where a case names those that are `given`
     #[arg(long)]
     pooled: bool,
+    /// Run each case locally and against a model that is always right, and show at each threshold of `sure` how often
+    /// `auto` would ask and how good it would be; asks no model server
+    #[arg(long, conflicts_with = "strategy")]
+    curve: bool,
     /// List every answer that is not wholly right, with what came instead
     #[arg(long)]
     errors: bool,
@@ -54,35 +59,72 @@ pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
     let name = target::resolve(&args.module, &mut config.modules)?;
     // Before the model is loaded: a wrong path should not cost seconds.
     let cases = read(&args.cases, &config.modules.root.join(name.as_str()))?;
+    let shown = ReportOptions { top: args.top, errors: args.errors };
+    let options = EvalOptions { strategy: args.strategy, now: args.now, pooled: args.pooled };
     runtime()?.block_on(async {
-        let core = Core::open(&config).await?;
-        // Not `fresh`, which gives up on a build that takes longer than a request should.
-        let progress = report::Progress::start(name.as_str());
-        let prepared = core.snapshots.prepare(&name, &|done, all| progress.at(done, all)).await;
-        progress.end();
-        let snapshot = prepared.map_err(|error| prepare_failed(error, &core.snapshots, &config))?.snapshot;
-        let shown = ReportOptions { top: args.top, errors: args.errors };
-        let options = EvalOptions { strategy: args.strategy, now: args.now, pooled: args.pooled };
-        let evaluation = evaluate(&core.understander, &snapshot, cases, &options).await?;
+        let (evaluation, curve) = if args.curve {
+            let (evaluation, mut curve) = draw(&config, &name, cases, &options).await?;
+            if !args.errors {
+                curve.wrong.clear();
+            }
+            (evaluation, Some(curve))
+        } else {
+            (evaluate(&config, &name, cases, &options).await?, None)
+        };
         if args.json {
-            report::json(&json(&evaluation, shown));
+            let mut report = json(&evaluation, shown);
+            if let (Some(curve), Some(members)) = (&curve, report.as_object_mut()) {
+                members.insert("curve".to_owned(), serde_json::json!(curve));
+            }
+            report::json(&report);
         } else {
             report::line(&text(&evaluation, shown));
+            if let Some(curve) = &curve {
+                report::line(&format!("\n{}", curve::text(curve)));
+            }
         }
         Ok(if evaluation.problems.is_empty() { End::Done } else { End::Findings })
     })
 }
 
 async fn evaluate(
-    understander: &Understander,
-    snapshot: &Snapshot,
+    config: &Config,
+    name: &ModuleName,
     cases: Cases,
     options: &EvalOptions,
 ) -> Result<Evaluation, CliError> {
-    let progress = report::Progress::start(snapshot.module.name.as_str());
-    let evaluated = eval::evaluate(understander, snapshot, cases, options, &|done, all| progress.at(done, all)).await;
+    let core = Core::open(config).await?;
+    let snapshot = prepare(&core.snapshots, name, config).await?;
+    let progress = report::Progress::start(name.as_str());
+    let report = |done, all| progress.at(done, all);
+    let evaluated = eval::evaluate(&core.understander, &snapshot, cases, options, &report).await;
     progress.end();
     Ok(evaluated?)
+}
+
+/// The local evaluation and the curve. A configured model server is not even connected to.
+async fn draw(
+    config: &Config,
+    name: &ModuleName,
+    cases: Cases,
+    options: &EvalOptions,
+) -> Result<(Evaluation, Curve), CliError> {
+    let embedder = embed::open(&config.embed).await?;
+    let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
+    let snapshot = prepare(&snapshots, name, config).await?;
+    let progress = report::Progress::start(name.as_str());
+    let report = |done, all| progress.at(done, all);
+    let drawn = curve::curve(embedder, &config.understand, &snapshot, cases, options, &report).await;
+    progress.end();
+    Ok(drawn?)
+}
+
+/// Not `fresh`, which gives up on a build that takes longer than a request should.
+async fn prepare(snapshots: &Snapshots, name: &ModuleName, config: &Config) -> Result<Arc<Snapshot>, CliError> {
+    let progress = report::Progress::start(name.as_str());
+    let prepared = snapshots.prepare(name, &|done, all| progress.at(done, all)).await;
+    progress.end();
+    Ok(prepared.map_err(|error| prepare_failed(error, snapshots, config))?.snapshot)
 }
 
 /// The named files, or else what the module has of its own.

@@ -7,7 +7,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     config::{Config, ConfigError, Sources},
     embed::{self, EmbedError},
+    export::ExportError,
     llm::{self, SetupError},
+    mcp::ServeError,
     module::Diagnostics,
     snapshot::{PrepareError, Snapshots},
     telemetry::{self, TelemetryError},
@@ -17,9 +19,13 @@ use crate::{
 mod check;
 mod config;
 mod eval;
+mod export;
 mod health;
+mod import;
 mod index;
+mod mcp;
 mod predict;
+mod probe;
 mod repl;
 mod report;
 mod serve;
@@ -29,7 +35,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done; for predict: a valid call
   1  no success: errors found (check), a module refused or unknown, no call (predict),
-     unusable cases (eval), not healthy
+     unusable cases (eval), a project with faults (import), not healthy, a model server that
+     could not be probed
   2  the command line or the configuration is wrong
   3  a failure: files, network, model, model server
 
@@ -60,6 +67,8 @@ struct Global {
 enum Verb {
     /// Serve over HTTP
     Serve(serve::ServeArgs),
+    /// Offer modules as tools to agents and editors, by the Model Context Protocol
+    Mcp(mcp::McpArgs),
     /// Build the indexes of modules, so that a server starts at once
     Index(index::IndexArgs),
     /// Check the files of modules and tell everything that is wrong with them
@@ -70,6 +79,12 @@ enum Verb {
     Repl(repl::ReplArgs),
     /// Measure how well a module is understood, over labelled utterances
     Eval(eval::EvalArgs),
+    /// Make a module of another tool's project
+    Import(import::ImportArgs),
+    /// Make training records of a module
+    Export(export::ExportArgs),
+    /// Find out what the configured model servers really do
+    Probe(probe::ProbeArgs),
     /// Print the settings that count, secrets hidden
     Config(config::ConfigArgs),
     /// Ask a running server whether it is alive
@@ -99,6 +114,10 @@ enum CliError {
     UnknownModule { name: String, root: PathBuf, hint: String },
     #[error("module `{name}` is refused")]
     Refused { name: String, diagnostics: Diagnostics },
+    #[error("{what}")]
+    Faults { what: String, diagnostics: Diagnostics },
+    #[error(transparent)]
+    Export(#[from] ExportError),
     #[error(transparent)]
     Prepare(PrepareError),
     #[error(transparent)]
@@ -107,6 +126,8 @@ enum CliError {
     Embed(#[from] EmbedError),
     #[error(transparent)]
     Llm(#[from] SetupError),
+    #[error(transparent)]
+    Mcp(#[from] ServeError),
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
 }
@@ -119,7 +140,10 @@ impl CliError {
 
     const fn exit_code(&self) -> u8 {
         match self {
-            Self::Refused { .. } | Self::UnknownModule { .. } => 1,
+            Self::Refused { .. }
+            | Self::UnknownModule { .. }
+            | Self::Faults { .. }
+            | Self::Export(ExportError::NoExemplars) => 1,
             Self::Config(_)
             | Self::Setting(_)
             | Self::Telemetry(_)
@@ -128,7 +152,7 @@ impl CliError {
             | Self::Turn(TurnError::EmptyUtterance | TurnError::LongUtterance { .. } | TurnError::NoModelServer(_)) => {
                 2
             }
-            Self::Prepare(_) | Self::Turn(_) | Self::Embed(_) | Self::Io { .. } => 3,
+            Self::Prepare(_) | Self::Export(_) | Self::Turn(_) | Self::Embed(_) | Self::Mcp(_) | Self::Io { .. } => 3,
         }
     }
 }
@@ -159,8 +183,18 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         config.modules.root = root;
     }
     // Only a server tells of its everyday life; beside a one-time answer that would be noise.
-    if !matches!(verb, Verb::Serve(_)) && config.telemetry.level == "info" {
-        "warn".clone_into(&mut config.telemetry.level);
+    if config.telemetry.level == "info" {
+        let level = match &verb {
+            Verb::Serve(_) => "info",
+            // The library tells of every message.
+            Verb::Mcp(args) if args.listens() => "info,rmcp=warn",
+            _ => "warn",
+        };
+        level.clone_into(&mut config.telemetry.level);
+    }
+    if matches!(verb, Verb::Predict(_)) {
+        // It ends with its one answer, before anything could use what a probe finds.
+        config.llm.probe = false;
     }
     telemetry::start(&config.telemetry)?;
     for warning in &loaded.warnings {
@@ -168,11 +202,15 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
     }
     match verb {
         Verb::Serve(args) => serve::run(args, config),
+        Verb::Mcp(args) => mcp::run(args, config),
         Verb::Index(args) => index::run(&args, config),
         Verb::Check(args) => check::run(&args, &config),
         Verb::Predict(args) => predict::run(args, config),
         Verb::Repl(args) => repl::run(&args, config),
         Verb::Eval(args) => eval::run(args, config),
+        Verb::Import(args) => import::run(&args, &config),
+        Verb::Export(args) => export::run(&args, config),
+        Verb::Probe(args) => probe::run(&args, &config),
         Verb::Config(args) => config::run(&args, &config, &loaded.read),
         Verb::Health(_) => health::ask(&health::url_of(&config.http)),
     }
@@ -188,9 +226,9 @@ impl Core {
     /// Loads the embedding model; modules are loaded when they are asked for.
     async fn open(config: &Config) -> Result<Self, CliError> {
         let embedder = embed::open(&config.embed).await?;
-        let chat = llm::connect(&config.llm)?;
+        let servers = llm::connect(&config.llm)?;
         let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
-        let understander = Understander::new(config.understand.clone(), embedder, chat);
+        let understander = Understander::new(config.understand.clone(), embedder, servers);
         Ok(Self { snapshots, understander })
     }
 }

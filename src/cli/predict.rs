@@ -3,8 +3,8 @@ use jiff::Zoned;
 
 use super::{CliError, Core, End, prepare_failed, report, runtime, target};
 use crate::{
+    answer::{ChatCompletion, Stamp},
     config::Config,
-    http::{ChatCompletion, Stamp},
     module::settings::StrategyName,
     understand::{Outcome, TurnRequest},
 };
@@ -17,7 +17,7 @@ pub(super) struct PredictArgs {
     /// What the person said
     #[arg(value_name = "UTTERANCE")]
     utterance: String,
-    /// Who decides: auto, local or tools
+    /// Who decides: auto, local, tools, structured or staged
     #[arg(long, value_name = "NAME", value_parser = strategy)]
     strategy: Option<StrategyName>,
     /// The moment in which "tomorrow" is read, such as 2026-03-01T09:00:00+01:00[Europe/Zurich]

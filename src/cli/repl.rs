@@ -5,8 +5,8 @@ use rustyline::{DefaultEditor, error::ReadlineError};
 
 use super::{CliError, Core, End, predict, prepare_failed, report, runtime, target};
 use crate::{
+    answer::{ChatCompletion, Stamp},
     config::Config,
-    http::{ChatCompletion, Stamp},
     module::{ModuleName, settings::StrategyName},
     snapshot::{Snapshot, unwatched},
     understand::TurnRequest,
@@ -26,7 +26,7 @@ pub(super) struct ReplArgs {
     /// A name under the modules root, or a directory
     #[arg(value_name = "MODULE")]
     module: String,
-    /// Who decides: auto, local or tools
+    /// Who decides: auto, local, tools, structured or staged
     #[arg(long, value_name = "NAME", value_parser = predict::strategy)]
     strategy: Option<StrategyName>,
 }

@@ -10,11 +10,16 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::CliError;
+use super::{
+    CliError,
+    probe::{Found, Probed},
+};
 use crate::{
-    http::{
-        ChatCompletion,
-        completion::{SlotBody, SlotValue, Understood},
+    answer::{ChatCompletion, SlotBody, SlotValue, Understood},
+    import::{self, report::Fate},
+    llm::{
+        Support,
+        probe::{Finding, Identity, Report},
     },
     module::{Diagnostics, Severity},
     snapshot::BuildReport,
@@ -75,7 +80,7 @@ pub(super) fn json_line(value: &impl Serialize) {
 pub(super) fn failure(error: &CliError) {
     let style = Style::of(&io::stderr());
     let mut text = format!("{}: {error}", style.red("error"));
-    if let CliError::Refused { diagnostics, .. } = error {
+    if let CliError::Refused { diagnostics, .. } | CliError::Faults { diagnostics, .. } = error {
         text.push('\n');
         text.push_str(&render_diagnostics(diagnostics, style));
     }
@@ -189,7 +194,13 @@ fn render_understood(text: &mut String, understood: &Understood, named: bool, st
             SlotBody::Many(values) => values,
         };
         for value in values {
-            let _ = write!(text, "\n  {path:width$} = {} {}", value.value, style.dim(&origin(value)));
+            let _ = write!(
+                text,
+                "\n  {path:width$} {} {} {}",
+                if value.operator == "==" { "=" } else { "≠" },
+                value.value,
+                style.dim(&origin(value))
+            );
         }
     }
     for path in &understood.missing {
@@ -210,6 +221,77 @@ fn origin(value: &SlotValue) -> String {
         }
         _ => format!("{}, {}", value.from, value.confidence),
     }
+}
+
+/// What an import did; of what was kept only the number, unless `all`.
+pub(super) fn imported(report: &import::Report, all: bool) {
+    line(&render_imported(report, all, Style::of(&io::stdout())));
+}
+
+/// Entries with the same reason that are listed one by one.
+const LISTED: usize = 3;
+
+fn render_imported(report: &import::Report, all: bool, style: Style) -> String {
+    let written = report.written;
+    let mut text = format!(
+        "{}: {}, {}, {}, {}, {}",
+        style.bold(&printable(&report.module)),
+        count(written.functions, "function"),
+        count(written.slots, "slot"),
+        count(written.exemplars, "exemplar"),
+        count(written.recognizers, "recognizer"),
+        count(written.cases, "case"),
+    );
+    if report.warnings > 0 {
+        let _ = write!(text, "\n{} by `uptake check`", style.yellow(&count(report.warnings, "warning")));
+    }
+    for fate in Fate::ALL {
+        let entries: Vec<&import::Entry> = report.with(fate).collect();
+        let name = match fate {
+            Fate::Kept => style.green(fate.name()),
+            Fate::Changed => style.yellow(fate.name()),
+            Fate::Dropped => style.red(fate.name()),
+        };
+        let _ = write!(text, "\n{name} {}", entries.len());
+        if fate == Fate::Kept && !all {
+            continue;
+        }
+        // One reason often holds for many places.
+        let mut reasons: Vec<(&str, Vec<&import::Entry>)> = Vec::new();
+        for entry in entries {
+            match reasons.iter_mut().find(|(why, _)| *why == entry.why) {
+                Some((_, same)) => same.push(entry),
+                None => reasons.push((&entry.why, vec![entry])),
+            }
+        }
+        for (why, same) in reasons {
+            let _ = write!(text, "\n  {}", printable(why));
+            let shown = if all { same.len() } else { LISTED };
+            for entry in same.iter().take(shown) {
+                let at = if entry.file.is_empty() {
+                    String::new()
+                } else {
+                    let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
+                    format!("{}{line}: ", entry.file)
+                };
+                let _ = write!(text, "\n    {}{}", style.dim(&printable(&at)), printable(&entry.what));
+            }
+            if same.len() > shown {
+                let _ =
+                    write!(text, "\n    {}", style.dim(&format!("and {} more (--all or --json)", same.len() - shown)));
+            }
+        }
+    }
+    text
+}
+
+/// Beside the records, which may be on stdout.
+pub(super) fn exported(records: usize, unsaid: usize) {
+    let mut text = count(records, "record");
+    if unsaid > 0 {
+        let _ = write!(text, "; {} left out: no words are known for a slot of it", count(unsaid, "exemplar"));
+    }
+    finish(writeln!(io::stderr().lock(), "{text}"));
 }
 
 pub(super) fn why(answer: &ChatCompletion) {
@@ -255,6 +337,74 @@ fn render_mentions(answer: &ChatCompletion, style: Style) -> String {
     if text.is_empty() { "the recognizers found nothing".to_owned() } else { text }
 }
 
+/// One server of several; an empty line keeps them apart.
+pub(super) fn probed(probed: &Probed, is_first: bool) {
+    let text = render_probed(probed, Style::of(&io::stdout()));
+    line(&if is_first { text } else { format!("\n{text}") });
+}
+
+fn render_probed(probed: &Probed, style: Style) -> String {
+    let mut text = style.bold(&printable(&probed.server));
+    if let Some(model) = &probed.asked_for {
+        let _ = write!(text, " (asked for {})", printable(model));
+    }
+    match &probed.found {
+        Found::Failure { error, hint } => {
+            let _ = write!(text, ": {}: {}; {hint}", style.red("could not be probed"), printable(error));
+        }
+        Found::Report { strategy, report } => {
+            render_abilities(&mut text, report, style);
+            for (name, value) in properties(report, strategy) {
+                let _ = write!(text, "\n  {name:18} {value}");
+            }
+        }
+    }
+    text
+}
+
+fn render_abilities(text: &mut String, report: &Report, style: Style) {
+    let abilities: [(&str, &Finding); 4] = [
+        ("tools", &report.tools),
+        ("strict", &report.strict),
+        ("named tool_choice", &report.named_choice),
+        ("json_schema", &report.json_schema),
+    ];
+    for (name, finding) in abilities {
+        let padded = format!("{:7}", finding.support.name());
+        let support = match finding.support {
+            Support::Kept => style.green(&padded),
+            Support::Ignored => style.yellow(&padded),
+            Support::Refused => style.red(&padded),
+        };
+        let _ = write!(text, "\n  {name:18} {support}  {}", style.dim(&printable(&finding.seen)));
+    }
+}
+
+fn properties(report: &Report, strategy: &str) -> [(&'static str, String); 8] {
+    let yes_or_no = |is: bool| if is { "yes" } else { "no" }.to_owned();
+    let maybe = |is: Option<bool>| is.map_or_else(|| "not known".to_owned(), yes_or_no);
+    let told = |part: fn(&Identity) -> Option<&String>| {
+        let mut names: Vec<String> = report.identities.iter().filter_map(part).map(|name| printable(name)).collect();
+        names.dedup();
+        if names.is_empty() { "not told".to_owned() } else { names.join(", ") }
+    };
+    [
+        ("counts tokens", yes_or_no(report.counts_tokens)),
+        ("tells what is cut", maybe(report.tells_cut)),
+        ("unwanted calls", maybe(report.extra_calls)),
+        ("plain completion", format!("{} ms", report.plain_ms)),
+        ("model", told(|identity| identity.model.as_ref())),
+        ("fingerprint", told(|identity| identity.fingerprint.as_ref())),
+        ("probed by", format!("{}, {} tokens", count(report.requests, "request"), report.usage.total_tokens)),
+        ("auto uses", strategy.to_owned()),
+    ]
+}
+
+/// What a server says does nothing to the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
 /// A bar on stderr while texts are embedded; nothing where that is not a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
@@ -284,7 +434,7 @@ impl Progress {
 mod tests {
     use super::*;
     use crate::{
-        http::completion::{
+        answer::{
             CandidateBody, Choice, EvidenceBody, FunctionCall, MentionBody, Message, TimingsBody, ToolCall, Uptake,
             Usage, ViolationBody,
         },
@@ -306,8 +456,9 @@ mod tests {
                 message: Message {
                     role: "assistant",
                     content: content.map(Into::into),
-                    refusal: (),
+                    refusal: None,
                     tool_calls: (outcome == "call").then_some(tool_calls),
+                    function_call: None,
                 },
                 logprobs: (),
                 finish_reason: "stop",
@@ -357,6 +508,7 @@ mod tests {
 
     fn understood() -> Understood {
         let value = SlotValue {
+            operator: "==",
             value: "Seattle, WA".into(),
             text: Some("seattle".into()),
             span: Some([3, 10]),
@@ -420,6 +572,47 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_is_a_table() {
+        let finding = |support, seen: &str| Finding { support, seen: seen.into() };
+        let identity = |name: &str| Identity { model: Some("tiny".into()), fingerprint: Some(name.into()) };
+        let report = Report {
+            tools: finding(Support::Kept, "called"),
+            strict: finding(Support::Refused, "400: no\u{1b}[31m"),
+            named_choice: finding(Support::Ignored, "another"),
+            json_schema: finding(Support::Kept, "fits"),
+            plain_ms: 12.3,
+            counts_tokens: true,
+            tells_cut: Some(false),
+            extra_calls: None,
+            identities: vec![identity("b1"), identity("b2")],
+            requests: 9,
+            usage: crate::llm::Usage { total_tokens: 500, ..crate::llm::Usage::default() },
+        };
+        let found = Found::Report { strategy: "structured", report: Box::new(report) };
+        let server = || "tiny at localhost:8080".to_owned();
+        let probed = Probed { server: server(), asked_for: Some("big".into()), ok: true, found };
+        assert_eq!(
+            render_probed(&probed, PLAIN),
+            "tiny at localhost:8080 (asked for big)\n  \
+             tools              kept     called\n  \
+             strict             refused  400: no [31m\n  \
+             named tool_choice  ignored  another\n  \
+             json_schema        kept     fits\n  \
+             counts tokens      yes\n  \
+             tells what is cut  no\n  \
+             unwanted calls     not known\n  \
+             plain completion   12.3 ms\n  \
+             model              tiny\n  \
+             fingerprint        b1, b2\n  \
+             probed by          9 requests, 500 tokens\n  \
+             auto uses          structured"
+        );
+        let found = Found::Failure { error: "it is down".into(), hint: "is it up?" };
+        let probed = Probed { server: server(), asked_for: None, ok: false, found };
+        assert_eq!(render_probed(&probed, PLAIN), "tiny at localhost:8080: could not be probed: it is down; is it up?");
+    }
+
+    #[test]
     fn a_build_tells_what_changed() {
         let report = BuildReport {
             module: "weather".into(),
@@ -453,6 +646,29 @@ mod tests {
         };
         let painted = render_diagnostics(&Diagnostics(vec![diagnostic]), Style { colours: true });
         assert_eq!(painted, "schema.json:3 /0: \x1b[31merror\x1b[0m[duplicate-name]: x: error[y]");
+    }
+
+    #[test]
+    fn an_import_lists_what_changed_by_its_reason() {
+        let entry = |fate, line, what: &str| import::Entry {
+            fate,
+            file: "nlu.yml".into(),
+            pointer: String::new(),
+            line,
+            what: what.into(),
+            why: "because\u{1b}".into(),
+        };
+        let mut entries = vec![entry(Fate::Kept, None, "f")];
+        entries.extend((1..=5).map(|line| entry(Fate::Dropped, Some(line), "x")));
+        let written = import::report::Written { functions: 1, slots: 2, ..Default::default() };
+        let report = import::Report { format: "rasa", module: "m".into(), written, entries, warnings: 1 };
+        assert_eq!(
+            render_imported(&report, false, PLAIN),
+            "m: 1 function, 2 slots, 0 exemplars, 0 recognizers, 0 cases\n1 warning by `uptake check`\n\
+             kept 1\nchanged 0\ndropped 5\n  because \n    nlu.yml:1: x\n    nlu.yml:2: x\n    nlu.yml:3: x\n    \
+             and 2 more (--all or --json)"
+        );
+        assert!(render_imported(&report, true, PLAIN).contains("nlu.yml: f"));
     }
 
     #[test]

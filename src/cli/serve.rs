@@ -51,7 +51,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
 
 /// Completes at the first SIGINT or SIGTERM.
 #[cfg(unix)]
-fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let listen = |kind| signal(kind).map_err(CliError::io("signals cannot be listened for"));
@@ -66,7 +66,7 @@ fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> 
 
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
-fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, CliError> {
     Ok(async {
         // Without a way to hear of it, only the end of the process stops the server.
         if tokio::signal::ctrl_c().await.is_err() {

@@ -126,6 +126,24 @@ mod alone {
         ends(&Shell::new().run(&["health", "--url", "ftp://x"]), 2);
     }
 
+    #[test]
+    fn a_probe_needs_a_model_server_that_answers() {
+        let output = Shell::new().run(&["probe"]);
+        ends(&output, 2);
+        assert_eq!(text(&output.stderr), "error: no model server is configured; set `llm.base_url`\n");
+        let probe = |arguments: &[&str]| {
+            let shell = Shell::new();
+            let mut command = shell.command(arguments);
+            command.env("UPTAKE_LLM__BASE_URL", "http://127.0.0.1:1").env("UPTAKE_LLM__RETRIES", "0");
+            ends(&command.output().expect("the binary runs"), 1)
+        };
+        let out = probe(&["probe", "--model", "big"]);
+        assert!(out.starts_with("default at 127.0.0.1:1 (asked for big): could not be probed: "), "{out}");
+        let json: Value = serde_json::from_str(&probe(&["probe", "--json"])).expect("one document");
+        assert_eq!((&json["ok"], &json["servers"][0]["ok"]), (&false.into(), &false.into()));
+        assert!(json["servers"][0]["hint"].as_str().is_some_and(|hint| hint.contains("running")), "{json}");
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_server_answers_and_stops_at_a_signal() {
@@ -161,6 +179,35 @@ mod modules {
         assert!(out.ends_with("weather: ok, 0 errors, 0 warnings\n"), "{out}");
         let json: Value = serde_json::from_str(&ends(&shell.run(&["check", "--json", &weather()]), 0)).unwrap();
         assert_eq!((&json["ok"], &json["modules"][0]["module"]), (&true.into(), &"weather".into()));
+    }
+
+    #[test]
+    fn a_project_is_imported_evaluated_and_exported() {
+        let shell = Shell::new();
+        let project = fixture("import/clu").to_string_lossy().into_owned();
+        let out = ends(&shell.run(&["import", "clu", &project, "--into", "modules/mail"]), 0);
+        assert!(out.starts_with("mail: 3 functions, 6 slots, 9 exemplars, ") && out.contains("\ndropped 5\n"), "{out}");
+        ends(&shell.run(&["import", "clu", &project, "--into", "modules/mail"]), 2);
+        let again = shell.run(&["import", "clu", &project, "--into", "modules/mail", "--force", "--json"]);
+        let report: Value = serde_json::from_str(&ends(&again, 0)).expect("one document");
+        assert_eq!((&report["written"]["cases"], &report["format"]), (&5.into(), &"clu".into()));
+        let evaluated = ends(&shell.run(&["eval", "mail", "--json"]), 0);
+        let evaluated: Value = serde_json::from_str(&evaluated).expect("one document");
+        assert_eq!(evaluated["scores"]["function"]["best_guess"], 1.0, "{evaluated}");
+        let output = shell.run(&["export", "mail", "--format", "calls", "--out", "calls.jsonl"]);
+        assert_eq!(ends(&output, 0), "");
+        let written = std::fs::read_to_string(shell.directory.path().join("calls.jsonl")).expect("records");
+        assert!(text(&output.stderr).starts_with(&format!("{} records", written.lines().count())));
+        let printed = ends(&shell.run(&["export", "mail", "--format", "pairs", "--negatives", "1"]), 0);
+        assert!(
+            printed.lines().all(|line| serde_json::from_str::<Value>(line).is_ok_and(|one| one["anchor"].is_string()))
+        );
+        ends(&shell.run(&["export", "nothing", "--format", "pairs"]), 1);
+        std::fs::write(shell.directory.path().join("half.json"), "{\"assets\": ").expect("a file");
+        let output = shell.run(&["import", "clu", "half.json", "--into", "modules/half"]);
+        ends(&output, 1);
+        assert!(text(&output.stderr).contains("half.json:1:"), "{}", text(&output.stderr));
+        ends(&shell.run(&["import", "clu", "none.json", "--into", "modules/half"]), 3);
     }
 
     #[test]

@@ -1,0 +1,138 @@
+//! Asks the configured model servers what they really do.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::{CliError, End, report, runtime};
+use crate::{
+    config::Config,
+    llm::{self, LlmError, SetupError, probe::Report},
+    understand::best_strategy,
+};
+
+/// For one server: enough for a model that must first be loaded.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+#[derive(Debug, Args)]
+pub(super) struct ProbeArgs {
+    /// Ask the first server for this model instead of the configured one
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// One server, as it is printed.
+#[derive(Debug, Serialize)]
+pub(super) struct Probed {
+    /// Its model's name and its host.
+    pub(super) server: String,
+    /// What `--model` named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) asked_for: Option<String>,
+    pub(super) ok: bool,
+    #[serde(flatten)]
+    pub(super) found: Found,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Found {
+    /// `strategy` is what `auto` uses where it asks this server.
+    Report {
+        strategy: &'static str,
+        report: Box<Report>,
+    },
+    Failure {
+        error: String,
+        hint: &'static str,
+    },
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    ok: bool,
+    servers: &'a [Probed],
+}
+
+pub(super) fn run(args: &ProbeArgs, config: &Config) -> Result<End, CliError> {
+    runtime()?.block_on(async {
+        let servers = llm::connect(&config.llm)?;
+        if servers.is_empty() {
+            return Err(CliError::Llm(SetupError::NoAddress));
+        }
+        let mut all = Vec::new();
+        for (index, server) in servers.iter().enumerate() {
+            // The others have models of their own, as they have where a module names one.
+            let model = args.model.as_deref().filter(|_| index == 0);
+            let result = server.probed(model, Instant::now() + PATIENCE).await;
+            let probed = Probed::new(server.describe(), model, result);
+            if !args.json {
+                report::probed(&probed, index == 0);
+            }
+            all.push(probed);
+        }
+        let ok = all.iter().all(|probed| probed.ok);
+        if args.json {
+            report::json(&Document { ok, servers: &all });
+        }
+        Ok(if ok { End::Done } else { End::Findings })
+    })
+}
+
+impl Probed {
+    fn new(server: String, model: Option<&str>, result: Result<Report, LlmError>) -> Self {
+        let ok = result.is_ok();
+        let found = match result {
+            Ok(report) => {
+                let strategy = best_strategy(Some(report.capabilities())).name();
+                Found::Report { strategy, report: Box::new(report) }
+            }
+            Err(error) => Found::Failure { error: error.to_string(), hint: hint(&error) },
+        };
+        Self { server, asked_for: model.map(str::to_owned), ok, found }
+    }
+}
+
+/// What would put it right.
+const fn hint(error: &LlmError) -> &'static str {
+    match error {
+        LlmError::Connect(_) => "is it running, and is `llm.base_url` its address?",
+        LlmError::Timeout => "it is stuck or very slow; `llm.timeout_ms` is what one answer may take",
+        LlmError::Malformed(_) => {
+            "is `llm.base_url` the address of a server that speaks OpenAI's /v1/chat/completions?"
+        }
+        LlmError::Status { status: 401 | 403, .. } => "set `llm.api_key` or `llm.api_key_file`",
+        LlmError::Status { status: 402 | 429, .. } | LlmError::Overloaded => "it is too busy, or a quota is used up",
+        LlmError::Status { status: 400..500, .. } => "are `llm.base_url` and the name of the model right?",
+        LlmError::Status { .. } => "its own log says more",
+        LlmError::Unavailable(_) => "try again when that has passed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_its_hint() {
+        let status = |status| LlmError::Status { status, message: String::new(), retry_after: None };
+        for (error, word) in [
+            (LlmError::Connect("refused".into()), "running"),
+            (LlmError::Timeout, "timeout_ms"),
+            (LlmError::Malformed("it is a page".into()), "base_url"),
+            (status(401), "api_key"),
+            (status(404), "name of the model"),
+            (status(429), "busy"),
+            (status(503), "log"),
+            (LlmError::Overloaded, "busy"),
+            (LlmError::Unavailable(Duration::from_secs(9)), "passed"),
+        ] {
+            assert!(hint(&error).contains(word), "{error}: {}", hint(&error));
+        }
+    }
+}
