@@ -2,6 +2,9 @@
 
 mod cli;
 mod http;
+mod import;
 mod layers;
+mod mcp;
+mod opendu;
 mod support;
 mod understand;

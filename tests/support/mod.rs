@@ -1,5 +1,9 @@
 //! A service in this process, asked without a network; modules in temporary directories; golden files.
 
+pub(crate) mod fault_proxy;
+pub(crate) mod llama_server;
+pub(crate) mod model_server;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -10,6 +14,7 @@ use axum::{
     Router,
     body::{Body, to_bytes},
     http::{HeaderMap, Request, request::Builder},
+    response::Response,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -17,6 +22,7 @@ use tower::ServiceExt as _;
 use uptake::{
     embed::{Hashed, HashedOptions, SharedEmbedder},
     http::{AppState, HttpOptions, router},
+    llm::Server,
     module::ModuleName,
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshot, Snapshots},
@@ -70,16 +76,41 @@ impl Service {
     }
 
     pub(crate) fn with(modules: &[&str], options: HttpOptions) -> Self {
+        Self::asking(modules, options, UnderstandOptions::default(), Vec::new())
+    }
+
+    /// With model servers.
+    pub(crate) fn asking(
+        modules: &[&str],
+        options: HttpOptions,
+        turns: UnderstandOptions,
+        servers: Vec<Server>,
+    ) -> Self {
+        Self::over(&fixture("modules"), modules, embedder(), options, turns, servers)
+    }
+
+    /// With the named modules of those that ship, and this embedder.
+    pub(crate) fn shipping(modules: &[&str], embedder: SharedEmbedder) -> Self {
+        let (options, turns) = (HttpOptions::default(), UnderstandOptions::default());
+        Self::over(&shipped(), modules, embedder, options, turns, Vec::new())
+    }
+
+    fn over(
+        from: &Path,
+        modules: &[&str],
+        embedder: SharedEmbedder,
+        options: HttpOptions,
+        turns: UnderstandOptions,
+        servers: Vec<Server>,
+    ) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let root = directory.path().join("modules");
         fs::create_dir(&root).expect("an empty directory");
         for module in modules {
-            copy(&fixture("modules").join(module), &root.join(module));
+            copy(&from.join(module), &root.join(module));
         }
-        let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
         let places = ModulesOptions { root, index: directory.path().join("index"), ..ModulesOptions::default() };
-        let turns = UnderstandOptions::default();
-        let understander = Understander::new(turns.clone(), embedder.clone(), None);
+        let understander = Understander::new(turns.clone(), embedder.clone(), servers);
         let app =
             AppState::new(Snapshots::new(places, RetrieveOptions::default(), embedder), understander, options, turns);
         Self { router: router(app.clone()), app, directory }
@@ -92,8 +123,13 @@ impl Service {
         fs::write(directory.join(file), text).expect("a module's file");
     }
 
+    /// The response with its body unread.
+    pub(crate) async fn open(&self, request: Request<Body>) -> Response {
+        self.router.clone().oneshot(request).await.expect("a router never fails")
+    }
+
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.expect("a router never fails");
+        let response = self.open(request).await;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = to_bytes(response.into_body(), 16 << 20).await.expect("a whole body");
         Answer { status, headers, text: String::from_utf8(body.to_vec()).expect("UTF-8") }
@@ -142,12 +178,31 @@ pub(crate) fn golden(path: &str, actual: &str) {
     );
 }
 
+/// [`golden`] for a part of a file, between `<!-- NAME -->` and `<!-- /NAME -->`.
+#[track_caller]
+pub(crate) fn golden_block(path: &str, name: &str, actual: &str) {
+    // Tests of one file write one after the other.
+    static WRITING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let file = fs::read_to_string(&full).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let (before, rest) = file.split_once(&open).unwrap_or_else(|| panic!("{path} has no {open}"));
+    let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("{path} has no {close}"));
+    golden(path, &format!("{before}{open}{actual}{close}{after}"));
+}
+
 /// A module of `root`, compiled by this embedder; its vectors are not kept.
 pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedder) -> Arc<Snapshot> {
     let index = tempfile::tempdir().expect("a directory for the index");
     let options = ModulesOptions { root, index: index.path().to_owned(), ..ModulesOptions::default() };
     let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder);
     snapshots.fresh(&ModuleName::new(module).expect("a name")).await.expect("the module loads")
+}
+
+/// The embedder that needs no model.
+pub(crate) fn embedder() -> SharedEmbedder {
+    Arc::new(Hashed::new(&HashedOptions::default()))
 }
 
 /// Where the modules that ship are.

@@ -12,7 +12,7 @@ use uptake::{
 
 use crate::support;
 
-async fn embedder() -> SharedEmbedder {
+pub(crate) async fn embedder() -> SharedEmbedder {
     static BUNDLED: OnceCell<SharedEmbedder> = OnceCell::const_new();
     let open = async || {
         embed::open(&EmbedOptions::default())
@@ -27,7 +27,7 @@ async fn snapshot(module: &str) -> Arc<Snapshot> {
 }
 
 async fn understand(snapshot: &Snapshot, utterance: &str) -> Turn {
-    let understander = Understander::new(UnderstandOptions::default(), embedder().await, None);
+    let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
     let now = "2026-11-20T09:00:00[UTC]".parse().expect("a moment");
     let request = TurnRequest { utterance: utterance.to_owned(), now: Some(now), ..TurnRequest::default() };
     understander.turn(snapshot, &request).await.expect("an answer")

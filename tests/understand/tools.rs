@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uptake::{
     embed::{Hashed, HashedOptions, SharedEmbedder},
-    llm::{Message, ToolChoice, scripted::Scripted},
+    llm::{Message, Server, ToolChoice, scripted::Scripted},
     module::settings::StrategyName,
     understand::{Outcome, TurnRequest, UnderstandOptions, Understander},
 };
@@ -23,7 +23,8 @@ async fn few_candidates_exemplars_as_turns_mentions_as_hints() {
     let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
     let snapshot = support::snapshot(root.path().to_owned(), "weather", Arc::clone(&embedder)).await;
     let chat = Scripted::new().call("get_n_day_forecast", r#"{"location": "seattle", "num_days": "three"}"#);
-    let understander = Understander::new(UnderstandOptions::default(), embedder, Some(Arc::new(chat.clone())));
+    let understander =
+        Understander::new(UnderstandOptions::default(), embedder, vec![Server::new(Arc::new(chat.clone()))]);
     let request = TurnRequest {
         utterance: "how cold will it be in Seattle in the next three days?".to_owned(),
         strategy: Some(StrategyName::Tools),
@@ -66,7 +67,7 @@ async fn auto_asks_nobody_when_it_is_sure() {
     for (sure, decided_by, asked) in [(0.5, "local", 0), (1.0, "tools", 1)] {
         let chat = Scripted::new().say("NONE");
         let options = UnderstandOptions { sure, ..UnderstandOptions::default() };
-        let understander = Understander::new(options, Arc::clone(&embedder), Some(Arc::new(chat.clone())));
+        let understander = Understander::new(options, Arc::clone(&embedder), vec![Server::new(Arc::new(chat.clone()))]);
         // The fixture itself asks for the local strategy; a request may say otherwise.
         let strategy = Some(StrategyName::Auto);
         let request = TurnRequest { utterance: utterance.to_owned(), strategy, ..TurnRequest::default() };

@@ -1,0 +1,86 @@
+//! The genuine `llama-server`, with the small model of `tests/fixtures/llama`, where it can be had.
+
+use std::{
+    env,
+    io::Write as _,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use uptake::llm::LlmOptions;
+
+use super::fixture;
+
+/// Stopped when it is dropped.
+pub(crate) struct LlamaServer {
+    process: Child,
+    port: u16,
+}
+
+impl LlamaServer {
+    /// `None`, and a line that no test runner hides, where there is no server. With `UPTAKE_NEEDS_LLAMA_SERVER` set (as
+    /// CI does) that is a failure.
+    pub(crate) async fn start(test: &str) -> Option<Self> {
+        let Some(program) = program() else {
+            let fetch = "scripts/get-llama-server fetches it";
+            assert!(env::var_os("UPTAKE_NEEDS_LLAMA_SERVER").is_none(), "{test} needs llama-server: {fetch}");
+            // Straight to the terminal: what goes through the test runner is shown of failures only.
+            let _ = writeln!(std::io::stderr(), "\n*** SKIPPED: {test}: there is no llama-server here; {fetch} ***\n");
+            return None;
+        };
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+        let process = Command::new(&program)
+            .args(["--host", "127.0.0.1", "--port", &port.to_string(), "--threads", "1", "--ctx-size", "4096"])
+            .args(["--parallel", "4", "--model"])
+            .arg(fixture("llama/model.gguf"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+        let mut server = Self { process, port };
+        for _ in 0..600 {
+            if server.is_ready().await {
+                return Some(server);
+            }
+            let ended = server.process.try_wait().expect("our own process");
+            assert!(ended.is_none(), "{} ended: {ended:?}", program.display());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{} was not ready in half a minute", program.display());
+    }
+
+    async fn is_ready(&self) -> bool {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let Ok(mut stream) = tokio::net::TcpStream::connect(("127.0.0.1", self.port)).await else { return false };
+        let request = "GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+        let mut answer = String::new();
+        stream.write_all(request.as_bytes()).await.is_ok()
+            && stream.read_to_string(&mut answer).await.is_ok()
+            && answer.starts_with("HTTP/1.1 200")
+    }
+
+    pub(crate) fn options(&self) -> LlmOptions {
+        LlmOptions {
+            base_url: Some(format!("http://127.0.0.1:{}", self.port)),
+            // What the small model has not said by then it never will.
+            max_tokens: Some(160),
+            probe: false,
+            ..LlmOptions::default()
+        }
+    }
+}
+
+impl Drop for LlamaServer {
+    fn drop(&mut self) {
+        // Killed already is as good.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn program() -> Option<PathBuf> {
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/llama-server/llama-server");
+    env::var_os("LLAMA_SERVER").map(PathBuf::from).or(Some(fetched)).filter(|program| program.is_file())
+}

@@ -1,0 +1,190 @@
+//! Bytes of all kinds through the reader of replies and on to a call: mutations of good and bad replies, spliced, cut,
+//! with the pieces of syntax that such replies are made of. Some hundreds with the other tests; for longer:
+//!
+//! ```sh
+//! FUZZ_SECONDS=600 cargo test --locked fuzz -- --nocapture
+//! ```
+
+use std::{
+    io::Write as _,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use uptake::llm::{self, Server, scripted::Scripted};
+
+use super::{
+    adversary::{UTTERANCE, assert_right, bad_answers, bad_replies, weather},
+    matrix::{SHAPES, right},
+    ways::WAYS,
+};
+use crate::support::model_server::{called, said};
+
+/// Longest input, in bytes: what is read of longer ones is no different.
+const LONGEST: usize = 4_000;
+
+/// Inputs of the usual run.
+const INPUTS: u64 = 500;
+
+/// What replies are made of.
+const TOKENS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "\\\"",
+    ":",
+    ",",
+    "null",
+    "true",
+    "1e999",
+    "-",
+    "\\u0000",
+    "\\ud800",
+    "'",
+    "//",
+    "/*",
+    "```json",
+    "<tool_call>",
+    "</tool_call>",
+    "<think>",
+    "</think>",
+    "<function=",
+    ">",
+    "data: ",
+    "\n\n",
+    "[DONE]",
+    "NONE",
+    "\"call\":",
+    "\"calls\":",
+    "\"function\":",
+    "\"name\":",
+    "\"arguments\":",
+    "\"tool_calls\":",
+    "\"choices\":",
+    "\"message\":",
+    "\"delta\":",
+    "\"content\":",
+    "\"answer\":",
+    "\"value\":",
+    "\"error\":",
+    "get_n_day_weather_forecast",
+    "delete_all",
+    "\"location\":",
+    "\"num_days\":",
+    "\"Seattle\"",
+    "\"Oslo\"",
+    "9",
+    "3",
+    "é",
+    "\u{feff}",
+    "\u{202e}",
+    "日本",
+];
+
+/// The inputs that mutation starts from, as bodies of successful answers.
+fn seeds() -> Vec<Vec<u8>> {
+    let forms = [None, Some("calls"), Some("choice"), Some("answer"), Some("arguments"), Some("value")];
+    let asked = forms.map(|form| match form {
+        None => json!({"tools": []}),
+        Some(name) => {
+            json!({"response_format": {"json_schema": {"name": name}}, "messages": [{"content": "Slot: num_days"}]})
+        }
+    });
+    let mut seeds: Vec<Vec<u8>> = Vec::new();
+    for shape in &SHAPES {
+        seeds.extend(asked.iter().map(|body| (shape.write)(right().answer(body), body).2));
+    }
+    seeds.extend(bad_replies().into_iter().chain(bad_answers()).map(|(_, reply)| reply.2));
+    seeds.iter_mut().for_each(|seed| seed.truncate(LONGEST));
+    seeds
+}
+
+/// What stands inside of the seeds: contents and arguments, where most of what can be wrong is still a readable reply.
+fn inner(seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let text = |body: &Value, pointer: &str| body.pointer(pointer)?.as_str().map(|text| text.as_bytes().to_vec());
+    seeds
+        .iter()
+        .filter_map(|seed| serde_json::from_slice::<Value>(seed).ok())
+        .flat_map(|body| {
+            let message = "/choices/0/message";
+            [
+                text(&body, &format!("{message}/content")),
+                text(&body, &format!("{message}/tool_calls/0/function/arguments")),
+            ]
+        })
+        .flatten()
+        .collect()
+}
+
+fn mutate(random: &mut fastrand::Rng, seeds: &[Vec<u8>]) -> Vec<u8> {
+    let mut input = random.choice(seeds).cloned().unwrap_or_default();
+    for _ in 0..random.usize(1..=6) {
+        let at = random.usize(0..=input.len());
+        match random.u8(0..7) {
+            0 if at < input.len() => input[at] = random.u8(..),
+            1 => input.truncate(at),
+            2 => {
+                let other = random.choice(seeds).map_or(&[][..], Vec::as_slice);
+                input.truncate(at);
+                input.extend_from_slice(&other[random.usize(0..=other.len())..]);
+            }
+            3 if at < input.len() => {
+                let end = random.usize(at..input.len().min(at + 40));
+                input.drain(at..end);
+            }
+            4 => {
+                let piece: Vec<u8> = input[at..].iter().copied().take(random.usize(0..60)).collect();
+                input.splice(at..at, piece);
+            }
+            _ => {
+                let token = random.choice(TOKENS).copied().unwrap_or_default();
+                input.splice(at..at, token.bytes());
+            }
+        }
+    }
+    input.truncate(LONGEST);
+    input
+}
+
+#[tokio::test]
+async fn no_bytes_become_a_wrong_call_or_a_panic() {
+    let seconds: Option<f64> = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let seed = std::env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
+    let mut random = fastrand::Rng::with_seed(seed);
+    let snapshot = weather().await;
+    let seeds = seeds();
+    let inner = inner(&seeds);
+    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    let (mut inputs, mut read, mut calls) = (0_u64, 0_u64, 0_u64);
+    while until.map_or(inputs < INPUTS, |until| Instant::now() < until) {
+        let input = match random.u8(0..4) {
+            // As they are, so that what is right is among the inputs however few there are.
+            _ if inputs < seeds.len() as u64 => seeds[usize::try_from(inputs).unwrap_or_default()].clone(),
+            0 => mutate(&mut random, &seeds),
+            1 => called(right().function, &String::from_utf8_lossy(&mutate(&mut random, &inner))).2,
+            _ => said(&String::from_utf8_lossy(&mutate(&mut random, &inner))).2,
+        };
+        inputs += 1;
+        let Ok(reply) = llm::read_reply(&input) else { continue };
+        read += 1;
+        // The same reply to every question: retries and stages hear it too.
+        let chat = Scripted::new().answer(move |_| Ok(reply.clone()));
+        for way in &WAYS {
+            let understander = way.understander(vec![Server::new(std::sync::Arc::new(chat.clone()))]);
+            if let Ok(turn) = understander.turn(&snapshot, &way.request(UTTERANCE)).await {
+                calls += u64::from(turn.outcome.name() == "call");
+                let shown = String::from_utf8_lossy(&input);
+                assert_right(&snapshot, &turn.outcome, &format!("FUZZ_SEED={seed}, {}, {shown}", way.name));
+            }
+        }
+    }
+    // Past the capture of the test runner only where somebody asked for more than the usual run.
+    if seconds.is_some() {
+        let said =
+            format!("{inputs} inputs, {read} could be read, {calls} right calls came of them (FUZZ_SEED={seed})\n");
+        let _ = std::io::stderr().write_all(said.as_bytes());
+    }
+    assert!(read > 0 && calls > 0, "mutations that never reach a call test nothing");
+}
