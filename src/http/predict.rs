@@ -4,7 +4,6 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use jiff::{Zoned, tz::TimeZone};
 use serde::Deserialize;
 use utoipa::{
     ToSchema,
@@ -19,7 +18,7 @@ use super::{
 };
 use crate::{
     answer::{ChatCompletion, Stamp},
-    module::{FunctionId, Module, ModuleName, settings::StrategyName},
+    module::{ModuleName, settings::StrategyName},
     understand::{BudgetOverrides, TurnRequest, request},
 };
 
@@ -126,11 +125,12 @@ async fn call(app: &AppState, name: &ModuleName, request: PredictRequest) -> Res
     let utterance = extract::utterance(request.utterance, app.turns.max_utterance)?;
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;
+    let home = request::time_zone(module, &app.turns.time_zone);
     let turn_request = TurnRequest {
         utterance,
         strategy: request.strategy,
-        now: request.now.as_deref().map(|now| moment(now, &time_zone(module, app))).transpose()?,
-        among: request.functions.as_deref().map(|names| functions(module, names)).transpose()?,
+        now: request.now.as_deref().map(|now| request::moment(now, &home)).transpose()?,
+        among: request.functions.as_deref().map(|names| request::functions(module, names)).transpose()?,
         budget: request.budget.map(Into::into).unwrap_or_default(),
         ..TurnRequest::default()
     };
@@ -141,17 +141,4 @@ async fn call(app: &AppState, name: &ModuleName, request: PredictRequest) -> Res
         .map_err(|error| ApiError::of_turn(&error, request.strategy.is_some()))?;
     app.record(&module.name, &turn);
     Ok(ChatCompletion::new(module, &turn, Stamp::now()))
-}
-
-/// The zone in which a moment without one is read.
-pub(super) fn time_zone(module: &Module, app: &AppState) -> TimeZone {
-    request::time_zone(module, &app.turns.time_zone)
-}
-
-pub(super) fn moment(text: &str, home: &TimeZone) -> Result<Zoned, ApiError> {
-    request::moment(text, home).map_err(Into::into)
-}
-
-pub(super) fn functions(module: &Module, names: &[String]) -> Result<Vec<FunctionId>, ApiError> {
-    request::functions(module, names).map_err(Into::into)
 }

@@ -1,12 +1,13 @@
 //! `POST /v1/retrieve/{module}`: the functions that an utterance may mean, as tools for somebody else's model.
 
-use axum::{Json, extract::State};
+use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{
     ApiError, AppState, Fault,
     extract::{self, ModuleSegment, Object, Permit},
+    json::Json,
 };
 use crate::{answer::Retrieved, understand::TurnRequest};
 

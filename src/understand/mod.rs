@@ -199,7 +199,6 @@ impl Understander {
     /// # Errors
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
-        self.read(&request.utterance)?;
         if let Some(heard) = Heard::reply(&snapshot.module, request, self.options.max_utterance)
             && !self.is_another_request(snapshot, request, &heard).await?
         {

@@ -17,7 +17,6 @@ mod tools;
 use std::sync::Arc;
 
 use axum::{
-    Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
@@ -26,13 +25,13 @@ use tokio::time::Instant;
 use super::{
     ApiError, AppState, Fault,
     extract::{Object, Permit},
-    predict,
+    json::Json,
 };
 use crate::{
     answer::{ChatCompletion, Delivery, Stamp, chunk::Chunks},
     module::ModuleName,
     snapshot::{PrepareError, Snapshot},
-    understand::{DecidedBy, Demand, Outcome, Trace, Turn, TurnRequest},
+    understand::{DecidedBy, Demand, Outcome, Trace, Turn, TurnRequest, request as read},
 };
 use conversation::{Conversation, Utterance};
 use models::OWN;
@@ -92,13 +91,12 @@ struct Job {
 impl Job {
     async fn prepare(app: &AppState, mut request: ChatRequest, permit: Permit) -> Result<Self, ApiError> {
         request.check()?;
-        let conversation = Conversation::read(request.messages.take(), app.turns.max_utterance)?;
+        let mut conversation = Conversation::read(request.messages.take(), app.turns.max_utterance)?;
         let task = Task::read(&mut request)?;
         let options = request.uptake.take().unwrap_or_default();
         let snapshot = snapshot(app, request.model.as_deref(), &task).await?;
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
-        let mut conversation = conversation;
         let mut made = 0;
         // Whoever takes one call at a time gets the next one after the result of the one before.
         if is_one_at_a_time(delivery)
@@ -187,10 +185,11 @@ fn turn_request(
     options: UptakeOptions,
 ) -> Result<Option<TurnRequest>, ApiError> {
     let module = &snapshot.module;
-    let within = |error: ApiError| error.renamed(|param| format!("uptake.{param}"));
+    let within = |error| ApiError::from(error).renamed(|param| format!("uptake.{param}"));
+    let home = read::time_zone(module, &app.turns.time_zone);
     let UptakeOptions { strategy, now, functions, budget } = options;
-    let now = now.map(|now| predict::moment(&now, &predict::time_zone(module, app)).map_err(within)).transpose()?;
-    let mut among = functions.map(|names| predict::functions(module, &names).map_err(within)).transpose()?;
+    let now = now.map(|now| read::moment(&now, &home).map_err(within)).transpose()?;
+    let mut among = functions.map(|names| read::functions(module, &names).map_err(within)).transpose()?;
     if let Choice::Allowed { names, .. } = &task.choice {
         let allowed = names
             .iter()
