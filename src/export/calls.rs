@@ -93,8 +93,8 @@ fn question(module: &Module, id: FunctionId, missing: &Violation) -> String {
     let slot: Option<SlotId> =
         function.slot_ids().find(|id| function.slot(*id).path.to_string().replace("[]", "") == path);
     let slot = slot.map(|id| function.slot(id));
-    if let Some(question) = slot.and_then(|slot| slot.question.clone()) {
-        return question;
+    if let Some(question) = slot.and_then(|slot| slot.question.as_ref()?.in_language(module.language())) {
+        return question.to_owned();
     }
     let named =
         slot.map(|slot| slot.description.as_str()).filter(|text| !text.is_empty()).map_or(path.clone(), str::to_owned);

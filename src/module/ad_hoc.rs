@@ -180,7 +180,7 @@ mod tests {
         let weather = &module.functions[0];
         assert_eq!(weather.description, "The weather");
         let city = weather.slots.iter().find(|slot| slot.label() == "city").expect("a slot");
-        assert_eq!(city.question.as_deref(), Some("Where?"));
+        assert_eq!(city.question, Some(crate::module::Wording::One("Where?".into())));
         assert_eq!(module.recognizer(city.recognizers[0]).name, "town");
         let slots: Vec<_> = weather.exemplars[0]
             .pieces

@@ -344,7 +344,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
 }
 
 /// An English plural without its ending, roughly; what it does to a word, it does on both sides of a comparison.
-pub(super) fn singular(word: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn singular(word: &str) -> std::borrow::Cow<'_, str> {
     if word.len() > 4
         && let Some(stem) = word.strip_suffix("ies")
     {

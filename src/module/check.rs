@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     Diagnostic, Exemplar, Function, FunctionId, OwnerMode, Piece, RecognizerId, Settings, SlotId, Step,
     bind::{Binder, singular, words},
+    declared,
     findings::{Findings, Place},
     settings::{FunctionSettings, SlotSettings},
     source::{EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE, SourceFunction, exemplars::Group},
@@ -168,7 +169,7 @@ fn last_segment(name: &str) -> &str {
 
 /// The slot that `label` means, more leniently than [`Function::slot_labelled`]: also the end of a path, the last segment
 /// of a qualified label, and singular for plural.
-fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
+pub(super) fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
     function.slot_labelled(label).or_else(|| {
         let squeezed = squeeze(label);
         let by = |test: &dyn Fn(&super::Slot) -> bool| function.slots.iter().position(test).map(SlotId::from_index);
@@ -320,7 +321,7 @@ fn pieces(
     pieces
 }
 
-fn is_label(text: &str) -> bool {
+pub(super) fn is_label(text: &str) -> bool {
     text.len() <= 128
         && text.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && !text.ends_with(' ')
@@ -451,7 +452,7 @@ impl Bindings {
 }
 
 /// Looks up the names in `module.toml`; its functions and slots get their own names (a slot its path), its questions go to
-/// the slots. Gives the recognizers that it binds slots to.
+/// the slots, its rules are read. Gives the recognizers that it binds slots to.
 pub(super) fn settings(
     settings: &mut Settings,
     functions: &mut [Function],
@@ -462,13 +463,13 @@ pub(super) fn settings(
     let mut overrides = HashMap::new();
     let functions_at = Place::ROOT.key("functions");
     let mut resolved: BTreeMap<String, FunctionSettings> = BTreeMap::new();
-    for (key, own) in std::mem::take(&mut settings.functions) {
+    for (key, mut own) in std::mem::take(&mut settings.functions) {
         let at = functions_at.key(&key);
         let Some(id) = names.find_or_report(&key, functions, SETTINGS_FILE, &at, findings) else { continue };
         let function = &mut functions[id.index()];
         let slots_at = at.key("slots");
         let mut slots: BTreeMap<String, SlotSettings> = BTreeMap::new();
-        for (label, slot_settings) in own.slots {
+        for (label, mut slot_settings) in std::mem::take(&mut own.slots) {
             let at = slots_at.key(&label);
             let Some(slot) = find_slot(function, &label) else {
                 let hint = findings.near(&label, function.slots.iter().map(super::Slot::label));
@@ -476,9 +477,8 @@ pub(super) fn settings(
                 findings.push(Diagnostic::error("unknown-slot", SETTINGS_FILE, at, message).hint_if(hint));
                 continue;
             };
-            if let Some(question) = slot_settings.question.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-                function.slots[slot.index()].question = Some(question.to_owned());
-            }
+            declared::slot(&mut slot_settings, function.slot(slot), &at, findings);
+            function.slots[slot.index()].question.clone_from(&slot_settings.question);
             if let Some(name) = &slot_settings.recognizer {
                 match binder.named(name) {
                     Some(recognizer) => {
@@ -500,13 +500,15 @@ pub(super) fn settings(
                 findings.push(Diagnostic::error("duplicate-name", SETTINGS_FILE, at, message));
             }
         }
+        declared::function(&mut own, function, &at, findings);
         let name = function.name.clone();
-        if resolved.insert(name.clone(), FunctionSettings { confirm: own.confirm, slots }).is_some() {
+        if resolved.insert(name.clone(), FunctionSettings { slots, ..own }).is_some() {
             let message = format!("the function `{name}` is set twice, under two spellings");
             findings.push(Diagnostic::error("duplicate-name", SETTINGS_FILE, at, message));
         }
     }
     settings.functions = resolved;
+    declared::shared(settings, functions, findings);
     overrides
 }
 

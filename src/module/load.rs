@@ -208,7 +208,7 @@ fn read_files(
 
 /// Other files are the author's own business, unless their names look like a slip.
 fn check_entries(entries: &[String], findings: &mut Findings) {
-    let known: Vec<&str> = file_names().chain(["cases.json", "cases.jsonl"]).collect();
+    let known: Vec<&str> = file_names().chain(["cases.json", "cases.jsonl", "dialogues.jsonl"]).collect();
     for entry in entries {
         let is_known = known.contains(&entry.as_str()) || (entry.starts_with("cases") && entry.contains(".json"));
         if is_known || entry.starts_with('.') || entry.ends_with('~') {

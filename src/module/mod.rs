@@ -10,22 +10,26 @@ use serde_json::Value;
 mod ad_hoc;
 mod bind;
 mod check;
+mod declared;
 pub mod diagnostic;
 pub mod document;
 mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod load;
+pub mod marks;
+pub mod rule;
 pub mod schema;
 pub mod settings;
 mod slots;
 mod source;
 
 pub use ad_hoc::{ad_hoc, ad_hoc_limits};
+pub(crate) use bind::singular;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
 pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
-pub use settings::Settings;
+pub use settings::{Settings, Wording};
 
 /// The name of a module: one path segment that can never leave the modules root.
 ///
@@ -88,6 +92,12 @@ pub struct Module {
 }
 
 impl Module {
+    /// BCP 47 language of the exemplars, and of what is said where nobody asks for another one.
+    #[must_use]
+    pub fn language(&self) -> &str {
+        self.settings.language.as_deref().unwrap_or("en")
+    }
+
     #[must_use]
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.index()]
@@ -234,6 +244,25 @@ pub enum Step {
 pub struct SlotPath(pub Vec<Step>);
 
 impl SlotPath {
+    /// The path of a JSON pointer into arguments: indices, and `-`, stand for every item.
+    #[must_use]
+    pub fn of_pointer(pointer: &str) -> Self {
+        let is_index = |step: &str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) || step == "-";
+        let step = |step: &str| {
+            if is_index(step) { Step::Each } else { Step::Key(step.replace("~1", "/").replace("~0", "~").into()) }
+        };
+        Self(pointer.split('/').skip(1).map(step).collect())
+    }
+
+    /// The JSON pointer of its place; in an array, that of a new item (`/dishes/-/name`).
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        self.0.iter().fold(String::new(), |pointer, step| match step {
+            Step::Key(key) => pointer + "/" + &key.replace('~', "~0").replace('/', "~1"),
+            Step::Each => pointer + "/-",
+        })
+    }
+
     /// True if the slot lies in an array, and so may have several values.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
@@ -277,7 +306,7 @@ pub struct Slot {
     /// What may find its values, best first. Empty: free text, found by its neighbours in the exemplars.
     pub recognizers: Vec<RecognizerId>,
     /// What to ask when it is missing (`module.toml`).
-    pub question: Option<String>,
+    pub question: Option<Wording>,
 }
 
 impl Slot {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::rule::Rule;
+
 /// What a module may set for itself. `None` means: what the server's configuration says.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -21,6 +23,7 @@ pub struct Settings {
     pub staged: StagedOverrides,
     pub thresholds: Thresholds,
     pub llm: LlmOverrides,
+    pub conversation: ConversationSettings,
     /// By function name: in the file any spelling that finds it, once loaded exactly its own.
     pub functions: BTreeMap<String, FunctionSettings>,
 }
@@ -116,11 +119,144 @@ pub struct LlmOverrides {
     pub tokens: Option<u64>,
 }
 
+/// How conversations over the module's functions go. `None` means: what the server's configuration says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConversationSettings {
+    /// `one` or `group`.
+    pub ask: Option<Ask>,
+    /// Questions in a row about the same thing that may bring nothing valid; after them a person takes over.
+    pub tries: Option<u32>,
+    /// Take values over from one function to another where their slots share a recognizer of the module.
+    pub carry: Option<bool>,
+    /// A model server may word the questions; what is asked is never its choice.
+    pub wording: Option<WordedBy>,
+}
+
+/// How much is asked for at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ask {
+    /// One slot at a time.
+    #[default]
+    One,
+    /// The slots of one object (`shipping_address`) together, else all that is missing.
+    Group,
+}
+
+/// Who words questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WordedBy {
+    #[default]
+    Module,
+    Model,
+}
+
+/// What has to hold between values of one call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "RuleSource")]
+pub struct RuleSettings {
+    /// `end_date > start_date`: see [`rule`](super::rule).
+    pub check: String,
+    /// What is said where it does not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Wording>,
+    /// `check`, read; `None` until the module is loaded.
+    #[serde(skip)]
+    pub rule: Option<Rule>,
+}
+
+/// A rule in the file: its check alone, or with what is said.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RuleSource {
+    Check(String),
+    Full { check: String, message: Option<Wording> },
+}
+
+impl From<RuleSource> for RuleSettings {
+    fn from(source: RuleSource) -> Self {
+        let (check, message) = match source {
+            RuleSource::Check(check) => (check, None),
+            RuleSource::Full { check, message } => (check, message),
+        };
+        Self { check, message, rule: None }
+    }
+}
+
+/// Words for a person: one text, or one by language (`{ en = "...", ja = "..." }`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Wording {
+    One(String),
+    ByLanguage(BTreeMap<String, String>),
+}
+
+impl Wording {
+    /// The text in this BCP 47 language, else in its primary language, else any.
+    #[must_use]
+    pub fn in_language(&self, tag: &str) -> Option<&str> {
+        self.in_first(&[tag])
+    }
+
+    /// The text in the first of these BCP 47 languages that there is one for, else any.
+    #[must_use]
+    pub fn in_first(&self, tags: &[&str]) -> Option<&str> {
+        match self {
+            Self::One(text) => Some(text),
+            Self::ByLanguage(texts) => {
+                let spoken = |tag: &&str| {
+                    let same = texts.iter().find(|(language, _)| language.eq_ignore_ascii_case(tag));
+                    same.or_else(|| texts.iter().find(|(language, _)| primary(language) == primary(tag)))
+                };
+                tags.iter().find_map(spoken).or_else(|| texts.iter().next()).map(|(_, text)| text.as_str())
+            }
+        }
+    }
+
+    /// The texts, each with its language where it has one.
+    pub fn texts(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
+        let (one, several) = match self {
+            Self::One(text) => (Some((None, text.as_str())), None),
+            Self::ByLanguage(texts) => (None, Some(texts)),
+        };
+        let several = several.into_iter().flatten().map(|(language, text)| (Some(language.as_str()), text.as_str()));
+        one.into_iter().chain(several)
+    }
+
+    /// Each text changed by `change`; `None` if no text is left.
+    #[must_use]
+    pub(super) fn mapped(self, mut change: impl FnMut(&str) -> String) -> Option<Self> {
+        let mut changed = |text: &str| Some(change(text).trim().to_owned()).filter(|text| !text.is_empty());
+        match self {
+            Self::One(text) => changed(&text).map(Self::One),
+            Self::ByLanguage(texts) => {
+                let texts: BTreeMap<String, String> =
+                    texts.into_iter().filter_map(|(language, text)| Some((language, changed(&text)?))).collect();
+                (!texts.is_empty()).then_some(Self::ByLanguage(texts))
+            }
+        }
+    }
+}
+
+/// The language of a BCP 47 tag, in lower case: `pt` of `pt-BR`.
+#[must_use]
+pub fn primary(tag: &str) -> String {
+    tag.split('-').next().unwrap_or_default().to_ascii_lowercase()
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionSettings {
     /// Repeat what will be done and wait for a yes before the call.
     pub confirm: bool,
+    /// What is asked then, with `<slot>` marks for values; once loaded with paths in them. A clause (up to a comma or
+    /// semicolon) whose marks have no value is left out.
+    pub confirmation: Option<Wording>,
+    /// Instead of the module's.
+    pub ask: Option<Ask>,
+    pub rules: Vec<RuleSettings>,
     /// By slot label or path; once loaded by path.
     pub slots: BTreeMap<String, SlotSettings>,
 }
@@ -129,7 +265,18 @@ pub struct FunctionSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct SlotSettings {
     /// What to ask when the slot is missing.
-    pub question: Option<String>,
+    pub question: Option<Wording>,
+    /// What to say when a value is not valid; the question follows.
+    pub invalid: Option<Wording>,
+    /// Slots with a higher one are asked for first; 0 unless set, and in the schema's order where it is the same.
+    pub priority: i32,
+    /// Ask for it once although it is optional; without effect in arrays.
+    pub ask: bool,
+    /// Slots of this name hold the same thing in every function: a value carries over.
+    pub shared: Option<String>,
+    /// Its values are shown nowhere but in calls and answers: not in logs, and not in stored texts. Questions repeat at
+    /// most the last four characters, for a person to recognize the value by; summaries say only that there is one.
+    pub sensitive: bool,
     /// The recognizer that finds its values: overrides `recognizers.json`, format and type.
     pub recognizer: Option<String>,
     /// `free`: a model may write this value itself (a summary, a message body).

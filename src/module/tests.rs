@@ -83,7 +83,7 @@ fn settings_reach_the_slots() {
     let module = fixture("openai");
     let function = module.function(module.function_named("get_weather").expect("there"));
     let location = function.slot(function.slot_labelled("location").expect("there"));
-    assert_eq!(location.question.as_deref(), Some("For which city?"));
+    assert_eq!(location.question, Some(Wording::One("For which city?".into())));
     assert_eq!(module.recognizer(location.recognizers[0]).name, "city");
     // Found under another spelling, kept under its own.
     assert!(module.settings.functions["get_weather"].slots.contains_key("location"));
@@ -454,5 +454,88 @@ fn names_that_clients_write_find_their_function() {
         ("me.test.", "", false),
     ] {
         assert_eq!(alike(one, other), expected, "{one} {other}");
+    }
+}
+
+const RENTAL: &str = r#"[
+    {"name": "rent", "description": "d", "parameters": {"type": "object", "required": ["start"], "properties": {
+        "start": {"type": "string", "format": "date"}, "end": {"type": "string", "format": "date"},
+        "people": {"type": "integer"}, "note": {"type": "string"},
+        "cars": {"type": "array", "items": {"type": "object", "properties": {"seats": {"type": "integer"}, "doors": {"type": "integer"}}}}}}},
+    {"name": "return", "description": "d", "parameters": {"type": "object", "properties": {
+        "day": {"type": "string", "format": "date"}, "count": {"type": "integer"}}}}]"#;
+
+/// What a `module.toml` says of the rental, as code, pointer and line.
+fn found_in(settings: &str) -> Vec<String> {
+    let (_, found) = from_texts(&[("schema.json", RENTAL), ("module.toml", settings)], &Limits::default());
+    let line = |found: &crate::module::Diagnostic| found.line.map_or_else(String::new, |line| format!(":{line}"));
+    found.0.iter().map(|found| format!("{} {}{}", found.code, found.pointer, line(found))).collect()
+}
+
+#[test]
+fn what_is_declared_for_conversations_is_resolved() {
+    let settings = r#"
+[conversation]
+ask = "group"
+tries = 2
+
+[functions.Rent]
+confirm = true
+confirmation = { en = "From <Start> to < end >, 1 < 2 <3>?", de = " " }
+rules = ["End > start", { check = "cars.seats <= people", message = "  Too many seats.  " }]
+
+[functions.Rent.slots]
+start = { question = { en = "When?", ja = "いつですか。", de = "" }, shared = "day" }
+note = { ask = true, sensitive = true, priority = -3, question = "  " }
+
+[functions.return.slots]
+day = { shared = "day" }
+"#;
+    let (module, found) = from_texts(&[("schema.json", RENTAL), ("module.toml", settings)], &Limits::default());
+    assert_eq!(found.0, []);
+    let module = module.expect("it loads");
+    let rent = &module.settings.functions["rent"];
+    let confirmation = rent.confirmation.as_ref().and_then(|own| own.in_language("de"));
+    assert_eq!(confirmation, Some("From <start> to < end >, 1 < 2 <3>?"));
+    let slots: Vec<String> =
+        rent.rules.iter().flat_map(|own| own.rule.as_ref().expect("read").slots()).map(ToString::to_string).collect();
+    assert_eq!(slots, ["end", "start", "cars[].seats", "people"]);
+    assert_eq!(rent.rules[1].message, Some(Wording::One("Too many seats.".into())));
+    let start = &module.functions[0].slots[0];
+    assert_eq!(start.question.as_ref().map(|own| own.texts().count()), Some(2));
+    assert_eq!(start.question.as_ref().and_then(|own| own.in_first(&["fr", "ja-JP", "en"])), Some("いつですか。"));
+    assert_eq!(rent.slots["note"].question, None);
+    assert_eq!((rent.slots["note"].priority, module.settings.conversation.tries), (-3, Some(2)));
+}
+
+#[test]
+fn what_is_declared_wrong_is_found() {
+    for (settings, expected) in [
+        ("[functions.rent]\nrules = [\"end > start\",\n \"ende > start\"]", "unknown-slot /functions/rent/rules/1:3"),
+        ("[[functions.rent.rules]]\ncheck = \"end > 3\"", "bad-rule /functions/rent/rules/0:1"),
+        ("[[functions.rent.rules]]\ncheck = \"cars.seats > 3 people\"", "bad-rule /functions/rent/rules/0:1"),
+        (
+            "[functions.rent]\nconfirm = true\nconfirmation = \"From <begin>?\"",
+            "unknown-slot /functions/rent/confirmation:3",
+        ),
+        (
+            "[functions.rent]\nconfirm = true\n[functions.rent.confirmation]\nen = \"?\"\nde = \"Ab <beginn>?\"",
+            "unknown-slot /functions/rent/confirmation/de:5",
+        ),
+        ("[functions.rent]\nconfirmation = \"Sure?\"", "no-effect /functions/rent/confirmation:2"),
+        ("[functions.rent.slots.start]\nask = true", "no-effect /functions/rent/slots/start/ask:2"),
+        ("[functions.rent.slots.\"cars[].seats\"]\nask = true", "no-effect /functions/rent/slots/cars[].seats/ask:2"),
+        (
+            "[functions.rent.slots]\nstart = { shared = \"x\" }\n[functions.return.slots]\ncount = { shared = \"x\" }",
+            "conflicting-slots /functions/return/slots/count/shared:4",
+        ),
+        (
+            "[functions.rent.slots.start]\nquestion = { english = \"When?\" }",
+            "bad-setting /functions/rent/slots/start/question/english:2",
+        ),
+        ("[conversation]\ntries = 0", "bad-setting /conversation/tries:2"),
+        ("[conversation]\nasks = \"one\"", "unknown-setting /conversation/asks:2"),
+    ] {
+        assert_eq!(found_in(settings), [expected], "{settings}");
     }
 }

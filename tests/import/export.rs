@@ -11,7 +11,7 @@ use uptake::{
 
 use crate::support::{embedder, shipped};
 
-const MODULES: [&str; 5] = ["weather", "banking", "restaurant", "shoes", "petstore"];
+const MODULES: [&str; 6] = ["weather", "banking", "restaurant", "shoes", "petstore", "delivery"];
 
 fn module(name: &str) -> Module {
     load(&shipped().join(name), ModuleName::new(name).expect("a name"), &Limits::default()).expect("it loads")

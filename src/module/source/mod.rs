@@ -30,7 +30,7 @@ pub(super) const SETTINGS_FILE: &str = "module.toml";
 /// The directory of [`PROMPT_FILES`].
 pub(super) const PROMPTS: &str = "prompts";
 /// Prompts that a module may replace, by the name under which [`super::Module::prompts`] keeps them.
-pub(super) const PROMPT_FILES: [(&str, &str); 10] = [
+pub(super) const PROMPT_FILES: [(&str, &str); 11] = [
     ("system", "prompts/system.jinja"),
     ("structured", "prompts/structured.jinja"),
     ("choice", "prompts/choice.jinja"),
@@ -39,6 +39,7 @@ pub(super) const PROMPT_FILES: [(&str, &str); 10] = [
     ("fill", "prompts/fill.jinja"),
     ("slot", "prompts/slot.jinja"),
     ("yes_no", "prompts/yes_no.jinja"),
+    ("wording", "prompts/wording.jinja"),
     ("user", "prompts/user.jinja"),
     ("retry", "prompts/retry.jinja"),
 ];

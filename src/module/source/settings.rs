@@ -20,11 +20,22 @@ enum Expect {
     Count,
     /// From 1.
     Positive,
+    /// Any whole number.
+    Whole,
     OneOf(&'static [&'static str]),
+    /// A text, or a table of texts by language.
+    Wording,
+    /// A list of checks, each a text or a table.
+    Rules,
     Table(&'static [(&'static str, Expect)]),
     /// A table with names of the author's own.
     Named(&'static Expect),
 }
+
+const ASK: Expect = Expect::OneOf(&["one", "group"]);
+
+/// One of the rules, where it is a table.
+const RULE: Expect = Expect::Table(&[("check", Expect::Text), ("message", Expect::Wording)]);
 
 const SETTINGS: Expect = Expect::Table(&[
     ("description", Expect::Text),
@@ -54,13 +65,30 @@ const SETTINGS: Expect = Expect::Table(&[
         ]),
     ),
     (
+        "conversation",
+        Expect::Table(&[
+            ("ask", ASK),
+            ("tries", Expect::Positive),
+            ("carry", Expect::Bool),
+            ("wording", Expect::OneOf(&["module", "model"])),
+        ]),
+    ),
+    (
         "functions",
         Expect::Named(&Expect::Table(&[
             ("confirm", Expect::Bool),
+            ("confirmation", Expect::Wording),
+            ("ask", ASK),
+            ("rules", Expect::Rules),
             (
                 "slots",
                 Expect::Named(&Expect::Table(&[
-                    ("question", Expect::Text),
+                    ("question", Expect::Wording),
+                    ("invalid", Expect::Wording),
+                    ("priority", Expect::Whole),
+                    ("ask", Expect::Bool),
+                    ("shared", Expect::Text),
+                    ("sensitive", Expect::Bool),
                     ("recognizer", Expect::Text),
                     ("grounding", Expect::OneOf(&["strict", "free"])),
                 ])),
@@ -144,6 +172,8 @@ fn check_table(
                 check_table(table, expected, &at, path, bad, findings);
                 true
             }
+            (Some(Expect::Wording), Some(texts)) => check_wording(texts, &at, findings),
+            (Some(Expect::Rules), _) => check_rules(value.get_ref(), &at, findings),
             (Some(expected), _) => check_value(value.get_ref(), expected, &at, findings),
             (None, _) => {
                 unknown(key, &at, place, findings);
@@ -157,6 +187,46 @@ fn check_table(
     }
 }
 
+/// Texts by language.
+fn check_wording(texts: &DeTable<'_>, place: &Place<'_>, findings: &mut Findings) -> bool {
+    let mut fits = true;
+    for (language, text) in texts {
+        let language: &str = language.get_ref();
+        let at = place.key(language);
+        if !is_language(language) {
+            let message = format!("`{language}` is not a BCP 47 language tag");
+            let hint = "a text, or one by language: `{ en = \"Which size?\", de = \"Welche Größe?\" }`";
+            findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint(hint));
+            fits = false;
+        }
+        fits &= check_value(text.get_ref(), &Expect::Text, &at, findings);
+    }
+    fits
+}
+
+/// A list in which one rule is wrong is taken out as a whole.
+fn check_rules(value: &DeValue<'_>, place: &Place<'_>, findings: &mut Findings) -> bool {
+    let Some(rules) = value.as_array() else { return check_value(value, &Expect::Rules, place, findings) };
+    let before = findings.errors();
+    for (index, rule) in rules.iter().enumerate() {
+        let at = place.index(index);
+        match rule.get_ref() {
+            DeValue::String(_) => {}
+            DeValue::Table(table) => {
+                check_table(table, &RULE, &at, &mut Vec::new(), &mut Vec::new(), findings);
+                if table.get("check").is_none() {
+                    let message = "the rule has no `check`";
+                    findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message));
+                }
+            }
+            other => {
+                check_value(other, &Expect::Rules, &at, findings);
+            }
+        }
+    }
+    findings.errors() == before
+}
+
 /// Names that belong at `place`, for a hint.
 fn members_of(place: &Place<'_>) -> Vec<&'static str> {
     let pointer = place.to_string();
@@ -164,6 +234,8 @@ fn members_of(place: &Place<'_>) -> Vec<&'static str> {
     for step in pointer.split('/').skip(1) {
         expected = match expected {
             Expect::Named(inner) => inner,
+            // The step is the position in the list.
+            Expect::Rules => &RULE,
             Expect::Table(members) => match members.iter().find(|(name, _)| *name == step) {
                 Some((_, inner)) => inner,
                 None => return Vec::new(),
@@ -215,6 +287,13 @@ fn check_value(value: &DeValue<'_>, expected: &Expect, at: &Place<'_>, findings:
             let fits = value.as_str().is_some_and(|name| names.contains(&name));
             (!fits).then(|| format!("one of `{}`", names.join("`, `")))
         }
+        Expect::Whole => {
+            let range = f64::from(i32::MIN)..=f64::from(i32::MAX);
+            let fits = value.is_integer() && number().is_some_and(|count| range.contains(&count));
+            (!fits).then(|| "a whole number".to_owned())
+        }
+        Expect::Wording => (!value.is_str()).then(|| "a text, or a table of texts by language".to_owned()),
+        Expect::Rules => Some("a list of rules, each a text or a table with `check`".to_owned()),
         Expect::Table(_) | Expect::Named(_) => Some("a table".to_owned()),
     };
     let Some(wanted) = wanted else { return true };
@@ -257,14 +336,6 @@ fn check_values(settings: &Settings, findings: &mut Findings) {
         let at = Place::Start("/thresholds/sure");
         findings.push(Diagnostic::warning("bad-setting", SETTINGS_FILE, at, message));
     }
-    let functions_at = Place::ROOT.key("functions");
-    for (function, own) in &settings.functions {
-        if own.confirm {
-            let at = functions_at.key(function);
-            let message = "`confirm` has no effect yet: it acts once conversations are supported";
-            findings.push(Diagnostic::warning("no-effect-yet", SETTINGS_FILE, at.key("confirm"), message));
-        }
-    }
 }
 
 /// The shape of a BCP 47 tag: a language of 2 or 3 letters, then subtags of 1 to 8 letters or digits.
@@ -292,14 +363,19 @@ mod tests {
         let full = "description = 'd'\nlanguage = 'pt-BR'\ntime_zone = 'Europe/Berlin'\ninstructions = 'i'\nstrategy = 'tools'\n\
             [thresholds]\nsure = 0.8\nin_scope = 0\n[staged]\ndetect = 'vote'\nfill = 'slots'\n[llm]\nmodel = 'm'\ntemperature = 0.1\nmax_tokens = 5\ncandidates = 3\nshots = 2\n\
             retries = 1\ndeadline_ms = 500\ntokens = 900\n\
-            [functions.f]\nconfirm = false\n[functions.f.slots.s]\nquestion = 'q'\nrecognizer = 'r'\ngrounding = 'free'\n";
+            [conversation]\nask = 'group'\ntries = 3\ncarry = false\nwording = 'model'\n\
+            [functions.f]\nconfirm = false\nask = 'one'\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n\
+            [functions.f.slots.s]\nquestion = 'q'\ninvalid = 'i'\npriority = -1\nask = true\nshared = 's'\nsensitive = true\nrecognizer = 'r'\ngrounding = 'free'\n";
         let (settings, found) = read_all(full);
         assert_eq!(found, []);
         let settings = settings.expect("read");
         let written = toml::to_string(&settings).expect("serializes");
         let count = |text: &str| text.lines().filter(|line| line.contains('=')).count();
         assert_eq!(count(&written), count(full), "{written}");
-        assert_eq!(settings.functions["f"].slots["s"].question.as_deref(), Some("q"));
+        assert_eq!(
+            settings.functions["f"].slots["s"].question.as_ref().and_then(|wording| wording.in_language("en")),
+            Some("q")
+        );
     }
 
     #[test]
@@ -325,11 +401,41 @@ mod tests {
 
     #[test]
     fn languages_and_zones_are_checked() {
-        let (_, found) =
-            read_all("language = 'english please'\ntime_zone = 'Europe/Berln'\n[functions.f]\nconfirm = true\n");
+        let (_, found) = read_all(
+            "language = 'english please'\ntime_zone = 'Europe/Berln'\n[functions.f]\nconfirmation = { english = 'c' }\n",
+        );
         let codes: Vec<&str> = found.iter().map(|found| found.code).collect();
-        assert_eq!(codes, ["bad-setting", "bad-setting", "no-effect-yet"]);
-        assert_eq!(found[1].hint.as_deref(), Some("did you mean `Europe/Berlin`?"));
+        assert_eq!(codes, ["bad-setting"; 3]);
+        assert_eq!(found[0].pointer, "/functions/f/confirmation/english");
+        assert_eq!(found[2].hint.as_deref(), Some("did you mean `Europe/Berlin`?"));
         assert_eq!(read_all("[a\n").1[0].line, Some(1));
+    }
+
+    #[test]
+    fn rules_are_texts_and_tables() {
+        let both = "[functions.f]\nrules = ['a < b', { check = 'c > 1', message = { de = 'Mehr als eins.' } }]\n";
+        let (settings, found) = read_all(both);
+        assert_eq!(found, []);
+        let rules = &settings.expect("read").functions["f"].rules;
+        assert_eq!(rules.iter().map(|rule| rule.check.as_str()).collect::<Vec<_>>(), ["a < b", "c > 1"]);
+        assert_eq!(rules[1].message.as_ref().and_then(|message| message.in_language("de")), Some("Mehr als eins."));
+
+        let (settings, found) = read_all(
+            "[functions.f]\nconfirm = true\nrules = ['a < b', 3, { chek = 'x' }, { check = 'y', message = 4 }]\n",
+        );
+        let codes: Vec<(&str, &str)> = found.iter().map(|found| (found.code, found.pointer.as_str())).collect();
+        assert_eq!(
+            codes,
+            [
+                ("bad-setting", "/functions/f/rules/1"),
+                ("unknown-setting", "/functions/f/rules/2/chek"),
+                ("bad-setting", "/functions/f/rules/2"),
+                ("bad-setting", "/functions/f/rules/3/message"),
+            ]
+        );
+        assert_eq!(found[1].hint.as_deref(), Some("did you mean `check`?"));
+        assert!(settings.is_some_and(|settings| settings.functions["f"].confirm));
+        assert_eq!(read_all("[functions.f]\nrules = 'a < b'\n").1.len(), 1);
+        assert_eq!(read_all("[functions.f.slots.s]\npriority = 1.5\n").1.len(), 1);
     }
 }
