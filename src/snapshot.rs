@@ -156,8 +156,8 @@ struct Shared {
     options: ModulesOptions,
     retrieve: RetrieveOptions,
     embedder: SharedEmbedder,
-    /// Embedded at the first build.
-    background: tokio::sync::OnceCell<Arc<Background>>,
+    /// By language; embedded at the first build of a module that is measured with it.
+    backgrounds: tokio::sync::Mutex<BTreeMap<&'static str, Arc<Background>>>,
     ad_hoc: AdHoc,
 }
 
@@ -173,7 +173,7 @@ impl Snapshots {
                 options,
                 retrieve,
                 embedder,
-                background: tokio::sync::OnceCell::new(),
+                backgrounds: tokio::sync::Mutex::default(),
             }),
         }
     }
@@ -247,10 +247,11 @@ impl Snapshots {
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
         let Parts { module, recognizers, aligner, validator } = parts;
         let name = &module.name;
-        let (index, indexed) = Index::build(
+        let language = module.settings.language.as_deref().unwrap_or("en");
+        let (mut index, indexed) = Index::build(
             documents(&module),
             module.functions.len(),
-            module.settings.language.as_deref().unwrap_or("en"),
+            language,
             &*self.shared.embedder,
             store,
             &self.shared.retrieve,
@@ -258,8 +259,9 @@ impl Snapshots {
         )
         .await
         .map_err(|error| not_indexed(name, error))?;
-        let background = self.background().await.map_err(|error| not_indexed(name, error))?;
+        let background = self.background(language).await.map_err(|error| not_indexed(name, error))?;
         let measured = tokio::task::spawn_blocking(move || {
+            index.adapt(&background);
             let usual_score = index.usual_score(&background);
             (index, usual_score)
         });
@@ -268,10 +270,19 @@ impl Snapshots {
         Ok((Snapshot { module, recognizers, aligner, validator, index, usual_score, shown }, indexed))
     }
 
-    async fn background(&self) -> Result<Arc<Background>, BuildError> {
-        let store = self.shared.options.index.join("background.vectors");
-        let load = || async { Background::load(&*self.shared.embedder, Some(&store)).await.map(Arc::new) };
-        self.shared.background.get_or_try_init(load).await.map(Arc::clone)
+    /// What modules of this language are measured with.
+    async fn background(&self, language: &str) -> Result<Arc<Background>, BuildError> {
+        let language = Background::language(language);
+        let mut known = self.shared.backgrounds.lock().await;
+        if let Some(background) = known.get(language) {
+            return Ok(Arc::clone(background));
+        }
+        let file =
+            if language == "en" { "background.vectors".to_owned() } else { format!("background.{language}.vectors") };
+        let store = self.shared.options.index.join(file);
+        let background = Background::load(language, &*self.shared.embedder, Some(&store)).await.map(Arc::new)?;
+        known.insert(language, Arc::clone(&background));
+        Ok(background)
     }
 
     /// Serves the prepared snapshot from the next request on; running requests finish on theirs.

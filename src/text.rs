@@ -3,10 +3,15 @@
 //! Spans count Unicode scalar values (`char`s), end exclusive, because that is what clients in every
 //! language can count; bytes stay inside this file.
 
-use std::ops::Range;
+pub mod numeral;
+pub mod script;
+
+use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+pub use script::is_unspaced;
 
 /// A half-open range of `char`s of an utterance. Serialized as `[start, end]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -140,6 +145,26 @@ impl Utterance {
         if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
     }
 
+    /// The utterance with full-width letters, digits and marks in their usual width, and one kind of hyphen, also for the
+    /// long-vowel mark that Japanese keyboards put between digits. Character for character, so that spans stay.
+    #[must_use]
+    pub fn half_width(&self) -> Cow<'_, Self> {
+        if self.text.is_ascii() {
+            return Cow::Borrowed(self);
+        }
+        let mut said: Vec<char> = self.text.chars().map(script::half_width).collect();
+        for at in 1..said.len().saturating_sub(1) {
+            let is_between_digits = said[at - 1].is_ascii_digit() && said[at + 1].is_ascii_digit();
+            if said[at] == 'ー' && is_between_digits {
+                said[at] = '-';
+            }
+        }
+        if said.iter().copied().eq(self.text.chars()) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self::new(&said.into_iter().collect::<String>()))
+    }
+
     /// The utterance as if only `span` had been said: a space stands for each other `char`, so that spans stay.
     #[must_use]
     pub fn only(&self, span: Span) -> Self {
@@ -244,6 +269,14 @@ mod tests {
         assert_eq!((span, utterance.slice(span)), (Span::new(6, 10), "Köln"));
     }
 
+    #[test]
+    fn full_width_is_made_half_width() {
+        let plain = |text: &str| Utterance::new(text).half_width().into_owned().text().to_owned();
+        assert_eq!(plain("〒１５０−０００２　Ａｂｃ！"), "〒150-0002 Abc!");
+        assert_eq!(plain("０３ー１２３４ー５６７８、タワー１"), "03-1234-5678、タワー1");
+        assert!(matches!(Utterance::new("東京 1-2-3").half_width(), Cow::Borrowed(_)));
+    }
+
     proptest! {
         #[test]
         fn folding_is_idempotent(text in "\\PC{0,40}") {
@@ -268,6 +301,14 @@ mod tests {
             prop_assert_eq!(only.len(), utterance.len());
             prop_assert_eq!(only.slice(span), utterance.slice(span));
             prop_assert_eq!(only.text().trim(), utterance.slice(span).trim());
+        }
+
+        #[test]
+        fn half_width_keeps_every_character_in_its_place(text in "[０-９ー−Ａ-ｚa-z0-9　、。東京]{0,30}|\\PC{0,30}") {
+            let utterance = Utterance::new(&text);
+            let plain = utterance.half_width();
+            prop_assert_eq!(plain.len(), utterance.len());
+            prop_assert!(matches!(plain.half_width(), Cow::Borrowed(_)));
         }
 
         #[test]

@@ -81,7 +81,7 @@ fn segments(
             continue;
         }
         let name = SlotId::from_index(index);
-        Aligner::free(slot, words, |from, to, fit| {
+        aligner.free(slot, words, |from, to, fit| {
             // What is this unlikely changes no sum; leaving it out keeps the lattice small.
             if fit > HOPELESS {
                 segments.push(Segment { slot: name, from, to, anchor: None, fit });

@@ -6,11 +6,11 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Anchor, Filling,
-    words::{Shape, is_carrier},
+    words::{Shape, is_carrier, is_particle},
 };
 use crate::{
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot, SlotId, squeeze},
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, script::is_unspaced_language},
 };
 
 /// A word of the module's vocabulary, or a slot, or an end of the sentence.
@@ -29,7 +29,7 @@ pub(super) enum Symbol {
 pub(super) struct Token {
     pub symbol: Symbol,
     pub shape: Shape,
-    /// An English function word.
+    /// An English function word, or a Japanese particle.
     pub carrier: bool,
     pub folded: String,
 }
@@ -69,8 +69,12 @@ mod weight {
 const ANCHOR: f32 = 8.5;
 /// Nats for a word of the slot's own name right beside the mention.
 const NAMED: f32 = 2.5;
-/// Words of a free value at most.
-pub(super) const LONGEST_VALUE: usize = 10;
+/// Words of a free value at most, of which most are characters in languages without spaces.
+const LONGEST_VALUE: usize = 10;
+const LONGEST_UNSPACED_VALUE: usize = 24;
+/// Words of a value of which nothing is known.
+const USUAL_LENGTH: f32 = 2.0;
+const USUAL_UNSPACED_LENGTH: f32 = 4.0;
 
 /// See [the module](super).
 #[derive(Debug, Default)]
@@ -80,6 +84,8 @@ pub struct Aligner {
     module_counts: Vec<f32>,
     module_total: f32,
     models: Vec<Model>,
+    /// The module's language puts no spaces between words.
+    is_unspaced: bool,
 }
 
 #[derive(Debug, Default)]
@@ -105,8 +111,8 @@ pub(super) struct SlotModel {
     values: HashSet<String>,
     lengths: Vec<usize>,
     /// By number of words less one: [`Self::length`], and whether a value so long was shown at all.
-    length_fits: [f32; LONGEST_VALUE],
-    lengths_shown: [bool; LONGEST_VALUE],
+    length_fits: [f32; LONGEST_UNSPACED_VALUE],
+    lengths_shown: [bool; LONGEST_UNSPACED_VALUE],
     shapes: [f32; Shape::COUNT],
     shape_total: f32,
     /// Folded words of the slot's name, and of its description.
@@ -115,7 +121,8 @@ pub(super) struct SlotModel {
 }
 
 pub(super) fn compile(module: &Module) -> Aligner {
-    let mut aligner = Aligner::default();
+    let language = module.settings.language.as_deref().unwrap_or("en");
+    let mut aligner = Aligner { is_unspaced: is_unspaced_language(language), ..Aligner::default() };
     for function in &module.functions {
         for exemplar in positive(function) {
             let distinct: HashSet<String> = literal_words(exemplar).collect();
@@ -265,8 +272,8 @@ impl Aligner {
                 let folded = fold(word);
                 Token {
                     symbol: self.symbol(&folded),
-                    shape: Shape::of(word, index == 0),
-                    carrier: is_carrier(&folded),
+                    shape: if self.is_unspaced { Shape::of_unspaced(word) } else { Shape::of(word, index == 0) },
+                    carrier: is_carrier(&folded) || (self.is_unspaced && is_particle(&folded)),
                     folded,
                 }
             })
@@ -303,17 +310,25 @@ impl Aligner {
         from: usize,
         to: usize,
     ) -> f32 {
-        let plain: f32 = words[from..to].iter().map(|word| self.unigram(model, word.symbol, word.carrier).ln()).sum();
+        let plain = |word: &Token| {
+            let plain = self.unigram(model, word.symbol, word.carrier).ln();
+            // Many characters in a row are worth little apart: what a free value would make of them must not outweigh what
+            // a recognizer makes of all.
+            let free = model.slots.iter().filter(|slot| self.is_unspaced && slot.open).map(|slot| slot.word(word));
+            free.fold(plain, f32::max)
+        };
+        let plain: f32 = words[from..to].iter().map(plain).sum();
         plain + ANCHOR * score + model.slots[slot.index()].affinity(words, from, to)
     }
 
     /// How well each run of up to [`LONGEST_VALUE`] words fits an open slot, as (from, to, fit): the number of words,
     /// their shapes, and whether they were seen in the slot's values.
-    pub(super) fn free(model: &SlotModel, words: &[Token], mut found: impl FnMut(usize, usize, f32)) {
+    pub(super) fn free(&self, model: &SlotModel, words: &[Token], mut found: impl FnMut(usize, usize, f32)) {
+        let longest = if self.is_unspaced { LONGEST_UNSPACED_VALUE } else { LONGEST_VALUE };
         let alone: Vec<f32> = words.iter().map(|word| model.word(word)).collect();
         for from in 0..words.len() {
             let mut fit = if model.off_list { weight::OFF_LIST.ln() } else { 0.0 };
-            for to in from + 1..=words.len().min(from + LONGEST_VALUE) {
+            for to in from + 1..=words.len().min(from + longest) {
                 fit += alone[to - 1];
                 let known = model.known(&words[from..to]);
                 let edges = [from, to - 1].into_iter().filter(|edge| words[*edge].carrier).count();
@@ -374,6 +389,7 @@ impl SlotModel {
                 RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => closed = true,
             }
         }
+        let is_unspaced = is_unspaced_language(module.settings.language.as_deref().unwrap_or("en"));
         let label_words = split_name(slot.label());
         let mut model = Self {
             open: exemplified
@@ -385,8 +401,8 @@ impl SlotModel {
             word_total: 0.0,
             values: HashSet::new(),
             lengths: Vec::new(),
-            length_fits: [0.0; LONGEST_VALUE],
-            lengths_shown: [false; LONGEST_VALUE],
+            length_fits: [0.0; LONGEST_UNSPACED_VALUE],
+            lengths_shown: [false; LONGEST_UNSPACED_VALUE],
             shapes: [0.0; Shape::COUNT],
             shape_total: 0.0,
             description_words: words_of(&slot.description)
@@ -404,19 +420,21 @@ impl SlotModel {
                 let folded = fold(word);
                 *model.words.entry(folded.clone().into_boxed_str()).or_default() += weight;
                 model.word_total += weight;
-                model.shapes[Shape::of(word, false) as usize] += 1.0;
+                let shape = if is_unspaced { Shape::of_unspaced(word) } else { Shape::of(word, false) };
+                model.shapes[shape as usize] += 1.0;
                 model.shape_total += 1.0;
                 whole.push(folded);
             }
             if *function == own {
                 model.lengths.push(whole.len());
             }
-            if (1..=LONGEST_VALUE).contains(&whole.len()) {
+            if (1..=LONGEST_UNSPACED_VALUE).contains(&whole.len()) {
                 model.lengths_shown[whole.len() - 1] = true;
             }
             model.values.insert(whole.join(" "));
         }
-        model.length_fits = std::array::from_fn(|less_one| model.length(less_one + 1));
+        let usual = if is_unspaced { USUAL_UNSPACED_LENGTH } else { USUAL_LENGTH };
+        model.length_fits = std::array::from_fn(|less_one| model.length(less_one + 1, usual));
         model
     }
 
@@ -448,9 +466,9 @@ impl SlotModel {
         clippy::cast_possible_wrap,
         reason = "small counts of words"
     )]
-    fn length(&self, words: usize) -> f32 {
+    fn length(&self, words: usize, usual: f32) -> f32 {
         let count = self.lengths.len() as f32;
-        let mean = (self.lengths.iter().sum::<usize>() as f32 + 2.0) / (count + 1.0);
+        let mean = (self.lengths.iter().sum::<usize>() as f32 + usual) / (count + 1.0);
         let stop = 1.0 / mean.max(1.0);
         let geometric = stop * (1.0 - stop).powi(words as i32 - 1);
         let same = self.lengths.iter().filter(|length| **length == words).count() as f32;

@@ -20,14 +20,37 @@ fn music() -> Module {
     load(directory.path(), ModuleName::new("music").expect("a name"), &Limits::default()).expect("it loads")
 }
 
+/// Who gets a parcel, and where, in a language without spaces.
+fn parcels() -> Module {
+    let directory = tempfile::tempdir().expect("a directory");
+    let schema = json!([{"name": "send", "description": "荷物を送る", "parameters": {"type": "object", "properties": {
+        "name": {"type": "string"}, "town": {"type": "string"}, "count": {"type": "string"}}}}]);
+    let exemplars = json!({"send": [
+        {"template": "<name>と申します", "utterance": "田中太郎と申します"},
+        {"template": "受取人は<name>です", "utterance": "受取人は佐藤花子です"},
+        {"template": "<town>まで届けてください", "utterance": "三軒茶屋まで届けてください"},
+        {"template": "<town>の<name>に<count>個送りたい", "utterance": "赤坂の鈴木に3個送りたい"}]});
+    for (file, text) in [
+        ("schema.json", schema.to_string()),
+        ("exemplars.json", exemplars.to_string()),
+        ("module.toml", "language = 'ja'".to_owned()),
+    ] {
+        std::fs::write(directory.path().join(file), text).expect("a file");
+    }
+    load(directory.path(), ModuleName::new("parcels").expect("a name"), &Limits::default()).expect("it loads")
+}
+
 fn slot(module: &Module, label: &str) -> SlotId {
     module.functions[0].slot_labelled(label).expect("a slot")
 }
 
 fn read(utterance: &str) -> Vec<(String, String)> {
-    let module = music();
+    read_in(&music(), utterance)
+}
+
+fn read_in(module: &Module, utterance: &str) -> Vec<(String, String)> {
     let utterance = Utterance::new(utterance);
-    Aligner::compile(&module)
+    Aligner::compile(module)
         .align(FunctionId::from_index(0), &utterance, &[])
         .into_iter()
         .map(|filling| {
@@ -50,6 +73,29 @@ fn values_never_seen_are_found_by_their_neighbours() {
 #[test]
 fn a_value_of_the_exemplars_is_known_again() {
     assert_eq!(read("could I hear Kind of Blue"), pairs(&[("album", "Kind of Blue")]));
+}
+
+#[test]
+fn values_are_found_between_literals_without_spaces() {
+    let module = parcels();
+    for (said, expected) in [
+        ("高橋健一と申します", &[("name", "高橋健一")][..]),
+        ("受取人は山本健太です", &[("name", "山本健太")]),
+        ("受取人はジョン・スミスです", &[("name", "ジョン・スミス")]),
+        ("永田町まで届けてください", &[("town", "永田町")]),
+        ("梅田の田中に5個送りたい", &[("town", "梅田"), ("name", "田中"), ("count", "5")]),
+    ] {
+        assert_eq!(read_in(&module, said), pairs(expected), "{said}");
+    }
+}
+
+#[test]
+fn an_anchor_of_many_characters_outweighs_a_free_value() {
+    let module = parcels();
+    let utterance = Utterance::new("受取人は03-1234-5678です");
+    let anchor = Anchor { slot: slot(&module, "count"), span: Span::new(4, 16), score: 1.0 };
+    let fillings = Aligner::compile(&module).align(FunctionId::from_index(0), &utterance, &[anchor]);
+    assert_eq!(fillings.iter().map(|one| (one.slot, one.span)).collect::<Vec<_>>(), [(anchor.slot, anchor.span)]);
 }
 
 #[test]

@@ -1,10 +1,13 @@
-//! Words as the model counts them.
+//! Words as the model counts them: characters and runs of katakana in Japanese, where spaces tell no words apart.
+
+use crate::text::{is_unspaced, script::is_katakana};
 
 /// What a word looks like, for values that were never seen: a year is more like another year than like a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Digits, or an English number word.
     Number,
+    /// As names are written: with a capital, in Japanese in Han and katakana.
     Capitalized,
     Plain,
 }
@@ -14,6 +17,12 @@ impl Shape {
 
     /// Share of each shape among words in general, roughly.
     pub(super) const BACKGROUND: [f32; Self::COUNT] = [0.05, 0.3, 0.6];
+
+    /// The shape of a word in a language without spaces. What holds a sentence together there is hiragana.
+    pub(super) fn of_unspaced(word: &str) -> Self {
+        let is_name = |c: char| (is_unspaced(c) && !is_hiragana(c)) || is_katakana(c);
+        if word.chars().all(is_name) { Self::Capitalized } else { Self::of(word, false) }
+    }
 
     /// The first word of a sentence has its capital for another reason.
     pub(super) fn of(word: &str, is_first: bool) -> Self {
@@ -40,6 +49,21 @@ const CARRIERS: &[&str] = &[
     "should", "show", "some", "tell", "that", "the", "there", "these", "this", "those", "to", "up", "want", "was",
     "we", "were", "what", "what's", "when", "where", "which", "who", "will", "with", "would", "you", "your",
 ];
+
+const fn is_hiragana(character: char) -> bool {
+    matches!(character, '\u{3040}'..='\u{309F}')
+}
+
+/// True for a folded Japanese particle: the same, where it is one character.
+pub(super) fn is_particle(word: &str) -> bool {
+    // が and で are folded to two code points.
+    let letter = word.strip_suffix('\u{3099}').unwrap_or(word);
+    match letter {
+        "か" | "て" => true,
+        "と" | "に" | "ね" | "は" | "へ" | "も" | "よ" | "を" => letter == word,
+        _ => false,
+    }
+}
 
 /// True for a folded English function word.
 pub(super) fn is_carrier(word: &str) -> bool {

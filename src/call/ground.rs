@@ -16,10 +16,11 @@ use text2num::Language;
 use super::{
     Coercion, Grounded, Origin, Violation, ViolationKind,
     coerce::{MONTHS, WEEKDAYS, accepts_type, choices, push_pointer, read_number, same, schemas_at, text_of},
+    in_digits,
 };
 use crate::{
     module::{Function, Slot, SlotId, SlotKind, SlotPath, Step},
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, is_unspaced, script::is_katakana},
 };
 
 /// Values of more words than this are only looked for as they stand.
@@ -625,6 +626,7 @@ impl<'a> Source<'a> {
                     self.number(number, used, language)
                 })
                 .or_else(|| self.digits(text))
+                .or_else(|| in_digits::find(&self.text, text).map(|span| (span, 0.9)))
                 .or_else(|| self.date(text, language))
                 .or_else(|| self.duration(text, language))
                 .or_else(|| self.overlap(text)),
@@ -813,8 +815,19 @@ impl<'a> Source<'a> {
                 }
             }
             self.spelt(language, &mut numbers);
+            self.kanji(&mut numbers);
             numbers
         })
+    }
+
+    /// Numbers in kanji, also with digits among them: "十二", "3万5千". In part of one, nothing is said.
+    fn kanji(&self, numbers: &mut Vec<Quantity>) {
+        for found in in_digits::counted(&self.text) {
+            numbers.retain(|other| !found.span.contains(other.span));
+            #[expect(clippy::cast_precision_loss, reason = "counts that people say")]
+            let value = found.value as f64;
+            numbers.push(Quantity { value, span: found.span, percent: false, ordinal: false });
+        }
     }
 
     /// Numbers in words, "two hundred and five", and such a number "and a half".
@@ -1049,13 +1062,10 @@ fn split_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// endings are written onto them.
 fn is_bound(text: &str, at: usize) -> bool {
     let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) else { return true };
-    !(before.is_alphanumeric() && after.is_alphanumeric()) || is_unspaced(before) || is_unspaced(after)
-}
-
-fn is_unspaced(character: char) -> bool {
-    matches!(u32::from(character),
-        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3130..=0x318F
-        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x323AF)
+    // A run of katakana is one word: "アメリカ" is not said by "ラテンアメリカ".
+    let is_one_word = is_katakana(before) && is_katakana(after);
+    !(before.is_alphanumeric() && after.is_alphanumeric())
+        || !is_one_word && (is_unspaced(before) || is_unspaced(after))
 }
 
 /// The same word, or the same with another of the common endings. Both folded.
@@ -1199,6 +1209,13 @@ mod tests {
             ("dish", json!("my"), "add it to my list", "my"),
             ("dish", json!("San Francisco, CA"), "in san francisco", "san francisco"),
             ("dish", json!("寿司"), "寿司を二つください", "寿司"),
+            ("dish", json!("アメリカ"), "北アメリカの地図", "アメリカ"),
+            ("dish", json!("神南3丁目"), "東京都渋谷区神南三丁目です", "神南三丁目"),
+            ("dish", json!("150-0002"), "〒１５０−０００２です", "１５０−０００２"),
+            ("count", json!(12), "十二個ください", "十二"),
+            ("count", json!(2500), "二千五百円です", "二千五百"),
+            ("count", json!(35000), "3万5千人", "3万5千"),
+            ("count", json!(2), "２枚です", "２"),
             ("dish", json!("blue cheese"), "make it two", "earlier: blue cheese"),
             ("dish", json!("3"), "three of them", "three"),
             ("count", json!(2), "two pizzas", "two"),
@@ -1240,6 +1257,11 @@ mod tests {
             ("dish", json!("room 12"), "the conference room"),
             ("dish", json!("Paris, Texas, United States"), "in paris"),
             ("dish", json!("!?"), "what !?"),
+            ("dish", json!("アメリカ"), "ラテンアメリカの音楽"),
+            ("dish", json!("神南3丁目"), "神南四丁目"),
+            ("count", json!(1), "一般の人"),
+            ("count", json!(2), "十二個"),
+            ("count", json!(3), "3万円"),
             ("count", json!(1), "a table please"),
             ("count", json!(3), "two or four"),
             ("count", json!(-5), "five degrees"),

@@ -181,14 +181,15 @@ fn numeric(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
     Some(Found::new(token, end, date, PERIOD))
 }
 
-/// `2026年3月1日`, `3月1日`, `三月一日`.
+/// `2026年3月1日`, `令和8年3月1日`, `3月1日`, `三月一日`, `1日`.
 fn kanji(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
-    let (first, at) = scan.cardinal(token)?;
-    let (year, month_at) = if scan.text(at) == "年" { (Some(first), at + 1) } else { (None, token) };
-    let (month, at) = scan.cardinal(month_at)?;
-    if scan.text(at) != "月" {
-        return None;
-    }
+    let (year, month_at) = match kanji_year(scan, token) {
+        Some((year, end)) => (Some(year), scan.skip(end, Sense::On)),
+        None => (None, token),
+    };
+    let Some((month, at)) = scan.cardinal(month_at).filter(|(_, end)| scan.text(*end) == "月") else {
+        return if year.is_none() { kanji_day(scan, token, today) } else { None };
+    };
     let (day, end) = match scan.cardinal(at + 1) {
         Some((day, end)) if scan.text(end) == "日" => (day, end + 1),
         _ => return Some(Found::new(token, at + 1, month_alone(today, month, year)?, VAGUE)),
@@ -196,6 +197,74 @@ fn kanji(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
     match year {
         Some(year) => Some(Found::new(token, end, date(year, month, day)?, EXACT)),
         None => Some(Found::new(token, end, next_yearly(today, month, day)?, YEAR_GUESSED)),
+    }
+}
+
+/// `2026年`, `令和8年`, `来年`, and the token behind it.
+fn kanji_year(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    let era = scan.pick(token, |sense| match sense {
+        Sense::Era(before) => Some(before),
+        _ => None,
+    });
+    let (before, at) = era.unwrap_or((0, token));
+    let (year, end) = match scan.cardinal(at) {
+        Some(found) => found,
+        None if era.is_some() && scan.text(at) == "元" => (1, at + 1),
+        None => return None,
+    };
+    (scan.text(end) == "年").then_some((before.checked_add(year)?, end + 1))
+}
+
+/// A day of this month or the next: `15日`, but not `15日間` or `三日月`.
+fn kanji_day(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let (day, end) = scan.cardinal(token).filter(|(day, end)| (1..=31).contains(day) && scan.text(*end) == "日")?;
+    let goes_on =
+        matches!(scan.text(end + 1), "間" | "後" | "前" | "目" | "以" | "分" | "本" | "月" | "中" | "程" | "ほ");
+    (!goes_on).then_some(Found::new(token, end + 1, next_monthly(today, day)?, 0.8))
+}
+
+/// `来月`, `来月5日`, `再来週の金曜日`, `今週末`, `来年3月5日`.
+fn shifted(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+    let ((unit, steps), after) = scan.pick(token, |sense| match sense {
+        Sense::Shifted { unit, steps } => Some((unit, steps)),
+        _ => None,
+    })?;
+    let at = scan.skip(after, Sense::On);
+    let alone = |date: Date| Some(Found::new(token, after, if steps == 0 { today } else { date }, PERIOD));
+    match unit {
+        Unit::Week => {
+            let monday = plus_days(monday_of(today)?, 7 * steps)?;
+            let weekday = scan.pick(at, |sense| match sense {
+                Sense::Weekday { day, .. } => Some(i64::from(day) - 1),
+                _ => None,
+            });
+            // 来週末: the end of a week is written without its first character.
+            let weekend = scan.after(at, Sense::Weekend).or_else(|| (scan.text(after) == "末").then_some(after + 1));
+            match (weekday, weekend) {
+                (Some((offset, end)), _) => Some(Found::new(token, end, plus_days(monday, offset)?, EXACT)),
+                (None, Some(end)) => Some(Found::new(token, end, plus_days(monday, 5)?.max(today), PERIOD)),
+                (None, None) => alone(monday),
+            }
+        }
+        Unit::Month => {
+            let first = today.first_of_month().checked_add(steps.months()).ok()?;
+            match scan.cardinal(at).filter(|(_, end)| scan.text(*end) == "日") {
+                Some((day, end)) => {
+                    let value = date(i64::from(first.year()), i64::from(first.month()), day)?;
+                    Some(Found::new(token, end + 1, value, EXACT))
+                }
+                None => alone(first),
+            }
+        }
+        _ => {
+            let first = today.first_of_year().checked_add(steps.years()).ok()?;
+            let within =
+                kanji(scan, at, first).filter(|found| found.score > VAGUE && found.value.year() == first.year());
+            match within {
+                Some(found) => Some(Found { start: token, ..found }),
+                None => alone(first),
+            }
+        }
     }
 }
 
@@ -228,6 +297,13 @@ fn written(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
             if !(is_clock || counts || is_verb) {
                 return dated(token, end, month, day);
             }
+        }
+        // Of "the 30th of February" no part is a date.
+        let is_of_a_day = token > 1
+            && scan.has(token - 1, Sense::Of)
+            && scan.numbers.iter().flatten().any(|number| number.ordinal && number.end == token - 1);
+        if is_of_a_day {
+            return None;
         }
         if let Some((year, end)) = year_at(scan, after) {
             return Some(Found::new(token, end, date(year, month, 1)?, VAGUE));
@@ -282,6 +358,10 @@ fn day_of_month(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date
         && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
     {
         return Some(Found::new(token, number.end, value, until.score));
+    }
+    // A day that its month does not have is none: "the 30th of February".
+    if (number.end..number.end + 2).any(|at| month_at(scan, at).is_some()) {
+        return None;
     }
     let introduced =
         token > 0 && scan.pick(token - 1, |s| matches!(s, Sense::On | Sense::Until).then_some(())).is_some();
@@ -462,6 +542,7 @@ pub(super) fn date_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Foun
         .or_else(|| written(scan, token, today))
         .or_else(|| day_of_month(scan, token, today))
         .or_else(|| period(scan, token, today))
+        .or_else(|| shifted(scan, token, today))
 }
 
 pub(super) fn dates(scan: &Scan<'_>, now: &Zoned) -> Vec<Found<Date>> {
@@ -502,7 +583,9 @@ fn datetime_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateT
     if let Some(day) = date_at(scan, token, now) {
         // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
         let mut at = day.end;
-        if let Some((_, end)) = scan.pick(at, |sense| matches!(sense, Sense::Part(_)).then_some(())) {
+        // 明日の夜
+        let part = |sense| matches!(sense, Sense::Part(_)).then_some(());
+        if let Some((_, end)) = scan.pick(at, part).or_else(|| scan.pick(scan.skip(at, Sense::On), part)) {
             at = end;
         }
         if scan.is_symbol(at, ",") {

@@ -5,7 +5,9 @@
 //! Expressions and utterances are cut into *pieces*: words of letters and digits, single characters of scripts without
 //! spaces (and Korean, whose particles are glued on), and single symbols. Spaces, hyphens, underscores, apostrophes and
 //! dots only separate pieces, so that "New-York", "new  york" and "New York" are one. Pieces are folded: case and
-//! accents don't count. An expression matches whole pieces, never within a word.
+//! accents don't count. An expression matches whole pieces, never within a word. A run of katakana is one word, too, though
+//! its pieces are characters: "アメリカ" is not in "ラテンアメリカ". It falls into several only where all of it is known:
+//! "トマトピザ" has both if lists have both.
 //!
 //! - Labels match like expressions: strings, numbers and booleans as their text.
 //! - A comma in an expression may be left out, `&` may be said "and", a hyphen or apostrophe within a word may be
@@ -27,11 +29,11 @@ use serde_json::Value;
 use super::{
     RecognizeError,
     fuzzy::FuzzyIndex,
-    scan::{continues_character, is_invisible, is_unspaced, whole_span},
+    scan::{continues_character, is_invisible, whole_span},
 };
 use crate::{
     module::{ListSpec, RecognizerId},
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, is_unspaced, script::is_katakana},
 };
 
 /// Scores: word for word; a comma, hyphen or apostrophe apart; a plural for its singular; one of several labels.
@@ -296,6 +298,7 @@ impl Lists {
                 }
             }
         }
+        Bounds::of(&pieces).admit(&mut raw);
         let mut matches = self.longest(raw);
         let fuzzy: Vec<Raw> = (0_u32..)
             .zip(&self.lists)
@@ -368,6 +371,42 @@ impl Lists {
 
     fn value(&self, raw: Raw) -> &Value {
         &self.lists[raw.list as usize].labels[raw.label as usize]
+    }
+}
+
+/// Between which pieces a match may begin or end: anywhere but within a word of katakana, unless the rest of that word
+/// is made up of other matches.
+struct Bounds {
+    /// For each piece, and the end: true if it goes on the katakana before it.
+    is_within: Vec<bool>,
+}
+
+impl Bounds {
+    fn of(pieces: &[Piece<'_>]) -> Self {
+        let first = |piece: &Piece<'_>| piece.text.chars().next().is_some_and(is_katakana);
+        let goes_on = |pair: &[Piece<'_>]| {
+            first(&pair[0]) && first(&pair[1]) && pair[0].start + pair[0].text.len() == pair[1].start
+        };
+        let within = pieces.windows(2).map(goes_on);
+        Self { is_within: std::iter::once(false).chain(within).chain([false]).collect() }
+    }
+
+    /// Keeps the matches that cut no word of katakana.
+    fn admit(&self, found: &mut Vec<Raw>) {
+        if !self.is_within.contains(&true) {
+            return;
+        }
+        let mut may_begin: Vec<bool> = self.is_within.iter().map(|within| !within).collect();
+        let mut may_end = may_begin.clone();
+        found.sort_unstable_by_key(|one| one.start);
+        for one in found.iter() {
+            may_begin[one.end] |= may_begin[one.start];
+        }
+        found.sort_unstable_by_key(|one| std::cmp::Reverse(one.end));
+        for one in found.iter() {
+            may_end[one.start] |= may_end[one.end];
+        }
+        found.retain(|one| may_begin[one.start] && may_end[one.end]);
     }
 }
 

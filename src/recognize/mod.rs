@@ -15,7 +15,7 @@ use self::{
     contact::{Contact, Contacts},
     lexicon::{Lexicon, Negating, Sense},
     list::Lists,
-    pattern::Patterns,
+    pattern::{Haystack, Patterns},
     scan::{Found, Scan},
 };
 use crate::{
@@ -141,14 +141,19 @@ impl Recognizers {
         for found in self.lists.matches(utterance) {
             mentions.push(mention(found.recognizer, found.span, found.value.clone(), found.score));
         }
-        for (recognizer, patterns) in &self.patterns {
-            for bytes in patterns.matches(utterance) {
-                let value = Value::from(&utterance.text()[bytes.clone()]);
-                mentions.push(mention(*recognizer, utterance.span_of_bytes(bytes), value, 1.0));
+        // The same places: a value is written in the usual width, what was said stays as it is.
+        let plain = utterance.half_width();
+        if !self.patterns.is_empty() {
+            let haystack = Haystack::new(&plain);
+            for (recognizer, patterns) in &self.patterns {
+                for bytes in patterns.matches(&haystack) {
+                    let value = Value::from(&plain.text()[bytes.clone()]);
+                    mentions.push(mention(*recognizer, plain.span_of_bytes(bytes), value, 1.0));
+                }
             }
         }
         if let Some(builtins) = &self.builtins {
-            for (builtin, readings) in builtins.read(utterance, context) {
+            for (builtin, readings) in builtins.read(&plain, context) {
                 let Some((_, recognizers)) = builtins.used.iter().find(|(used, _)| *used == builtin) else { continue };
                 for reading in readings {
                     mentions.extend(

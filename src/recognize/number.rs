@@ -15,6 +15,7 @@ use super::{
     lexicon::Sense,
     scan::{Found, Scan, TokenKind},
 };
+use crate::text::numeral;
 
 /// Number words that one number may have at most; a number of more words than that is read as several.
 const MOST_WORDS: usize = 20;
@@ -109,9 +110,10 @@ fn signed(scan: &Scan<'_>, token: usize, last_end: usize, mut number: Number) ->
 
 fn number_at(scan: &Scan<'_>, token: usize) -> Option<Number> {
     let mut number = match scan.kind(token)? {
-        TokenKind::Digits => digits(scan, token)?,
+        TokenKind::Digits => kanji(scan, token).or_else(|| digits(scan, token))?,
         TokenKind::Word => dozens(scan, token)
             .or_else(|| kanji(scan, token))
+            .or_else(|| counted(scan, token))
             .or_else(|| scan.lexicon.number_words.as_ref().and_then(|language| words(scan, language, token)))?,
         TokenKind::Symbol => return None,
     };
@@ -169,6 +171,15 @@ fn dozens(scan: &Scan<'_>, token: usize) -> Option<Number> {
         return Some(Number::whole(token, end, 12, false));
     }
     scan.after(counted, Sense::Couple).map(|end| Number { score: 0.7, ..Number::whole(token, end, 2, false) })
+}
+
+/// ひとつ, ふたり.
+fn counted(scan: &Scan<'_>, token: usize) -> Option<Number> {
+    let (count, end) = scan.pick(token, |sense| match sense {
+        Sense::Count(count) => Some(count),
+        _ => None,
+    })?;
+    Some(Number { score: 0.9, ..Number::whole(token, end, count, false) })
 }
 
 fn digits(scan: &Scan<'_>, token: usize) -> Option<Number> {
@@ -397,54 +408,16 @@ fn single_one(scan: &Scan<'_>, token: usize) -> f32 {
     if next_is_noun { 1.0 } else { 0.6 }
 }
 
-/// Kanji numerals, where the language has them or a character of the calendar or clock follows.
+/// Kanji numerals, where the language has them or a counter follows; also mixed with digits (3万5千).
 fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
-    let (mut total, mut section, mut digit): (i64, i64, Option<i64>) = (0, 0, None);
-    let mut end = first;
-    while end < first + MOST_WORDS {
-        match kanji_value(scan.text(end)) {
-            Some(value @ 0..=9) => digit = Some(digit.unwrap_or(0).checked_mul(10)?.checked_add(value)?),
-            Some(unit @ (10 | 100 | 1_000)) => {
-                section = section.checked_add(digit.take().unwrap_or(1).checked_mul(unit)?)?;
-            }
-            Some(unit) => {
-                let below = section.checked_add(digit.take().unwrap_or(0))?;
-                total = total.checked_add(below.max(1).checked_mul(unit)?)?;
-                section = 0;
-            }
-            None => break,
-        }
-        end += 1;
-    }
-    let counted = matches!(
-        scan.text(end),
-        "年" | "月" | "日" | "時" | "分" | "秒" | "円" | "個" | "名" | "人" | "枚" | "つ" | "本" | "歳"
-    );
-    let value = total.checked_add(section)?.checked_add(digit.unwrap_or(0))?;
+    let glued = (first..scan.len()).take_while(|token| *token == first || scan.is_glued(*token));
+    let numeral = numeral::read(glued.map(|token| scan.text(token))).filter(|numeral| numeral.has_kanji)?;
+    let end = first + numeral.pieces;
     // Within a word (一般, 三菱) a numeral is no number.
-    (end > first && (counted || (scan.lexicon.kanji_numbers && end > first + 1)))
-        .then(|| Number { score: 0.9, ..Number::whole(first, end, value, false) })
-}
-
-fn kanji_value(character: &str) -> Option<i64> {
-    Some(match character {
-        "〇" | "零" => 0,
-        "一" => 1,
-        "二" => 2,
-        "三" => 3,
-        "四" => 4,
-        "五" => 5,
-        "六" => 6,
-        "七" => 7,
-        "八" => 8,
-        "九" => 9,
-        "十" => 10,
-        "百" => 100,
-        "千" => 1_000,
-        "万" => 10_000,
-        "億" => 100_000_000,
-        _ => return None,
-    })
+    let is_number = numeral::is_counter(scan.text(end), scan.text(end + 1))
+        || (scan.lexicon.kanji_numbers && (numeral.pieces > 1 || scan.kind(end) != Some(TokenKind::Word)));
+    let stands_free = first == 0 || scan.kind(first - 1) != Some(TokenKind::Digits) || !scan.is_glued(first);
+    (is_number && stands_free).then(|| Number { score: 0.9, ..Number::whole(first, end, numeral.value, false) })
 }
 
 /// Whole numbers that count something.

@@ -11,7 +11,7 @@ use super::{
     lexicon::{Lexicon, Sense},
     number::{self, Number},
 };
-use crate::text::{Span, Utterance};
+use crate::text::{Span, Utterance, is_unspaced, script::is_katakana};
 
 /// What a token is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,15 +31,6 @@ pub(super) struct Token {
     pub(super) bytes: Range<usize>,
     /// True if nothing lies between it and the token before.
     pub(super) glued: bool,
-}
-
-/// True for letters of scripts that are written without spaces between words (or, as Korean, with suffixes glued on).
-pub(super) const fn is_unspaced(character: char) -> bool {
-    matches!(character,
-        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}' | '\u{1780}'..='\u{17FF}'
-        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FA}' | '\u{30FC}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}'
-        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}')
 }
 
 /// True for what only makes sense after another character: marks, and the vowels and finals of a Korean syllable.
@@ -156,7 +147,7 @@ impl<'a> Scan<'a> {
                         .iter()
                         .zip(&tokens[start + 1..end])
                         .all(|(word, token)| folded[token.bytes.clone()] == **word);
-                if fits {
+                if fits && !cuts_katakana(folded, &tokens, start, end) {
                     senses.push((index(end), phrase.sense));
                 }
             }
@@ -276,6 +267,14 @@ impl<'a> Scan<'a> {
         }
         found
     }
+}
+
+/// True if a word of katakana goes on before or behind these tokens: ドル of ドルフィン.
+fn cuts_katakana(folded: &str, tokens: &[Token], start: usize, end: usize) -> bool {
+    let is = |token: &Token| folded[token.bytes.clone()].chars().next().is_some_and(is_katakana);
+    let goes_on =
+        |at: usize| at > 0 && tokens.get(at).is_some_and(|token| token.glued && is(token)) && is(&tokens[at - 1]);
+    goes_on(start) || goes_on(end)
 }
 
 fn index(index: usize) -> u32 {

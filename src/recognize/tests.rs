@@ -8,6 +8,8 @@ use serde_json::json;
 use super::*;
 use crate::module::{Instance, ListSpec, ModuleName, PatternSpec, Recognizer, Settings};
 
+mod japanese;
+
 fn module(language: &str, recognizers: Vec<(&str, RecognizerKind)>) -> Module {
     Module {
         name: ModuleName::new("test").expect("a name"),

@@ -274,7 +274,11 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>) -> Option<Found<T
         }
         return None;
     }
-    if let Some(after) = scan.after(end, Sense::OClock) {
+    // 時 of 時間 is a length.
+    let is_length = |after: usize| {
+        scan.pick(end, |sense| matches!(sense, Sense::Unit(_)).then_some(())).is_some_and(|(_, unit)| unit > after)
+    };
+    if let Some(after) = scan.after(end, Sense::OClock).filter(|after| !is_length(*after)) {
         // "15h30", "8 Uhr 15", "3時半", "3時30分"
         if let Some(after) = scan.after(after, Sense::HalfBehind) {
             return finish(scan, token, after, (hour, 30, 0), leading_zero, FULL);

@@ -13,13 +13,17 @@ use super::{
 };
 use crate::embed::{Embedder, Purpose};
 
-/// One sentence a line.
-const TEXTS: &str = include_str!("background.txt");
+/// The sentences by the language of the modules that they measure, one a line; the first are for all other languages.
+///
+/// A module in a language that shares no letters with English would find nothing in English sentences, and so take
+/// everything that is said in its own for its business.
+const TEXTS: [(&str, &str); 2] = [("en", include_str!("background.txt")), ("ja", include_str!("background.ja.txt"))];
 
-/// The sentences with their vectors.
+/// The sentences of one language with their vectors.
 #[derive(Debug, Clone)]
 pub struct Background {
     sentences: Vec<Sentence>,
+    clarity: f32,
 }
 
 #[derive(Debug, Clone)]
@@ -30,50 +34,100 @@ struct Sentence {
 }
 
 impl Background {
-    /// Embeds what the file at `store` does not hold already. A file that cannot be written costs time at the next
-    /// start, nothing else.
+    /// The language whose sentences measure modules of the language that a BCP 47 tag names.
+    #[must_use]
+    pub fn language(tag: &str) -> &'static str {
+        let primary = tag.split(['-', '_']).next().unwrap_or_default();
+        TEXTS.iter().map(|(language, _)| *language).find(|known| known.eq_ignore_ascii_case(primary)).unwrap_or("en")
+    }
+
+    /// The sentences of one of the languages that [`Self::language`] gives. Embeds what the file at `store` does not hold
+    /// already. A file that cannot be written costs time at the next start, nothing else.
     ///
     /// # Errors
     /// If the embedder fails.
-    pub async fn load(embedder: &dyn Embedder, store: Option<&Path>) -> Result<Self, BuildError> {
+    pub async fn load(language: &str, embedder: &dyn Embedder, store: Option<&Path>) -> Result<Self, BuildError> {
+        let own = texts(language);
         let store = store.map(|path| Store::new(path, embedder.identity(), embedder.dimensions()));
         let mut vectors = store.as_ref().map(Store::load).unwrap_or_default();
         let before = vectors.len();
-        let symmetric = embed(embedder, Purpose::Symmetric, &mut vectors).await?;
+        let symmetric = embed(own, embedder, Purpose::Symmetric, &mut vectors).await?;
         let asymmetric = if embedder.is_symmetric() {
             symmetric.clone()
         } else {
-            embed(embedder, Purpose::Query, &mut vectors).await?
+            embed(own, embedder, Purpose::Query, &mut vectors).await?
+        };
+        let clarity = if own == TEXTS[0].1 {
+            1.0
+        } else {
+            let english = embed(TEXTS[0].1, embedder, Purpose::Symmetric, &mut vectors).await?;
+            clarity(&symmetric, &english)
         };
         if let Some(store) = store.filter(|_| vectors.len() > before) {
             store.save(&vectors);
         }
-        let sentences = TEXTS
+        let sentences = own
             .lines()
             .zip(symmetric.into_iter().zip(asymmetric))
             .map(|(text, (symmetric, asymmetric))| Sentence { text, symmetric, asymmetric })
             .collect();
-        Ok(Self { sentences })
+        Ok(Self { sentences, clarity })
+    }
+
+    /// How well the embedder tells unlike sentences of this language apart, against how well it does so in English: 0 if
+    /// it takes all for the same, 1 at least as well. A model that never learned a language sees little but its letters.
+    #[must_use]
+    pub const fn clarity(&self) -> f32 {
+        self.clarity
     }
 }
 
+/// The sentences in the language that a BCP 47 tag names, if there are any.
+pub(super) fn sentences_in(tag: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let primary = tag.split(['-', '_']).next().unwrap_or_default();
+    let own = TEXTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(primary));
+    own.map(|(_, texts)| texts.lines())
+}
+
+fn texts(language: &str) -> &'static str {
+    TEXTS.iter().find(|(known, _)| *known == language).map_or(TEXTS[0].1, |(_, texts)| texts)
+}
+
+/// The distance between any two of these sentences on average, against that of English ones.
+fn clarity(vectors: &[Vec<f32>], english: &[Vec<f32>]) -> f32 {
+    let (own, usual) = (1.0 - mean_cosine(vectors), 1.0 - mean_cosine(english));
+    if usual > f32::EPSILON { (own / usual).clamp(0.0, 1.0) } else { 1.0 }
+}
+
+/// Over all pairs of unit vectors.
+#[expect(clippy::cast_precision_loss, reason = "some sixty sentences")]
+fn mean_cosine(vectors: &[Vec<f32>]) -> f32 {
+    let mut total = 0.0;
+    for (at, one) in vectors.iter().enumerate() {
+        total += vectors[..at].iter().map(|other| one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>()).sum::<f32>();
+    }
+    let pairs = vectors.len() * vectors.len().saturating_sub(1) / 2;
+    total / pairs.max(1) as f32
+}
+
 async fn embed(
+    texts: &str,
     embedder: &dyn Embedder,
     purpose: Purpose,
     vectors: &mut HashMap<Key, Vec<f32>>,
 ) -> Result<Vec<Vec<f32>>, BuildError> {
     let missing: Vec<String> =
-        TEXTS.lines().filter(|text| !vectors.contains_key(&Key::new(purpose, text))).map(str::to_owned).collect();
+        texts.lines().filter(|text| !vectors.contains_key(&Key::new(purpose, text))).map(str::to_owned).collect();
     if !missing.is_empty() {
         let made = embedder.embed(missing.clone(), purpose).await.map_err(BuildError::Embed)?;
         vectors.extend(missing.iter().zip(made).map(|(text, vector)| (Key::new(purpose, text), vector)));
     }
-    Ok(TEXTS.lines().map(|text| vectors.get(&Key::new(purpose, text)).cloned().unwrap_or_default()).collect())
+    Ok(texts.lines().map(|text| vectors.get(&Key::new(purpose, text)).cloned().unwrap_or_default()).collect())
 }
 
 impl Index {
     /// The score that the best function usually gets for what is none of its business, 0 to 1: the median over the
-    /// background.
+    /// background, and a little more where words count for most.
     #[must_use]
     pub fn usual_score(&self, background: &Background) -> f32 {
         let mut scores: Vec<f32> = background
@@ -86,6 +140,29 @@ impl Index {
             })
             .collect();
         scores.sort_by(f32::total_cmp);
-        scores.get(scores.len() / 2).copied().unwrap_or_default()
+        scores.get(scores.len() / 2).copied().unwrap_or_default() + self.shares.reach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_language_is_measured_with_its_own_sentences_or_english_ones() {
+        assert_eq!(["ja-JP", "JA", "en", "de", ""].map(Background::language), ["ja", "ja", "en", "en", "en"]);
+        for (language, texts) in TEXTS {
+            assert_eq!(texts.lines().count(), 64, "{language}");
+        }
+        assert!(sentences_in("de").is_none() && sentences_in("ja").is_some());
+    }
+
+    #[test]
+    fn sentences_that_all_look_alike_are_unclear() {
+        let apart = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
+        let alike = vec![vec![1.0, 0.0], vec![0.8, 0.6]];
+        assert!((clarity(&apart, &apart) - 1.0).abs() < 1e-6);
+        assert!((clarity(&alike, &apart) - 0.2).abs() < 1e-6);
+        assert!((clarity(&apart, &[]) - 1.0).abs() < 1e-6, "nothing to compare with");
     }
 }

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Document, Source};
-use crate::module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step};
+use super::{Document, Source, values};
+use crate::{
+    module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step},
+    text::script,
+};
 
 /// Choices of one slot that its function's description repeats; more would drown the rest.
 const CHOICES: usize = 12;
@@ -16,10 +19,11 @@ const CHOICES: usize = 12;
 ///
 /// An exemplar that kept its `utterance` is embedded and indexed as that sentence (it is far nearer to what people say
 /// than a template: 91 against 79 % of functions right by the embedding alone), otherwise as its template with slots
-/// as the words of their names.
+/// as the words of their names. In a language without spaces BM25 sees the template, with [`values`] for slots.
 #[must_use]
 pub fn documents(module: &Module) -> Vec<Document> {
     let mut documents = Vec::new();
+    let is_unspaced = script::is_unspaced_language(module.settings.language.as_deref().unwrap_or("en"));
     for id in module.function_ids() {
         let function = module.function(id);
         let short = described(function, |_| String::new());
@@ -33,12 +37,12 @@ pub fn documents(module: &Module) -> Vec<Document> {
             documents.push(document(String::new(), short));
         }
         for (index, exemplar) in function.exemplars.iter().enumerate() {
-            let text = spoken(exemplar);
+            let dense = spoken(exemplar);
             documents.push(Document {
                 function: id,
                 source: Source::Exemplar { id: ExemplarId::from_index(index), mode: exemplar.mode },
-                lexical: text.clone(),
-                dense: text,
+                lexical: if is_unspaced { values::of_template(function, exemplar) } else { dense.clone() },
+                dense,
             });
         }
     }

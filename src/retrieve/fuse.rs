@@ -18,6 +18,18 @@ const LEXICAL_OF_EXEMPLAR: f32 = 0.25;
 /// Share of BM25 in a description's score.
 const LEXICAL_OF_DESCRIPTION: f32 = 0.3;
 
+/// What both shares grow to in a language of which the embedder sees nothing but letters; on the way there they grow
+/// straight. Chosen on the Japanese cases of the module `delivery` and 38 sentences about other things, with a model that
+/// knows English only: from 0.7 to 1 no function is found less often.
+const LEXICAL_WHERE_BLIND: f32 = 0.8;
+/// How much further the scores of sentences about other things reach above their median there: words that happen to be
+/// shared are a larger part of them. Without it 71 % of those sentences are told from requests, with it 84 %.
+const REACH_WHERE_BLIND: f32 = 0.04;
+/// The clarity (see [`super::Background::clarity`]) from which on the embedder counts in full, and up to which not at all.
+/// The bundled model has 0.50 in Japanese.
+const CLEAR: f32 = 0.8;
+const BLIND: f32 = 0.5;
+
 /// Share of the description in the score of a function that also has exemplars.
 const DESCRIPTION: f32 = 0.15;
 
@@ -27,6 +39,47 @@ const LIFT: f32 = 0.15;
 
 /// How much nearer than its nearest negative exemplar a function's nearest positive one must be to keep its full score.
 const CLEARANCE: f32 = 0.1;
+
+/// How much words count beside vectors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shares {
+    exemplar: f32,
+    description: f32,
+    /// See [`REACH_WHERE_BLIND`].
+    pub(super) reach: f32,
+}
+
+impl Default for Shares {
+    fn default() -> Self {
+        Self { exemplar: LEXICAL_OF_EXEMPLAR, description: LEXICAL_OF_DESCRIPTION, reach: 0.0 }
+    }
+}
+
+impl Shares {
+    /// For an embedder that tells texts apart with this clarity, 0 to 1.
+    #[must_use]
+    pub(super) fn with_clarity(clarity: f32) -> Self {
+        let unseen = ((CLEAR - clarity) / (CLEAR - BLIND)).clamp(0.0, 1.0);
+        let usual = Self::default();
+        Self {
+            exemplar: mix(usual.exemplar, LEXICAL_WHERE_BLIND, unseen),
+            description: mix(usual.description, LEXICAL_WHERE_BLIND, unseen),
+            reach: REACH_WHERE_BLIND * unseen,
+        }
+    }
+
+    /// The score of one exemplar; may be slightly under 0.
+    #[must_use]
+    pub(super) fn exemplar_score(self, dense: f32, lexical: f32) -> f32 {
+        mix(dense, lexical, self.exemplar)
+    }
+
+    /// The score of one description; may be slightly under 0.
+    #[must_use]
+    pub(super) fn description_score(self, dense: f32, lexical: f32) -> f32 {
+        mix(dense, lexical, self.description)
+    }
+}
 
 /// What one function's exemplars say, negative ones aside.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -64,12 +117,12 @@ impl Signals {
     ///
     /// 0 if a negative exemplar is at least as near as every positive one.
     #[must_use]
-    pub(super) fn score(&self) -> f32 {
-        let description = self.description.map(|found| description_score(found.dense, found.lexical));
+    pub(super) fn score(&self, shares: Shares) -> f32 {
+        let description = self.description.map(|found| shares.description_score(found.dense, found.lexical));
         let score = match (self.exemplars, description) {
             (Some(found), described) => {
                 let dense = f32::midpoint(found.dense, found.centroid);
-                let shown = mix(dense, found.lexical, LEXICAL_OF_EXEMPLAR);
+                let shown = shares.exemplar_score(dense, found.lexical);
                 described.map_or(shown, |described| mix(shown, described, DESCRIPTION))
             }
             (None, Some(described)) => lifted(described),
@@ -83,18 +136,6 @@ impl Signals {
         };
         (score * kept).clamp(0.0, 1.0)
     }
-}
-
-/// The score of one exemplar; may be slightly under 0.
-#[must_use]
-pub(super) fn exemplar_score(dense: f32, lexical: f32) -> f32 {
-    mix(dense, lexical, LEXICAL_OF_EXEMPLAR)
-}
-
-/// The score of one description; may be slightly under 0.
-#[must_use]
-pub(super) fn description_score(dense: f32, lexical: f32) -> f32 {
-    mix(dense, lexical, LEXICAL_OF_DESCRIPTION)
 }
 
 fn mix(one: f32, other: f32, share_of_other: f32) -> f32 {
@@ -166,19 +207,35 @@ mod tests {
     fn exemplars(dense: f32, lexical: f32) -> Signals {
         Signals {
             exemplars: Some(ExemplarSignals { dense, centroid: dense, lexical }),
-            nearest_positive: Some(exemplar_score(dense, lexical)),
+            nearest_positive: Some(Shares::default().exemplar_score(dense, lexical)),
             ..Signals::default()
         }
+    }
+
+    #[test]
+    fn words_count_for_more_where_the_embedder_sees_less() {
+        assert_eq!(Shares::with_clarity(1.0), Shares::default());
+        assert_eq!(Shares::with_clarity(CLEAR), Shares::default());
+        let [blind, half] = [0.3, 0.65].map(Shares::with_clarity);
+        assert!(blind.exemplar_score(0.9, 0.1) < half.exemplar_score(0.9, 0.1));
+        assert!(half.exemplar_score(0.9, 0.1) < Shares::default().exemplar_score(0.9, 0.1));
+        assert!(blind.reach > half.reach && half.reach > 0.0);
     }
 
     #[test]
     fn a_nearer_negative_exemplar_wins() {
         let plain = exemplars(0.7, 0.5);
         let beside = |negative| Signals { nearest_negative: Some(negative), ..plain };
-        assert!(plain.score() > 0.6);
-        assert!((beside(0.2).score() - plain.score()).abs() < 1e-6, "a far one changes nothing");
-        assert!(beside(0.66).score() == 0.0);
-        assert!(beside(0.6).score() > 0.0 && beside(0.6).score() < plain.score());
+        assert!(plain.score(Shares::default()) > 0.6);
+        assert!(
+            (beside(0.2).score(Shares::default()) - plain.score(Shares::default())).abs() < 1e-6,
+            "a far one changes nothing"
+        );
+        assert!(beside(0.66).score(Shares::default()) == 0.0);
+        assert!(
+            beside(0.6).score(Shares::default()) > 0.0
+                && beside(0.6).score(Shares::default()) < plain.score(Shares::default())
+        );
     }
 
     #[test]
@@ -188,17 +245,17 @@ mod tests {
             nearest_negative: negative,
             ..Signals::default()
         };
-        assert!(described(Some(0.1)).score() > 0.5);
-        assert!(described(Some(0.9)).score() == 0.0);
-        assert!(Signals { nearest_negative: Some(0.1), ..Signals::default() }.score() == 0.0);
+        assert!(described(Some(0.1)).score(Shares::default()) > 0.5);
+        assert!(described(Some(0.9)).score(Shares::default()) == 0.0);
+        assert!(Signals { nearest_negative: Some(0.1), ..Signals::default() }.score(Shares::default()) == 0.0);
     }
 
     #[test]
     fn an_equal_description_loses_to_exemplars_only_by_a_little() {
         let described =
             Signals { description: Some(DescriptionSignals { dense: 0.45, lexical: 0.4 }), ..Signals::default() };
-        assert!(described.score() > exemplars(0.45, 0.4).score());
-        assert!(described.score() < exemplars(0.65, 0.5).score());
+        assert!(described.score(Shares::default()) > exemplars(0.45, 0.4).score(Shares::default()));
+        assert!(described.score(Shares::default()) < exemplars(0.65, 0.5).score(Shares::default()));
     }
 
     proptest! {
@@ -230,10 +287,10 @@ mod tests {
             let signals = |dense: f32| Signals {
                 exemplars: Some(ExemplarSignals { dense, centroid, lexical }),
                 description: described.map(|(dense, lexical)| DescriptionSignals { dense, lexical }),
-                nearest_positive: Some(exemplar_score(dense, lexical)),
+                nearest_positive: Some(Shares::default().exemplar_score(dense, lexical)),
                 nearest_negative: negative,
             };
-            let (less, more) = (signals(dense).score(), signals(dense + more).score());
+            let (less, more) = (signals(dense).score(Shares::default()), signals(dense + more).score(Shares::default()));
             prop_assert!((0.0..=1.0).contains(&less) && less <= more + 1e-6);
         }
 

@@ -15,8 +15,11 @@ use tantivy::{
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::fuse;
-use crate::text::fold;
+use super::{background, fuse, values};
+use crate::text::{
+    fold, is_unspaced,
+    script::{is_han, is_unspaced_language},
+};
 
 /// How soon repetition of a term stops counting (Okapi's usual value).
 const K1: f32 = 1.2;
@@ -36,8 +39,8 @@ const ARENA_BYTES: usize = 15_000_000;
 #[error("the lexical index could not be built: {0}")]
 pub struct LexicalError(#[from] tantivy::TantivyError);
 
-/// Turns text into terms: words, folded and stemmed by language; single characters and pairs in scripts that do not
-/// put spaces between words.
+/// Turns text into terms: words, folded and stemmed by language; pairs of characters, and single Han, in scripts that do
+/// not put spaces between words.
 pub struct Analyzer {
     stemmer: Option<Stemmer>,
 }
@@ -83,6 +86,7 @@ impl Analyzer {
             }
         }
         take_characters(&text, &mut take);
+        text.chars().filter(|character| values::is_placeholder(*character)).for_each(|kind| take(kind.to_string()));
     }
 
     fn take_word(&self, word: &str, take: &mut impl FnMut(String)) {
@@ -94,38 +98,23 @@ impl Analyzer {
     }
 }
 
-/// Each character of a run of unspaced script, and each pair of neighbours. Runs go across word bounds, which are
-/// guesses in these scripts.
+/// Each pair of neighbours in a run of unspaced script, and each character that means something by itself: Han, or one
+/// that stands alone. Runs go across word bounds, which are guesses in these scripts.
+///
+/// Kana, Thai and Hangul are letters: counted one by one, they made half of the terms of a sentence and told nothing
+/// (99.3 against 100 % AUROC of in and out of scope in the module `delivery`).
 fn take_characters(text: &str, take: &mut impl FnMut(String)) {
-    let mut before: Option<char> = None;
-    for character in text.chars() {
-        if !is_unspaced(character) {
-            before = None;
-            continue;
+    let characters: Vec<char> = text.chars().collect();
+    for (at, &character) in characters.iter().enumerate().filter(|(_, character)| is_unspaced(**character)) {
+        let before = at.checked_sub(1).map(|before| characters[before]).filter(|before| is_unspaced(*before));
+        let is_alone = before.is_none() && !characters.get(at + 1).is_some_and(|next| is_unspaced(*next));
+        if is_alone || is_han(character) {
+            take(character.to_string());
         }
-        take(character.to_string());
         if let Some(before) = before {
             take([before, character].iter().collect());
         }
-        before = Some(character);
     }
-}
-
-/// True for letters of scripts that write no spaces between words, and of Korean, whose spaced words carry endings.
-const fn is_unspaced(character: char) -> bool {
-    matches!(character,
-        '\u{0E01}'..='\u{0EFF}' // Thai, Lao
-        | '\u{1000}'..='\u{109F}' // Myanmar
-        | '\u{1100}'..='\u{11FF}' // Hangul letters
-        | '\u{1780}'..='\u{17FF}' // Khmer
-        | '\u{3005}'..='\u{3007}'
-        | '\u{3041}'..='\u{30FF}' // kana
-        | '\u{31F0}'..='\u{31FF}'
-        | '\u{3400}'..='\u{4DBF}' // Han
-        | '\u{4E00}'..='\u{9FFF}'
-        | '\u{AC00}'..='\u{D7AF}' // Hangul syllables
-        | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}')
 }
 
 const fn straight(character: char) -> char {
@@ -140,18 +129,22 @@ pub(super) struct Lexical {
     analyzer: Analyzer,
     /// `None` if no text had a term.
     postings: Option<(std::sync::Arc<InvertedIndexReader>, Field)>,
-    /// `K1 * (1 - B + B * length / mean length)` of each document.
+    /// `K1 * (1 - B + B * length / mean length)` of each document, and of each text that is only there to be counted.
     norms: Vec<f32>,
-    /// Documents with at least one term.
+    /// How many of them can be found.
+    documents: usize,
+    /// Texts with at least one term.
     counted: usize,
 }
 
 impl Lexical {
-    /// Document `i` is the `i`-th text; an empty one is never found and does not count.
+    /// Document `i` is the `i`-th text; an empty one is never found and does not count. Where characters are terms, some
+    /// dozens of exemplars say little of which of them are common: the sentences about other things are counted too.
     ///
     /// # Errors
     /// If tantivy fails.
     pub(super) fn build<'a>(texts: impl Iterator<Item = &'a str>, language: &str) -> Result<Self, LexicalError> {
+        let common = if is_unspaced_language(language) { background::sentences_in(language) } else { None };
         let analyzer = Analyzer::new(language);
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default()
@@ -164,6 +157,9 @@ impl Lexical {
         let mut writer =
             tantivy::Index::builder().schema(schema.build()).single_segment_index_writer(directory, ARENA_BYTES)?;
         let mut lengths = Vec::new();
+        let mut documents = 0;
+        let texts =
+            texts.inspect(|_| documents += 1).chain(common.into_iter().flatten().map(|text| -> &'a str { text }));
         for text in texts {
             let mut tokens = Vec::new();
             analyzer.terms(text, |text| tokens.push(Token { position: tokens.len(), text, ..Token::default() }));
@@ -180,7 +176,7 @@ impl Lexical {
             let searcher = reader.searcher();
             Some((searcher.segment_reader(0).inverted_index(field)?, field))
         };
-        Ok(Self { analyzer, postings, norms: norms(&lengths, counted), counted })
+        Ok(Self { analyzer, postings, norms: norms(&lengths, counted), documents, counted })
     }
 
     /// The distinct terms of a query, for every index of the same language.
@@ -230,6 +226,7 @@ impl Lexical {
                 found.advance();
             }
         }
+        scores.truncate(self.documents);
         let best = scores.iter().copied().fold(0.0, f32::max);
         let scale = fuse::lexical_scale(best, of_itself);
         scores.iter_mut().for_each(|score| *score = (*score * scale).min(1.0));
@@ -273,10 +270,11 @@ mod tests {
     #[test]
     fn unspaced_scripts_give_characters_and_pairs() {
         assert_eq!(terms("ja", "東京 へ"), ["東", "京", "東京", "へ"]);
-        assert_eq!(terms("ja", "ガム"), ["ガ", "ム", "ガム"]);
-        assert_eq!(terms("ko", "한국"), ["한", "국", "한국"]);
+        assert_eq!(terms("ja", "ガム と"), ["ガム", "と"]);
+        assert_eq!(terms("ja", "荷物を"), ["荷", "物", "荷物", "物を"]);
+        assert_eq!(terms("ko", "한국"), ["한국"]);
         assert_eq!(terms("zh", "订 pizza"), ["pizza", "订"]);
-        assert_eq!(terms("th", "ไป"), ["ไ", "ป", "ไป"]);
+        assert_eq!(terms("th", "ไป"), ["ไป"]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod lexical;
 mod store;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod values;
 mod vector;
 
 pub use background::Background;
@@ -27,7 +28,7 @@ pub use documents::{documents, name_words};
 pub use fuse::{DescriptionSignals, ExemplarSignals};
 pub use lexical::{Analyzer, LexicalError};
 
-use fuse::{BestMean, POOLED, Signals};
+use fuse::{BestMean, POOLED, Shares, Signals};
 use graph::Graph;
 use lexical::Lexical;
 use store::{Key, Store};
@@ -167,6 +168,7 @@ pub struct Index {
     has_negative: Vec<bool>,
     graph: Option<Graph>,
     functions: usize,
+    shares: Shares,
     options: RetrieveOptions,
 }
 
@@ -340,7 +342,13 @@ impl Index {
             }
             None
         };
-        Ok(Self { descriptions, exemplars, centroids, has_negative, graph, functions, options })
+        let shares = Shares::default();
+        Ok(Self { descriptions, exemplars, centroids, has_negative, graph, functions, shares, options })
+    }
+
+    /// Lets words count for more where the embedder tells texts of this language apart less well.
+    pub fn adapt(&mut self, background: &Background) {
+        self.shares = Shares::with_clarity(background.clarity());
     }
 
     /// How many functions the index knows.
@@ -396,7 +404,7 @@ impl Index {
         view.silence(silent);
         let mut scored: Vec<(usize, f32)> = (0..self.functions)
             .filter(|&function| allowed.as_ref().is_none_or(|allowed| allowed[function]))
-            .map(|function| (function, view.signals(function).score()))
+            .map(|function| (function, view.signals(function).score(self.shares)))
             .collect();
         let best_first = fuse::best_first(|scored: &(usize, f32)| scored.1, |scored| scored.0);
         let shortlist = limit.saturating_add(SLACK);
@@ -529,7 +537,7 @@ impl<'a> View<'a> {
                 if self.is_silent(row) {
                     continue;
                 }
-                let score = fuse::exemplar_score(cosine, word_at(at));
+                let score = self.index.shares.exemplar_score(cosine, word_at(at));
                 let nearest = if is_negative(self.index.exemplars.sources[row]) {
                     &mut negative
                 } else {
@@ -572,7 +580,7 @@ impl<'a> View<'a> {
         if let Some(query) = &self.symmetric {
             let mut exact: Vec<usize> = (0..cosines.len()).collect();
             if exact.len() > 2 * EXACT_ROWS {
-                let fused = |at: &usize| fuse::exemplar_score(cosines[*at], word_at(rows.start + at));
+                let fused = |at: &usize| index.shares.exemplar_score(cosines[*at], word_at(rows.start + at));
                 exact.select_nth_unstable_by(EXACT_ROWS, fuse::best_first(fused, |&at| at));
                 exact[EXACT_ROWS..].select_nth_unstable_by(EXACT_ROWS, fuse::best_first(|&at| cosines[at], |&at| at));
                 exact.truncate(2 * EXACT_ROWS);
@@ -595,12 +603,12 @@ impl<'a> View<'a> {
             .filter(|(_, row)| !self.is_silent(*row))
             .map(|(dense, row)| {
                 let lexical = word_at(row);
-                let score = fuse::exemplar_score(dense, lexical).clamp(0.0, 1.0);
+                let score = index.shares.exemplar_score(dense, lexical).clamp(0.0, 1.0);
                 (row + 1, Evidence { source: index.exemplars.sources[row], dense, lexical, score })
             })
             .collect();
         evidence.extend(signals.description.map(|DescriptionSignals { dense, lexical }| {
-            let score = fuse::description_score(dense, lexical).clamp(0.0, 1.0);
+            let score = index.shares.description_score(dense, lexical).clamp(0.0, 1.0);
             (0, Evidence { source: Source::Description, dense, lexical, score })
         }));
         let best_first = fuse::best_first(|(_, evidence): &(usize, Evidence)| evidence.score, |(at, _)| *at);
@@ -612,7 +620,7 @@ impl<'a> View<'a> {
         evidence.sort_by(best_first);
         Candidate {
             function: FunctionId::from_index(function),
-            score: signals.score(),
+            score: signals.score(index.shares),
             exemplars: signals.exemplars,
             description: signals.description,
             negative: signals.nearest_negative,
@@ -1127,8 +1135,9 @@ mod tests {
         };
         let dense = |row: usize| cosine(index.exemplars.vectors.row(row), query.symmetric);
         let word = |row: usize| words.get(row).copied().unwrap_or_default();
-        let nearest =
-            |rows: Vec<usize>| rows.into_iter().map(|row| fuse::exemplar_score(dense(row), word(row))).reduce(f32::max);
+        let nearest = |rows: Vec<usize>| {
+            rows.into_iter().map(|row| index.shares.exemplar_score(dense(row), word(row))).reduce(f32::max)
+        };
         let described = index.descriptions.rows(function);
         Signals {
             exemplars: best(split(false).into_iter().map(dense).collect()).map(|mean| ExemplarSignals {
@@ -1149,7 +1158,7 @@ mod tests {
             nearest_positive: nearest(split(false)),
             nearest_negative: nearest(split(true)),
         }
-        .score()
+        .score(index.shares)
     }
 
     fn document() -> impl Strategy<Value = (usize, bool, u8, String)> {

@@ -100,6 +100,13 @@ pub(super) enum Sense {
     This,
     Next,
     Last,
+    /// "来月": so many of a unit from the one that is now.
+    Shifted {
+        unit: Unit,
+        steps: i64,
+    },
+    /// "令和": its first year less one.
+    Era(i64),
     In,
     Ago,
     /// "from now", "later".
@@ -134,6 +141,8 @@ pub(super) enum Sense {
     GluedMultiplier(i64),
     Dozen,
     Couple,
+    /// "ひとつ": this many of something.
+    Count(i64),
     Minus,
     /// Said before a pronoun: "this one", "which one".
     Determiner,
