@@ -5,6 +5,7 @@ pub mod answer;
 pub mod call;
 pub mod cli;
 pub mod config;
+pub mod conversation;
 pub mod embed;
 pub mod eval;
 pub mod export;

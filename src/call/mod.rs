@@ -1,11 +1,13 @@
 //! From a proposal, which nobody trusts, to a [`Call`], which only the [`Validator`] can make.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 mod closed;
 pub mod coerce;
+mod complete;
 pub mod ground;
+mod in_digits;
 mod lenient;
 pub mod repair;
 #[cfg(test)]
@@ -13,6 +15,7 @@ pub(crate) mod testing;
 pub mod validate;
 
 pub use coerce::Coercion;
+pub use complete::{Completed, Known, assembled};
 pub use ground::{Evidence, RuledOut, Sighting};
 pub use validate::{Checked, CompileError, Validator};
 
@@ -60,7 +63,7 @@ pub struct Violation {
     pub expected: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ViolationKind {
     Missing,

@@ -1,0 +1,90 @@
+//! A call of values that were each grounded when they were said: what is left is to put them together and to hold the
+//! whole against the schema.
+
+use serde_json::{Map, Value};
+
+use super::{Call, Checked, Coercion, Validator, Violation};
+use crate::module::{Function, FunctionId};
+
+/// A value that was grounded in an earlier turn or in this one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Known<'a> {
+    /// JSON pointer into the arguments, `/dishes/1/name`.
+    pub pointer: &'a str,
+    pub value: &'a Value,
+}
+
+/// What is known, put together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completed {
+    /// The call; otherwise what it lacks, never nothing.
+    pub call: Result<Call, Vec<Violation>>,
+    /// Without what is wrong, in the order of the schema.
+    pub arguments: Map<String, Value>,
+    pub coercions: Vec<Coercion>,
+}
+
+impl Validator {
+    /// Puts the values together, fills in what the schema decides by itself (defaults, constants), and checks the whole.
+    /// Nothing else gets into the call.
+    #[must_use]
+    pub fn complete(&self, function: &Function, id: FunctionId, known: &[Known<'_>]) -> Completed {
+        let Checked { arguments, violations, coercions } = self.check(function, id, assembled(function, known));
+        let call = if violations.is_empty() {
+            Ok(Call { function: id, arguments: arguments.clone() })
+        } else {
+            Err(violations)
+        };
+        Completed { call, arguments, coercions }
+    }
+}
+
+/// Nested as their pointers say, members in the order of the schema. A value whose place another one bars is left out.
+#[must_use]
+pub fn assembled(function: &Function, known: &[Known<'_>]) -> Map<String, Value> {
+    let mut order: Vec<&Known<'_>> = known.iter().collect();
+    let place = |known: &Known<'_>| {
+        let path = crate::module::SlotPath::of_pointer(known.pointer);
+        let slot = function.slots.iter().position(|slot| slot.path == path).unwrap_or(function.slots.len());
+        let items: Vec<usize> = known.pointer.split('/').filter_map(|step| step.parse().ok()).collect();
+        (slot, items)
+    };
+    order.sort_by_cached_key(|known| place(known));
+    let mut root = Value::Object(Map::new());
+    for known in order {
+        put(&mut root, known.pointer, known.value);
+    }
+    match root {
+        Value::Object(arguments) => arguments,
+        _ => Map::new(),
+    }
+}
+
+/// Items beyond the next one that a pointer may skip; forms number theirs without gaps.
+const MOST_ITEMS: usize = 4_096;
+
+fn put(root: &mut Value, pointer: &str, value: &Value) {
+    let mut place = root;
+    for step in pointer.split('/').skip(1) {
+        let index = step.parse::<usize>().ok().filter(|index| *index < MOST_ITEMS);
+        // The next step of a new place says what it is.
+        if place.is_null() {
+            *place = if index.is_some() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+        }
+        place = match (place, index) {
+            (Value::Array(items), Some(index)) => {
+                while items.len() <= index {
+                    items.push(Value::Null);
+                }
+                &mut items[index]
+            }
+            (Value::Object(members), _) => {
+                members.entry(step.replace("~1", "/").replace("~0", "~")).or_insert(Value::Null)
+            }
+            _ => return,
+        };
+    }
+    if place.is_null() {
+        place.clone_from(value);
+    }
+}

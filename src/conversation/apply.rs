@@ -1,0 +1,237 @@
+//! What a turn does to a conversation. Pure.
+
+use super::{
+    merge::{Said, merged},
+    next::completed,
+    state::{Carried, Confirmation, End, Expects, Filled, Form, Source, State},
+};
+use crate::{
+    call::Validator,
+    module::{FunctionId, Module, RecognizerKind, Slot, SlotId, SlotPath},
+};
+
+/// One thing that an utterance does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// Says something of a function, and opens its form if there is none. `another`: it is a further request, however many
+    /// of this function are open.
+    Inform { function: FunctionId, said: Said, another: bool },
+    /// Yes to what will be done.
+    Yes,
+    /// No to it, with no word on what would be right.
+    No,
+    /// Nothing is to be said of these places.
+    Leave { pointers: Vec<String> },
+    /// The form that is being filled is given up.
+    Cancel,
+    /// None of these functions was meant, of which one seemed to be.
+    Forget { functions: Vec<String> },
+    /// The form that is being filled begins anew.
+    Restart,
+    /// Of a value only the place was named ("change the address"): it is asked for.
+    Clear { place: String },
+    /// What is known, or what was asked, is to be said again.
+    Recall,
+    /// The form that waits under the one that is being filled goes on.
+    Resume,
+}
+
+/// What came of a turn's acts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Applied {
+    /// The turn brought something: a value, an answer, an end.
+    pub is_understood: bool,
+    /// A form is another one than before.
+    pub is_changed: bool,
+    /// What was asked is to be asked again, not in vain.
+    pub is_repeat: bool,
+    /// Functions that were cancelled.
+    pub cancelled: Vec<String>,
+    /// The form was begun anew.
+    pub is_restarted: bool,
+    /// What will be done was refused.
+    pub is_refused: bool,
+    /// Slots that are needed, and that the person would leave out.
+    pub needed: Vec<String>,
+    /// What explains the turn beside its values.
+    pub notes: Vec<String>,
+}
+
+/// Does what `acts` say, in their order. `carry`: values may be taken over from one function to another.
+pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[Act], carry: bool) -> Applied {
+    let mut applied = Applied::default();
+    for act in acts {
+        match act {
+            Act::Inform { function, said, another } => {
+                inform(state, module, *function, said, (*another, carry), &mut applied);
+            }
+            Act::Yes => {
+                if let Some(form) = state.forms.last_mut() {
+                    form.confirmation = Confirmation::Given;
+                    applied.is_understood = true;
+                }
+            }
+            Act::No => {
+                applied.is_refused = true;
+                applied.is_understood = true;
+            }
+            Act::Leave { pointers } => leave(state, module, validator, pointers, &mut applied),
+            Act::Cancel => {
+                if let Some(form) = state.finish(state.forms.len().wrapping_sub(1), End::Cancelled) {
+                    applied.cancelled.push(form.function);
+                    applied.is_understood = true;
+                }
+            }
+            Act::Forget { functions } => {
+                applied.cancelled.extend_from_slice(functions);
+                applied.is_understood = true;
+            }
+            Act::Restart => {
+                let turn = state.turn;
+                if let Some(form) = state.forms.last_mut() {
+                    *form = Form { opened: form.opened, ..Form::new(&form.function, turn) };
+                    applied.is_understood = true;
+                    applied.is_restarted = true;
+                }
+            }
+            Act::Clear { place } => {
+                if let Some(form) = state.forms.last_mut() {
+                    let removed = vec![super::merge::Removal::Place(place.clone())];
+                    let said = Said { turn: state.turn, removed, ..Said::default() };
+                    if let Some(id) = module.function_named(&form.function) {
+                        *form = merged(module.function(id), form, &said).form;
+                        form.confirmation = Confirmation::Open;
+                    }
+                    applied.is_understood = true;
+                }
+            }
+            Act::Recall => {
+                applied.is_understood = true;
+                applied.is_repeat = true;
+            }
+            Act::Resume => {
+                let open = state.forms.len();
+                if open > 1 {
+                    state.forms.swap(open - 1, open - 2);
+                }
+                applied.is_understood = true;
+                applied.is_repeat = true;
+            }
+        }
+    }
+    applied
+}
+
+fn inform(
+    state: &mut State,
+    module: &Module,
+    id: FunctionId,
+    said: &Said,
+    (another, carry): (bool, bool),
+    applied: &mut Applied,
+) {
+    let function = module.function(id);
+    let place = state.forms.iter().rposition(|form| form.function == function.name).filter(|_| !another);
+    let is_new = place.is_none();
+    let form = match place {
+        Some(place) => state.forms.remove(place),
+        None => Form::new(&function.name, state.turn),
+    };
+    let mut merged = merged(function, &form, said);
+    if is_new && carry {
+        let taken = carried_over(module, id, &merged.form, &state.carried, state.turn);
+        for filled in taken {
+            applied
+                .notes
+                .push(format!("`{}` was said before and is taken over", SlotPath::of_pointer(&filled.pointer)));
+            merged.form.slots.push(filled);
+        }
+    }
+    for declined in &merged.declined {
+        let path = SlotPath::of_pointer(&declined.pointer);
+        applied.notes.push(format!("`{path}` stays as it is: {} is not sure enough", declined.value));
+    }
+    if merged.is_changed {
+        merged.form.confirmation = Confirmation::Open;
+        merged.form.tries.clear();
+    }
+    // What was said before and is taken up now is heard.
+    if is_new {
+        state.lines.iter_mut().for_each(|line| line.is_unheard = false);
+    }
+    let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
+    merged.form.confidence = merged.form.confidence.max(said.confidence);
+    applied.is_changed |= is_new || merged.is_changed;
+    applied.is_understood |= is_new || merged.is_changed || has_said;
+    state.forms.push(merged.form);
+}
+
+/// Optional slots are left out; a required one stays, and is asked for again.
+fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[String], applied: &mut Applied) {
+    let Some(form) = state.forms.last_mut() else { return };
+    let lacking = completed(form, module, validator).and_then(|completed| completed.call.err()).unwrap_or_default();
+    let missing: Vec<String> = lacking.into_iter().map(|violation| violation.path).collect();
+    for pointer in pointers {
+        let path = SlotPath::of_pointer(pointer);
+        form.aside.retain(|aside| aside.pointer != *pointer);
+        if missing.contains(pointer) {
+            applied.needed.push(path.to_string());
+        } else {
+            form.skipped.push(path.to_string());
+            applied.is_understood = true;
+            applied.is_changed = true;
+        }
+    }
+}
+
+/// Values of other functions of this conversation for required slots that are empty: of a slot that is declared to be
+/// shared, or that a recognizer of the module's own finds under the same name.
+fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried], turn: u32) -> Vec<Filled> {
+    let function = module.function(id);
+    let is_empty = |slot: &Slot| !form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == slot.path);
+    let open = function.slot_ids().filter(|slot| {
+        let slot = function.slot(*slot);
+        let settings = module.settings.functions.get(&function.name);
+        let own = settings.and_then(|settings| settings.slots.get(&slot.path.to_string()));
+        let is_shared = own.is_some_and(|slot| slot.shared.is_some());
+        (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
+    });
+    let take = |slot: SlotId| {
+        let latest = carried.iter().rev().find(|one| holds_the_same(module, (id, slot), one))?;
+        let pointer = function.slot(slot).path.pointer();
+        Some(Filled { pointer, from: Source::Carried, turn, span: None, ..latest.filled.clone() })
+    };
+    open.filter_map(take).collect()
+}
+
+fn holds_the_same(module: &Module, (id, slot): (FunctionId, SlotId), carried: &Carried) -> bool {
+    let Some(other) = module.function_named(&carried.function).filter(|other| *other != id) else { return false };
+    let settings =
+        |of: FunctionId, path: &str| module.settings.functions.get(&module.function(of).name)?.slots.get(path);
+    let slot = module.function(id).slot(slot);
+    let Some(from) = module.function(other).slots.iter().find(|slot| slot.path.to_string() == carried.slot) else {
+        return false;
+    };
+    let shared =
+        |of: FunctionId, slot: &Slot| settings(of, &slot.path.to_string()).and_then(|slot| slot.shared.clone());
+    if let (Some(one), Some(same)) = (shared(id, slot), shared(other, from)) {
+        return one == same;
+    }
+    let is_own = |slot: &Slot| {
+        let first = slot.recognizers.first().map(|id| (*id, &module.recognizer(*id).kind));
+        first.filter(|(_, kind)| !matches!(kind, RecognizerKind::Builtin(_))).map(|(id, _)| id)
+    };
+    let is_same = is_own(slot).is_some() && is_own(slot) == is_own(from);
+    is_same && slot.choices.is_empty() && slot.label() == from.label()
+}
+
+impl State {
+    /// The places that were asked for, of this function.
+    #[must_use]
+    pub fn asked(&self, function: &str) -> &[String] {
+        match &self.expects {
+            Some(Expects::Slots { function: asked, pointers }) if asked == function => pointers,
+            _ => &[],
+        }
+    }
+}

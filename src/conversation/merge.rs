@@ -1,0 +1,304 @@
+//! What one turn says of a function, brought together with what is known of it. Pure.
+//!
+//! - A new value fills an empty place.
+//! - Another value for a filled place replaces it where it is meant to (a correction, or the answer to a question about
+//!   it), or where it is certain. What is ambiguous does not overwrite what is certain.
+//! - What is ruled out or taken back is removed. Nothing else ever goes: not by silence, not by an empty text.
+//! - Items of arrays are those that were said before: a value that belongs to one of them joins it, others are new.
+//!
+//! In detail:
+//!
+//! - **Ambiguous** is a confidence below [`CERTAIN`]. Where the value that is there is ambiguous too, the surer one holds,
+//!   and the later one if both are as sure. A default gives way to all else. Defaults and what is carried over fill empty
+//!   places only, and make no items; what a model chose or wrote does not replace what was said, unless it is meant to.
+//! - **Which item** a value belongs to: the one that was asked about; with [`Manner::Add`] a new one; the one with the
+//!   same name (its first required value that does not count), and of several the one that differs least; for another
+//!   name the only item if it is corrected, else one that has no name yet, else a new one; without a name the one that the
+//!   latest turn was about. Where several are as likely, the values are declined. No two items of one utterance are one
+//!   item of the form.
+//! - **A portion** of an item becomes an item of its own, with the item's other values, if the item says how many there
+//!   are of it and these are more. It is a correction of these.
+//! - **Lists of scalars** get what they do not have yet. A correction by one value replaces an only one.
+//! - **What is not valid** waits aside until its place gets a valid value, and changes no other value. But a correction
+//!   takes the old value away also if the new one is not valid: nobody wants it any more.
+//! - **Ruled out** values go, an item with the one that names it, and are remembered until they are said again.
+//! - **Items are counted without gaps**. What is aside or ruled out and about no item that is there has `-` for it.
+
+mod draft;
+mod items;
+mod place;
+mod settle;
+
+pub use items::count as count_slot;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use self::{
+    draft::{Draft, Placed, same},
+    place::{Place, Step},
+    settle::{Saying, What, is_silent, settle},
+};
+use super::state::{Aside, Confirmation, Filled, Form, Source};
+use crate::{call::ViolationKind, module::Function};
+
+/// What one turn says of one function.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    pub turn: u32,
+    /// Probability that the function is meant, 0 to 1.
+    pub confidence: f32,
+    /// Valid values. Items of arrays are counted from 0 within the utterance, whatever the form has.
+    pub values: Vec<Filled>,
+    pub invalid: Vec<Aside>,
+    /// What was said only to be ruled out.
+    pub excluded: Vec<Filled>,
+    pub manner: Manner,
+    pub removed: Vec<Removal>,
+    /// JSON pointers of the places that were asked for, `/dishes/1/size`.
+    pub asked: Vec<String>,
+    /// "One of them large": of an item that the form has so many of, this many get the values.
+    pub portion: Option<u64>,
+}
+
+/// How values are meant towards those that are there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// Nothing says so.
+    #[default]
+    Fill,
+    /// In their place: "no, I meant 9".
+    Correct,
+    /// Beside them: "and another".
+    Add,
+}
+
+/// What is taken back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Removal {
+    /// Whatever the places at or below this pointer hold, `/dishes/1`.
+    Place(String),
+    /// This value, wherever a slot of this path holds it; an item goes with the value that names it.
+    Value { path: String, value: serde_json::Value },
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    pub form: Form,
+    /// A value of the form is another one than before, or came, or went.
+    pub is_changed: bool,
+    /// Values that were too ambiguous to overwrite what is there.
+    pub declined: Vec<Filled>,
+}
+
+/// Below this confidence a value is ambiguous.
+pub const CERTAIN: f32 = 0.6;
+
+/// See [the module](self).
+#[must_use]
+pub fn merged(function: &Function, form: &Form, said: &Said) -> Merged {
+    let mut draft = Draft::of(form, &said.asked);
+    draft.take_back(function, &said.removed);
+    let mut sayings = sayings(said);
+    settle(function, &mut draft, said, &mut sayings);
+    let merging = Merging { function, manner: said.manner, lists: lists(&sayings), draft, declined: Vec::new() };
+    let (draft, declined) = merging.run(sayings);
+    let mut after = draft.form(form);
+    let is_changed = values(&form.slots) != values(&after.slots);
+    if is_changed {
+        after.confirmation = Confirmation::Open;
+    }
+    Merged { form: after, is_changed, declined }
+}
+
+/// True if `pointer` is `place`, or lies below it.
+#[must_use]
+pub fn is_within(pointer: &str, place: &str) -> bool {
+    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn values(slots: &[Filled]) -> BTreeMap<&str, &Value> {
+    slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value)).collect()
+}
+
+/// What has a place and says something, in the order in which it is put into the form: what is ruled out makes room for
+/// other values, what is said comes before what nobody said, and a valid value settles what is not.
+fn sayings(said: &Said) -> Vec<Saying> {
+    let (spoken, silent): (Vec<&Filled>, Vec<&Filled>) =
+        said.values.iter().filter(|filled| !is_blank(&filled.value)).partition(|filled| !is_silent(filled.from));
+    let excluded = said.excluded.iter().filter(|filled| !is_blank(&filled.value));
+    let invalid = said.invalid.iter().filter(|aside| aside.kind != ViolationKind::Missing);
+    let excluded = excluded.map(|filled| (&filled.pointer, What::Excluded(filled.clone())));
+    let values = spoken.into_iter().chain(silent).map(|filled| (&filled.pointer, What::Value(filled.clone())));
+    let invalid = invalid.map(|aside| (&aside.pointer, What::Invalid(aside.clone())));
+    let all = excluded.chain(values).chain(invalid);
+    let placed = all.filter_map(|(pointer, what)| Some(Saying { place: Place::of(pointer)?, what, is_meant: false }));
+    placed.filter(|saying| !saying.place.0.is_empty() || matches!(saying.what, What::Invalid(_))).collect()
+}
+
+/// Silence, however it is written.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// How many values are said of each list of scalars.
+fn lists(sayings: &[Saying]) -> BTreeMap<Vec<Step>, usize> {
+    let mut lists = BTreeMap::new();
+    for saying in sayings.iter().filter(|saying| saying.is_spoken()) {
+        if let Some(list) = saying.place.list() {
+            *lists.entry(list.to_vec()).or_default() += 1;
+        }
+    }
+    lists
+}
+
+/// Settled sayings on their way into a form.
+struct Merging<'a> {
+    function: &'a Function,
+    manner: Manner,
+    lists: BTreeMap<Vec<Step>, usize>,
+    draft: Draft,
+    declined: Vec<Filled>,
+}
+
+impl Merging<'_> {
+    fn run(mut self, sayings: Vec<Saying>) -> (Draft, Vec<Filled>) {
+        let mut landed: Vec<Place> = Vec::new();
+        for Saying { place, what, is_meant } in sayings {
+            match what {
+                What::Excluded(filled) => self.draft.rule_out(self.function, place, filled),
+                What::Value(filled) => {
+                    if let Some(place) = self.place(place, &filled) {
+                        landed.extend(self.put(place, filled, is_meant));
+                    }
+                }
+                What::Invalid(aside) if !landed.contains(&place) => self.put_aside(place, aside),
+                What::Declined(filled) => self.declined.push(filled),
+                What::Invalid(_) | What::Done => {}
+            }
+        }
+        (self.draft, self.declined)
+    }
+
+    /// Where the value goes; `None` for a value that nobody said, in a list that has some.
+    fn place(&self, place: Place, filled: &Filled) -> Option<Place> {
+        let Some(list) = place.list() else { return Some(place) };
+        let element = |item: usize| Place([list, &[Step::Item(item)]].concat());
+        let items = self.draft.items(list);
+        let is_same = |place: &Place| self.draft.at(place).is_some_and(|known| same(&known.value, &filled.value));
+        let is_asked = |place: &Place| self.draft.asked.contains(place);
+        if let Some(known) = items.iter().map(|item| element(*item)).find(is_same) {
+            return Some(known);
+        }
+        if is_silent(filled.from) && !items.is_empty() {
+            return None;
+        }
+        if let Some(asked) = items.iter().map(|item| element(*item)).find(is_asked) {
+            return Some(asked);
+        }
+        if let Some(only) = self.corrected(list) {
+            return Some(only);
+        }
+        items.last().map_or(Some(0), |last| last.checked_add(1)).map(element)
+    }
+
+    /// The only element of a list, if what is said is meant to replace it.
+    fn corrected(&self, list: &[Step]) -> Option<Place> {
+        let items = self.draft.items(list);
+        let is_one = self.manner == Manner::Correct && items.len() == 1 && self.lists.get(list) == Some(&1);
+        items.first().filter(|_| is_one).map(|item| Place([list, &[Step::Item(*item)]].concat()))
+    }
+
+    /// The place, if the value is there now.
+    fn put(&mut self, place: Place, filled: Filled, is_meant: bool) -> Option<Place> {
+        let is_meant = is_meant || self.manner == Manner::Correct || self.draft.asked.contains(&place);
+        let is_said = !is_silent(filled.from);
+        if !is_said && self.draft.is_ruled_out(&place, &filled.value) {
+            return None;
+        }
+        let value = filled.value.clone();
+        let slots = &mut self.draft.slots;
+        let barring = || slots.iter().filter(|slot| slot.place.bars(&place));
+        let is_known = slots.iter().any(|slot| slot.place == place && same(&slot.of.value, &value));
+        if is_known {
+            let known = slots.iter_mut().find(|slot| slot.place == place)?;
+            known.of = repeated(&known.of, filled);
+        } else if barring().all(|slot| gives_way(&slot.of, &filled, is_meant)) {
+            let at = slots.iter().position(|slot| slot.place.bars(&place)).unwrap_or(slots.len());
+            slots.retain(|slot| !slot.place.bars(&place));
+            slots.insert(at, Placed { place: place.clone(), of: filled });
+        } else {
+            if is_said {
+                self.declined.push(Filled { pointer: place.pointer(), ..filled });
+            }
+            return None;
+        }
+        if is_said {
+            self.draft.settled(&place, &value, self.manner == Manner::Add);
+        }
+        Some(place)
+    }
+
+    /// Who corrects a value with one that is not valid does not want the old one either.
+    fn put_aside(&mut self, mut place: Place, aside: Aside) {
+        let old = match place.list().map(<[Step]>::to_vec) {
+            Some(list) => {
+                let last = list.len();
+                place.0[last] = Step::New;
+                self.corrected(&list)
+            }
+            None => Some(place.clone()).filter(|_| self.manner == Manner::Correct),
+        };
+        if let Some(old) = old {
+            self.draft.slots.retain(|slot| slot.place != old);
+        }
+        let is_list = place.list().is_some();
+        self.draft.aside.retain(|other| other.place != place || is_list && other.of.found != aside.found);
+        // Null is nothing found, as it is where the state is kept as JSON.
+        let found = aside.found.filter(|found| !found.is_null());
+        self.draft.aside.push(Placed { place, of: Aside { found, ..aside } });
+    }
+}
+
+/// A value that was there, said again.
+fn repeated(known: &Filled, again: Filled) -> Filled {
+    let confidence = known.confidence.max(again.confidence);
+    let from = if weight(again.from) < weight(known.from) { known.clone() } else { again };
+    Filled { value: known.value.clone(), confidence, ..from }
+}
+
+/// Who gave a value, from the least to the most.
+const fn weight(from: Source) -> u8 {
+    match from {
+        Source::Default => 0,
+        Source::Carried => 1,
+        Source::Choice | Source::Generated => 2,
+        Source::Said => 3,
+    }
+}
+
+/// True if a new value may take the place of another one.
+fn gives_way(known: &Filled, new: &Filled, is_meant: bool) -> bool {
+    if known.from == Source::Default {
+        return true;
+    }
+    if is_silent(new.from) {
+        return false;
+    }
+    // Where both are ambiguous, the surer one holds, and the later one if they are as sure.
+    let is_surer = known.confidence < CERTAIN && new.confidence >= known.confidence;
+    let was_said = matches!(known.from, Source::Said | Source::Carried);
+    let is_free = matches!(new.from, Source::Choice | Source::Generated) && was_said;
+    is_meant || !is_free && (new.confidence >= CERTAIN || is_surer)
+}
+
+#[cfg(test)]
+mod tests;

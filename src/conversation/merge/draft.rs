@@ -1,0 +1,229 @@
+//! A form taken apart, while it is changed. Arrays may have gaps until they are closed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{
+    Removal,
+    items::Shape,
+    place::{Place, Step},
+};
+use crate::{
+    conversation::state::{Aside, Filled, Form},
+    module::Function,
+};
+
+#[derive(Debug, Clone)]
+pub(super) struct Placed<T> {
+    pub(super) place: Place,
+    pub(super) of: T,
+}
+
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) slots: Vec<Placed<Filled>>,
+    pub(super) aside: Vec<Placed<Aside>>,
+    /// Any item is `-`, in a list and where the value names the item.
+    pub(super) excluded: Vec<Placed<Filled>>,
+    pub(super) skipped: Vec<String>,
+    pub(super) asked: Vec<Place>,
+}
+
+/// The number of each item that stays, by array and by its number before.
+type Numbers = BTreeMap<Vec<Step>, BTreeMap<usize, usize>>;
+
+impl Draft {
+    /// A state may come from a client: what has no place, or whose place another value has, is left out.
+    pub(super) fn of(form: &Form, asked: &[String]) -> Self {
+        let mut slots: Vec<Placed<Filled>> = Vec::with_capacity(form.slots.len());
+        for filled in &form.slots {
+            let Some(mut place) = Place::of(&filled.pointer).filter(|place| !place.0.is_empty()) else { continue };
+            for step in place.0.iter_mut().filter(|step| **step == Step::New) {
+                *step = Step::Item(usize::MAX);
+            }
+            if !slots.iter().any(|other| other.place.bars(&place)) {
+                slots.push(Placed { place, of: filled.clone() });
+            }
+        }
+        let aside = form.aside.iter().filter_map(|aside| placed(&aside.pointer, aside)).collect();
+        let excluded = form.excluded.iter().filter_map(|filled| placed(&filled.pointer, filled)).collect();
+        let asked = asked.iter().filter_map(|pointer| Place::of(pointer)).collect();
+        let mut draft = Self { slots, aside, excluded, skipped: form.skipped.clone(), asked };
+        let numbers = draft.close_gaps();
+        draft.asked.iter_mut().for_each(|place| _ = renumber(place, &numbers));
+        draft
+    }
+
+    /// The form with what is here now.
+    pub(super) fn form(mut self, form: &Form) -> Form {
+        self.close_gaps();
+        let filled = |one: Placed<Filled>| Filled { pointer: one.place.pointer(), ..one.of };
+        Form {
+            slots: self.slots.into_iter().map(filled).collect(),
+            excluded: self.excluded.into_iter().map(filled).collect(),
+            aside: self.aside.into_iter().map(|one| Aside { pointer: one.place.pointer(), ..one.of }).collect(),
+            skipped: self.skipped,
+            ..form.clone()
+        }
+    }
+
+    /// All of `removed` means the items as they are numbered before.
+    pub(super) fn take_back(&mut self, function: &Function, removed: &[Removal]) {
+        if removed.is_empty() {
+            return;
+        }
+        for removal in removed {
+            match removal {
+                Removal::Place(pointer) => {
+                    if let Some(place) = Place::of(pointer) {
+                        self.clear(&place);
+                    }
+                }
+                Removal::Value { path, value } => {
+                    let is_it = |place: &Place, held: &Value| place.path().to_string() == *path && same(held, value);
+                    let gone = self.places(&is_it);
+                    gone.iter().for_each(|place| self.clear(&unit(function, place)));
+                    self.aside.retain(|aside| !aside.of.found.as_ref().is_some_and(|it| is_it(&aside.place, it)));
+                }
+            }
+        }
+        let numbers = self.close_gaps();
+        self.asked.retain_mut(|place| renumber(place, &numbers));
+    }
+
+    /// Takes out what was ruled out, and remembers it.
+    pub(super) fn rule_out(&mut self, function: &Function, place: Place, filled: Filled) {
+        let pattern = anywhere(function, place);
+        for place in self.places(&|place, held| place.may_be(&pattern) && same(held, &filled.value)) {
+            self.clear(&unit(function, &place));
+        }
+        let is_it = |aside: &Placed<Aside>| {
+            aside.place.may_be(&pattern) && aside.of.found.as_ref().is_some_and(|found| same(found, &filled.value))
+        };
+        self.aside.retain(|aside| !is_it(aside));
+        if !self.excluded.iter().any(|known| known.place == pattern && same(&known.of.value, &filled.value)) {
+            self.excluded.push(Placed { place: pattern, of: filled });
+        }
+    }
+
+    pub(super) fn is_ruled_out(&self, place: &Place, value: &Value) -> bool {
+        self.excluded.iter().any(|excluded| excluded.place.may_be(place) && same(&excluded.of.value, value))
+    }
+
+    /// The place has this value now, so nothing else is to be said of it. What is `added` leaves alone what was given for
+    /// an item that is not there.
+    pub(super) fn settled(&mut self, place: &Place, value: &Value, is_added: bool) {
+        let waits = |aside: &Placed<Aside>| is_added && aside.place.0.contains(&Step::New);
+        self.aside.retain(|aside| !aside.place.touches(place) || waits(aside));
+        self.excluded.retain(|excluded| !excluded.place.may_be(place) || !same(&excluded.of.value, value));
+        let path = place.path().to_string();
+        self.skipped.retain(|skipped| *skipped != path);
+    }
+
+    /// Takes out whatever is at this place or below.
+    pub(super) fn clear(&mut self, place: &Place) {
+        self.slots.retain(|slot| !slot.place.is_within(&place.0));
+        self.aside.retain(|aside| !aside.place.touches(place));
+        // What is ruled out stays so, except with the item that it was ruled out of.
+        if matches!(place.0.last(), None | Some(Step::Item(_))) {
+            self.excluded.retain(|excluded| !excluded.place.is_within(&place.0));
+        }
+    }
+
+    pub(super) fn at(&self, place: &Place) -> Option<&Filled> {
+        self.slots.iter().find(|slot| slot.place == *place).map(|slot| &slot.of)
+    }
+
+    /// The value `below` this item.
+    pub(super) fn of_item(&self, array: &[Step], item: usize, below: &[Step]) -> Option<&Filled> {
+        self.at(&Place([array, &[Step::Item(item)], below].concat()))
+    }
+
+    /// The items of an array, in their order.
+    pub(super) fn items(&self, array: &[Step]) -> BTreeSet<usize> {
+        let item = |slot: &Placed<Filled>| match slot.place.0.get(array.len()) {
+            Some(Step::Item(index)) if slot.place.is_within(array) => Some(*index),
+            _ => None,
+        };
+        self.slots.iter().filter_map(item).collect()
+    }
+
+    fn places(&self, test: &dyn Fn(&Place, &Value) -> bool) -> Vec<Place> {
+        let found = self.slots.iter().filter(|slot| test(&slot.place, &slot.of.value));
+        found.map(|slot| slot.place.clone()).collect()
+    }
+
+    /// Numbers the items of each array from 0; what is about an item that is gone is about none that is there.
+    fn close_gaps(&mut self) -> Numbers {
+        let mut numbers = Numbers::new();
+        for slot in &self.slots {
+            for (at, step) in slot.place.0.iter().enumerate() {
+                if let Step::Item(index) = step {
+                    numbers.entry(slot.place.until(at).to_vec()).or_default().insert(*index, 0);
+                }
+            }
+        }
+        for items in numbers.values_mut() {
+            items.values_mut().enumerate().for_each(|(number, item)| *item = number);
+        }
+        self.slots.iter_mut().for_each(|slot| _ = renumber(&mut slot.place, &numbers));
+        self.aside.iter_mut().for_each(|aside| _ = renumber(&mut aside.place, &numbers));
+        self.excluded.iter_mut().for_each(|excluded| _ = renumber(&mut excluded.place, &numbers));
+        numbers
+    }
+}
+
+fn placed<T: Clone>(pointer: &str, of: &T) -> Option<Placed<T>> {
+    Place::of(pointer).map(|place| Placed { place, of: of.clone() })
+}
+
+/// False if an item of it is not there any more; it is `-` then.
+fn renumber(place: &mut Place, numbers: &Numbers) -> bool {
+    let before = place.0.clone();
+    let mut is_there = true;
+    for (at, step) in place.0.iter_mut().enumerate() {
+        if let Step::Item(index) = step {
+            match numbers.get(&before[..at]).and_then(|items| items.get(index)) {
+                Some(number) => *index = *number,
+                None => {
+                    *step = Step::New;
+                    is_there = false;
+                }
+            }
+        }
+    }
+    is_there
+}
+
+/// What goes with the value at this place: the item that it names, else itself.
+fn unit(function: &Function, place: &Place) -> Place {
+    match named_item(function, place) {
+        Some(at) => Place(place.until(at + 1).to_vec()),
+        None => place.clone(),
+    }
+}
+
+/// The place without the number of the element that it is, or of the item that it names.
+fn anywhere(function: &Function, mut place: Place) -> Place {
+    let element = place.list().map(<[Step]>::len);
+    if let Some(at) = element.or_else(|| named_item(function, &place)) {
+        place.0[at] = Step::New;
+    }
+    place
+}
+
+/// Where in its steps the item is that the value at this place names.
+fn named_item(function: &Function, place: &Place) -> Option<usize> {
+    let at = place.0.iter().rposition(|step| !matches!(step, Step::Key(_)))?;
+    let head = Shape::of(function, place.until(at)).head?;
+    (place.0[at + 1..] == head).then_some(at)
+}
+
+/// Numbers are the same however they are written.
+pub(super) fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        _ => one == other,
+    }
+}

@@ -1,0 +1,132 @@
+//! What the items of an array are made of: which value names one, and which says how many there are of it.
+
+use serde_json::Value;
+
+use super::place::{Place, Step};
+use crate::module::{Function, Slot, SlotKind, SlotPath, Step as PathStep, squeeze};
+
+/// Names of slots that count, without case and separators.
+const COUNTS: [&str; 10] =
+    ["quantity", "count", "number", "qty", "amount", "howmany", "pieces", "units", "pairs", "copies"];
+/// What the description of a slot that counts says. A lone integer that says none of this may be a size.
+const COUNTING: [&str; 4] = ["how many", "number of", "quantity", "count"];
+
+/// Steps from an item to two of its values.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Shape {
+    /// The first required one that does not count, else the first one: a dish's name.
+    pub(super) head: Option<Vec<Step>>,
+    pub(super) count: Option<Vec<Step>>,
+}
+
+impl Shape {
+    /// `array` are the steps to it, without the item's.
+    pub(super) fn of(function: &Function, array: &[Step]) -> Self {
+        let mut item = Place(array.to_vec()).path();
+        item.0.push(PathStep::Each);
+        let of_item = |slot: &&Slot| {
+            slot.path
+                .0
+                .strip_prefix(&item.0[..])
+                .is_some_and(|below| !below.is_empty() && !below.contains(&PathStep::Each))
+        };
+        let slots: Vec<&Slot> = function.slots.iter().filter(of_item).collect();
+        let count = count(&slots);
+        let is_other = |slot: &&&Slot| count.is_none_or(|count| count.path != slot.path);
+        let names = || slots.iter().filter(is_other);
+        let head = names()
+            .find(|slot| is_required(function, slot, item.0.len()))
+            .or_else(|| names().next())
+            .or_else(|| slots.first());
+        let below = |slot: &Slot| keys(&slot.path.0[item.0.len()..]);
+        Self { head: head.map(|slot| below(slot)), count: count.map(below) }
+    }
+}
+
+/// The slot that says how many there are of something, by its name or description; `None` if none does.
+#[must_use]
+pub fn count<'a>(slots: &[&'a Slot]) -> Option<&'a Slot> {
+    let integers = || slots.iter().copied().filter(|slot| slot.kind == SlotKind::Integer);
+    let is_called = |slot: &&Slot| {
+        let name = squeeze(slot.label());
+        COUNTS.contains(&name.as_str()) || name.starts_with("numberof") || name.starts_with("numof")
+    };
+    let mut all = integers();
+    let only = all.next().filter(|_| all.next().is_none());
+    integers().find(is_called).or_else(|| {
+        only.filter(|slot| {
+            let description = slot.description.to_lowercase();
+            COUNTING.iter().any(|words| description.contains(words))
+        })
+    })
+}
+
+/// True if no item is complete without it: every member from the item, `from` steps in, to it is required. The slot's own
+/// word is about the whole call, which may do without the array.
+fn is_required(function: &Function, slot: &Slot, from: usize) -> bool {
+    within(&function.parameters, &slot.path, from).unwrap_or(slot.required)
+}
+
+fn within(parameters: &Value, path: &SlotPath, from: usize) -> Option<bool> {
+    let mut schema = parameters;
+    let mut is_required = true;
+    for (at, step) in path.0.iter().enumerate() {
+        schema = match step {
+            PathStep::Each => schema.get("items")?,
+            PathStep::Key(key) => {
+                let names = schema.get("required").and_then(Value::as_array);
+                let is_named = names.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(key)));
+                is_required &= at < from || is_named;
+                schema.get("properties")?.get(&**key)?
+            }
+        };
+    }
+    Some(is_required)
+}
+
+fn keys(steps: &[PathStep]) -> Vec<Step> {
+    let key = |step: &PathStep| match step {
+        PathStep::Key(key) => Some(Step::Key(key.to_string())),
+        PathStep::Each => None,
+    };
+    steps.iter().filter_map(key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::call::testing;
+
+    fn shape(item: &Value) -> (Option<String>, Option<String>) {
+        let function = testing::function(
+            "order",
+            json!({"type": "object", "properties": {"items": {"type": "array", "items": item}}}),
+        );
+        let shape = Shape::of(&function, &[Step::Key("items".into())]);
+        let pointer = |steps: Option<Vec<Step>>| steps.map(|steps| Place(steps).pointer());
+        (pointer(shape.head), pointer(shape.count))
+    }
+
+    #[test]
+    fn an_item_is_named_by_what_it_must_have_and_counted_by_what_says_so() {
+        let item = json!({"type": "object", "required": ["quantity", "kind"], "properties": {
+            "note": {"type": "string"}, "quantity": {"type": "integer"},
+            "kind": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}});
+        assert_eq!(shape(&item), (Some("/kind/name".into()), Some("/quantity".into())));
+    }
+
+    #[test]
+    fn a_size_is_no_count() {
+        let item = |description: &str| {
+            let mut size = json!({"type": "integer"});
+            size["description"] = description.into();
+            json!({"type": "object", "required": ["size"], "properties": {"size": size, "color": {"type": "string"}}})
+        };
+        assert_eq!(shape(&item("US size")), (Some("/size".into()), None));
+        let only = json!({"type": "object", "properties": {"quantity": {"type": "integer"}}});
+        assert_eq!(shape(&only), (Some("/quantity".into()), Some("/quantity".into())));
+        assert_eq!(shape(&json!({"type": "string"})), (None, None));
+    }
+}

@@ -1,0 +1,130 @@
+//! A JSON pointer taken apart, so that items can be told from members, counted and moved.
+
+use crate::module::{SlotPath, Step as PathStep};
+
+/// Arguments are never nested deeper.
+const MOST_STEPS: usize = 64;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Step {
+    Key(String),
+    Item(usize),
+    /// `-`: no item that is there.
+    New,
+}
+
+/// Where a value is in the arguments. Without steps it is all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place(pub(super) Vec<Step>);
+
+impl Place {
+    /// `None` if it is no JSON pointer, or deeper than any arguments are.
+    pub(super) fn of(pointer: &str) -> Option<Self> {
+        if pointer.is_empty() {
+            return Some(Self::default());
+        }
+        let steps = pointer.strip_prefix('/')?.split('/').take(MOST_STEPS + 1).map(Step::of).collect::<Vec<_>>();
+        (steps.len() <= MOST_STEPS).then_some(Self(steps))
+    }
+
+    pub(super) fn pointer(&self) -> String {
+        self.0.iter().fold(String::new(), |pointer, step| match step {
+            Step::Key(key) => pointer + "/" + &key.replace('~', "~0").replace('/', "~1"),
+            Step::Item(index) => format!("{pointer}/{index}"),
+            Step::New => pointer + "/-",
+        })
+    }
+
+    /// The slot that it belongs to.
+    pub(super) fn path(&self) -> SlotPath {
+        let step = |step: &Step| match step {
+            Step::Key(key) => PathStep::Key(key.as_str().into()),
+            Step::Item(_) | Step::New => PathStep::Each,
+        };
+        SlotPath(self.0.iter().map(step).collect())
+    }
+
+    /// The first `length` steps.
+    pub(super) fn until(&self, length: usize) -> &[Step] {
+        &self.0[..length.min(self.0.len())]
+    }
+
+    pub(super) fn is_within(&self, other: &[Step]) -> bool {
+        self.0.starts_with(other)
+    }
+
+    /// True if both cannot have a value: they are the same place, one contains the other, or what is an array for one is
+    /// an object for the other.
+    pub(super) fn bars(&self, other: &Self) -> bool {
+        match self.0.iter().zip(&other.0).find(|(own, other)| own != other) {
+            None => true,
+            Some((own, other)) => matches!(own, Step::Key(_)) != matches!(other, Step::Key(_)),
+        }
+    }
+
+    /// True if one is the other or contains it, where `-` may be any item.
+    pub(super) fn touches(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(own, other)| own.may_be(other))
+    }
+
+    /// True if it may be the same place, where `-` may be any item.
+    pub(super) fn may_be(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.touches(other)
+    }
+
+    /// The element of a list of scalars: the list's own steps.
+    pub(super) fn list(&self) -> Option<&[Step]> {
+        match self.0.split_last() {
+            Some((Step::Item(_) | Step::New, list)) => Some(list),
+            Some((Step::Key(_), _)) | None => None,
+        }
+    }
+}
+
+impl Step {
+    fn of(token: &str) -> Self {
+        if token == "-" {
+            Self::New
+        } else if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) {
+            // One that is too large to be counted is behind all others.
+            Self::Item(token.parse().unwrap_or(usize::MAX))
+        } else {
+            Self::Key(token.replace("~1", "/").replace("~0", "~"))
+        }
+    }
+
+    fn may_be(&self, other: &Self) -> bool {
+        self == other || matches!((self, other), (Self::New, Self::Item(_)) | (Self::Item(_), Self::New))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(pointer: &str) -> Place {
+        Place::of(pointer).expect("a pointer")
+    }
+
+    #[test]
+    fn a_pointer_comes_back_as_it_was() {
+        for pointer in ["", "/", "/a", "/dishes/1/name", "/dishes/-/name", "/a~1b/~0~01/-1/0"] {
+            assert_eq!(place(pointer).pointer(), pointer);
+        }
+        assert_eq!(place("/a/01/99999999999999999999").pointer(), format!("/a/1/{}", usize::MAX));
+        assert_eq!(Place::of("a/b"), None);
+        assert_eq!(Place::of(&"/a".repeat(MOST_STEPS + 1)), None);
+    }
+
+    #[test]
+    fn places_bar_and_touch_one_another() {
+        let bars = |one: &str, other: &str| (place(one).bars(&place(other)), place(other).bars(&place(one)));
+        assert_eq!(bars("/a", "/a"), (true, true));
+        assert_eq!(bars("/a", "/a/b"), (true, true));
+        assert_eq!(bars("/a/0", "/a/b"), (true, true));
+        assert_eq!(bars("/a/0", "/a/1"), (false, false));
+        assert_eq!(bars("/a/b", "/a/c"), (false, false));
+        assert!(place("/a/-/b").touches(&place("/a/3")) && !place("/a/1/b").touches(&place("/a/3")));
+        assert!(place("/a/-/b").may_be(&place("/a/3/b")) && !place("/a/-").may_be(&place("/a/3/b")));
+    }
+}

@@ -1,0 +1,30 @@
+//! A conversation: forms that are filled over several turns, until each is one complete, valid and confirmed call.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `state` | everything that is known between two turns: typed, versioned, bounded |
+//! | `merge` | what one turn says of a function, brought together with its form |
+//! | `apply` | what a turn does to the state |
+//! | `rules` | what has to hold between the values of a form |
+//! | `next` | what is to be done now: call, ask, confirm, hand off, or nothing |
+//! | `token` | a state as the text that a client echoes |
+//! | `options` | how it is signed and how long it may be |
+//! | `store` | where a service keeps states between turns |
+//!
+//! All but `store` are pure. Nothing here reads words: that is `understand`'s, which says what a turn did as values.
+
+pub mod apply;
+pub mod merge;
+pub mod next;
+pub mod options;
+pub mod rules;
+pub mod state;
+pub mod store;
+pub mod token;
+
+pub use apply::{Act, Applied, apply};
+pub use merge::{Manner, Removal, Said};
+pub use next::{Asking, Manners, Next, next};
+pub use options::{ConversationOptions, KeyError};
+pub use state::{Aside, Carried, Confirmation, End, Expects, Filled, Finished, Form, Line, Source, State, Who};
+pub use token::{StateTooLarge, TokenError, Tokens};

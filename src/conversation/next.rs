@@ -1,0 +1,216 @@
+//! What is to be done now, by what is known. Pure: the same state has the same next step.
+
+use super::{
+    rules,
+    state::{Aside, Confirmation, Form, State},
+};
+use crate::{
+    call::{Call, Completed, Known, Validator, Violation, ViolationKind},
+    module::{
+        Function, FunctionId, Module, Slot, SlotPath,
+        settings::{Ask, FunctionSettings},
+    },
+};
+
+/// How the service asks where a module does not say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manners {
+    pub ask: Ask,
+    /// Questions in a row about the same thing that may bring nothing valid.
+    pub tries: u32,
+}
+
+/// The next step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Valid, complete and confirmed, in the order in which they were asked for, each with the place of its form in
+    /// [`State::forms`]; never empty. Requests of one utterance wait for one another.
+    Call(Vec<(usize, Call)>),
+    Ask(Asking),
+    /// This was asked too often.
+    HandOff {
+        function: FunctionId,
+        asking: Asking,
+    },
+    /// Nothing is open.
+    Nothing,
+}
+
+/// What is to be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asking {
+    /// For values of these places, which are all required or asked for by the module; never empty. Pointers in an array
+    /// that has no item yet have `-` for it.
+    Missing { function: FunctionId, pointers: Vec<String> },
+    /// For another value in place of one that is not valid.
+    Invalid { function: FunctionId, aside: Aside },
+    /// Which of some values is to be changed, since they do not go together.
+    Rule { function: FunctionId, broken: rules::Broken },
+    /// For a yes.
+    Confirm { function: FunctionId },
+}
+
+impl Asking {
+    #[must_use]
+    pub const fn function(&self) -> FunctionId {
+        match self {
+            Self::Missing { function, .. }
+            | Self::Invalid { function, .. }
+            | Self::Rule { function, .. }
+            | Self::Confirm { function } => *function,
+        }
+    }
+
+    /// Under which tries are counted.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::Missing { pointers, .. } => pointers.first().cloned().unwrap_or_default(),
+            Self::Invalid { aside, .. } => aside.pointer.clone(),
+            Self::Rule { broken, .. } => broken.check.clone(),
+            Self::Confirm { .. } => "yes".to_owned(),
+        }
+    }
+}
+
+/// See [the module](self). `now` is the moment of the turn, in the module's time zone.
+#[must_use]
+pub fn next(state: &State, module: &Module, validator: &Validator, manners: Manners, now: &jiff::Zoned) -> Next {
+    let Some(active) = state.forms.last() else { return Next::Nothing };
+    // What one utterance asked for is called together.
+    let together = state.forms.iter().enumerate().filter(|(_, form)| form.opened == active.opened);
+    let mut calls = Vec::new();
+    let mut asking = None;
+    for (place, form) in together {
+        match step(form, module, validator, manners, now) {
+            Some(Step::Ready(call)) => calls.push((place, call)),
+            // The form that is being filled goes first.
+            Some(Step::Ask(next)) if asking.is_none() || std::ptr::eq(form, active) => asking = Some((form, next)),
+            Some(Step::Ask(_)) | None => {}
+        }
+    }
+    match asking {
+        Some((form, asking)) => {
+            let limit = module.settings.conversation.tries.unwrap_or(manners.tries);
+            let tries = form.tries.get(&asking.key()).copied().unwrap_or_default();
+            let function = asking.function();
+            if tries >= limit.max(1) { Next::HandOff { function, asking } } else { Next::Ask(asking) }
+        }
+        None if calls.is_empty() => Next::Nothing,
+        None => Next::Call(calls),
+    }
+}
+
+/// The values of a form as they would be called, and what keeps them from it.
+#[must_use]
+pub fn completed(form: &Form, module: &Module, validator: &Validator) -> Option<Completed> {
+    let id = module.function_named(&form.function)?;
+    let known: Vec<Known<'_>> =
+        form.slots.iter().map(|filled| Known { pointer: &filled.pointer, value: &filled.value }).collect();
+    Some(validator.complete(module.function(id), id, &known))
+}
+
+enum Step {
+    Ready(Call),
+    Ask(Asking),
+}
+
+/// `None` if the module has no such function any more.
+fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, now: &jiff::Zoned) -> Option<Step> {
+    let id = module.function_named(&form.function)?;
+    let function = module.function(id);
+    let none = FunctionSettings::default();
+    let settings = module.settings.functions.get(&function.name).unwrap_or(&none);
+    let completed = completed(form, module, validator)?;
+    // What the person believes to be settled comes first.
+    if let Some(aside) = form.aside.first() {
+        return Some(Step::Ask(Asking::Invalid { function: id, aside: aside.clone() }));
+    }
+    let lacking = completed.call.as_ref().err().map_or(&[][..], Vec::as_slice);
+    if let Some(wrong) = lacking.iter().find(|violation| violation.kind != ViolationKind::Missing) {
+        return Some(Step::Ask(Asking::Invalid { function: id, aside: Aside::new(wrong, form.opened) }));
+    }
+    if let Some(broken) = rules::broken(&settings.rules, &completed.arguments, now).into_iter().next() {
+        return Some(Step::Ask(Asking::Rule { function: id, broken }));
+    }
+    let mut wanted: Vec<String> = lacking.iter().map(|violation| place_to_ask(function, &violation.path)).collect();
+    wanted.extend(optional(form, function, settings));
+    if !wanted.is_empty() {
+        let ask = settings.ask.or(module.settings.conversation.ask).unwrap_or(manners.ask);
+        let pointers = together(in_order(function, settings, wanted), ask);
+        return Some(Step::Ask(Asking::Missing { function: id, pointers }));
+    }
+    match completed.call {
+        Ok(call) if !settings.confirm || form.confirmation == Confirmation::Given => Some(Step::Ready(call)),
+        Ok(_) => Some(Step::Ask(Asking::Confirm { function: id })),
+        // There is nothing that one could ask for: unreachable, since a call that fails says why.
+        Err(_) => None,
+    }
+}
+
+/// What is asked for where something is missing: of a whole list or object, the slot in it that names it.
+fn place_to_ask(function: &Function, pointer: &str) -> String {
+    let path = SlotPath::of_pointer(pointer);
+    let is_slot = function.slots.iter().any(|slot| slot.path == path);
+    let mut below =
+        function.slots.iter().filter(|slot| slot.path.0.len() > path.0.len() && slot.path.0.starts_with(&path.0));
+    let first = below.clone().find(|slot| slot.required).or_else(|| below.next());
+    match first {
+        Some(slot) if !is_slot => {
+            let rest = SlotPath(slot.path.0[path.0.len()..].to_vec());
+            format!("{pointer}{}", rest.pointer())
+        }
+        _ => pointer.to_owned(),
+    }
+}
+
+/// The optional slots that the module asks for once.
+fn optional(form: &Form, function: &Function, settings: &FunctionSettings) -> Vec<String> {
+    let is_open = |slot: &&Slot| {
+        let path = slot.path.to_string();
+        settings.slots.get(&path).is_some_and(|slot| slot.ask)
+            && !slot.path.is_repeated()
+            && !form.skipped.contains(&path)
+            && !form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == slot.path)
+    };
+    function.slots.iter().filter(is_open).map(|slot| slot.path.pointer()).collect()
+}
+
+/// By priority, then in the order of the schema, then item by item.
+fn in_order(function: &Function, settings: &FunctionSettings, mut wanted: Vec<String>) -> Vec<String> {
+    wanted.sort_by_cached_key(|pointer| {
+        let path = SlotPath::of_pointer(pointer);
+        let place = function.slots.iter().position(|slot| slot.path == path).unwrap_or(function.slots.len());
+        let priority = settings.slots.get(&path.to_string()).map_or(0, |slot| slot.priority);
+        let items: Vec<usize> = pointer.split('/').filter_map(|step| step.parse().ok()).collect();
+        (std::cmp::Reverse(priority), items, place)
+    });
+    wanted.dedup();
+    wanted
+}
+
+/// The first alone, or with those that lie in the same object.
+fn together(mut wanted: Vec<String>, ask: Ask) -> Vec<String> {
+    let object = |pointer: &str| pointer.rfind('/').map(|at| pointer[..at].to_owned());
+    match ask {
+        Ask::One => wanted.truncate(1),
+        Ask::Group => {
+            let first = wanted.first().and_then(|first| object(first));
+            wanted.retain(|pointer| object(pointer) == first);
+        }
+    }
+    wanted
+}
+
+impl Aside {
+    #[must_use]
+    pub fn new(violation: &Violation, turn: u32) -> Self {
+        Self {
+            pointer: violation.path.clone(),
+            kind: violation.kind,
+            found: violation.found.clone(),
+            expected: violation.expected.clone(),
+            turn,
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! What is known between two turns.
+//!
+//! Functions and slots are named, not numbered: a module may be edited in the middle of a conversation. What it no longer
+//! has is forgotten when the state is next used.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    call::{Grounded, Origin, ViolationKind},
+    module::{FunctionId, Module, ModuleName},
+    text::Span,
+};
+
+/// The version of this format. A state of another one is refused by name, never misread.
+pub const FORMAT: u32 = 1;
+
+/// Messages, ends and carried values that are remembered, at most.
+const REMEMBERED_LINES: usize = 24;
+const REMEMBERED_ENDS: usize = 16;
+const REMEMBERED_VALUES: usize = 64;
+
+/// A conversation between two turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    pub format: u32,
+    pub module: ModuleName,
+    /// Turns so far. The next one has this number plus one.
+    pub turn: u32,
+    /// Open functions: the one that is being filled is the last, those before it wait. There may be several of one
+    /// function.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<Form>,
+    /// What was just asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expects: Option<Expects>,
+    /// What was called, cancelled or handed off, the latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finished: Vec<Finished>,
+    /// Values that another function may take over, the latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<Carried>,
+    /// The last messages, oldest first: what a model server is shown, and what values may come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Line>,
+}
+
+/// A function that somebody asked for and that was not called yet.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Form {
+    /// Its name, as its authors wrote it.
+    pub function: String,
+    /// The turn that asked for it.
+    pub opened: u32,
+    /// Probability that it is meant, 0 to 1.
+    #[serde(default)]
+    pub confidence: f32,
+    /// One for each scalar that is known; no two have the same pointer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<Filled>,
+    /// What was said only to be ruled out ("no onions").
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<Filled>,
+    /// Values that were given and are not valid, each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aside: Vec<Aside>,
+    /// Paths of slots that the person wants to leave out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// By slot path, or by what else was asked about: questions in a row that brought nothing valid.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tries: BTreeMap<String, u32>,
+    #[serde(default)]
+    pub confirmation: Confirmation,
+}
+
+/// One scalar of a form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filled {
+    /// JSON pointer into the arguments, `/dishes/1/name`.
+    pub pointer: String,
+    /// Canonical.
+    pub value: Value,
+    /// The words that say so, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where they stand in the utterance of `turn`, in Unicode scalar values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recognizer: Option<String>,
+    pub from: Source,
+    pub turn: u32,
+    /// 0 to 1.
+    pub confidence: f32,
+}
+
+/// Where a value of a form comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Said in this conversation.
+    Said,
+    /// One of the schema's choices, picked by a model.
+    Choice,
+    /// The schema's default or constant.
+    Default,
+    /// Written by a model where the slot's author allows it.
+    Generated,
+    /// Taken over from another function of this conversation.
+    Carried,
+}
+
+/// A value that was given and is not valid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aside {
+    pub pointer: String,
+    pub kind: ViolationKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<Value>,
+    /// What would be right, in words.
+    pub expected: String,
+    pub turn: u32,
+}
+
+/// Whether a function that is to be confirmed was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmation {
+    #[default]
+    Open,
+    /// What will be done was repeated, and a yes is waited for.
+    Asked,
+    /// The yes came, and nothing changed since.
+    Given,
+}
+
+/// What was just asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Expects {
+    /// Values: JSON pointers of the places, `/dishes/1/size` (`-` stands for a new item).
+    Slots { function: String, pointers: Vec<String> },
+    /// Which of several functions was meant by the utterance.
+    Choice { functions: Vec<String>, utterance: String, tries: u32 },
+    /// A yes to what will be done.
+    Yes { function: String },
+    /// What is to be changed, after a no.
+    Change { function: String },
+}
+
+/// A function that is done with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finished {
+    pub function: String,
+    pub end: End,
+    /// The turn that asked for it, and the one that ended it.
+    pub opened: u32,
+    pub turn: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    Called,
+    Cancelled,
+    /// Given up after too many tries: a person takes over.
+    HandedOff,
+}
+
+/// A value of a function that is done with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Carried {
+    pub function: String,
+    /// The slot's path.
+    pub slot: String,
+    pub filled: Filled,
+}
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    pub who: Who,
+    /// Without the values of slots that are `sensitive`.
+    pub text: String,
+    /// Of a person: nobody made anything of it. A form that opens later is held against it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unheard: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    Person,
+    Assistant,
+    /// The assistant called a function.
+    Called,
+    /// What a called function gave.
+    Tool,
+}
+
+/// Why a state cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    #[error("the state has format {0}, and this service reads {FORMAT}: begin a new conversation")]
+    Format(u32),
+    #[error("the state is of the module `{found}`, and the request of `{wanted}`")]
+    OtherModule { found: String, wanted: String },
+}
+
+impl State {
+    /// A conversation in which nothing was said.
+    #[must_use]
+    pub fn new(module: &ModuleName) -> Self {
+        Self {
+            format: FORMAT,
+            module: module.clone(),
+            turn: 0,
+            forms: Vec::new(),
+            expects: None,
+            finished: Vec::new(),
+            carried: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// The state as it can be used with this module: without what the module no longer has.
+    ///
+    /// # Errors
+    /// If it is of another format or module.
+    pub fn adopted(mut self, module: &Module) -> Result<Self, StateError> {
+        if self.format != FORMAT {
+            return Err(StateError::Format(self.format));
+        }
+        if self.module != module.name {
+            let (found, wanted) = (self.module.to_string(), module.name.to_string());
+            return Err(StateError::OtherModule { found, wanted });
+        }
+        self.forms.retain(|form| module.function_named(&form.function).is_some());
+        let is_open = |name: &String| self.forms.iter().any(|form| form.function == *name);
+        let holds = match &self.expects {
+            None => true,
+            Some(Expects::Choice { functions, .. }) => {
+                functions.iter().all(|name| module.function_named(name).is_some())
+            }
+            Some(Expects::Slots { function, .. } | Expects::Yes { function } | Expects::Change { function }) => {
+                is_open(function)
+            }
+        };
+        if !holds {
+            self.expects = None;
+        }
+        Ok(self)
+    }
+
+    /// The form that is being filled, with its function.
+    #[must_use]
+    pub fn active(&self, module: &Module) -> Option<(FunctionId, &Form)> {
+        let form = self.forms.last()?;
+        Some((module.function_named(&form.function)?, form))
+    }
+
+    /// The latest form of this function, if one is open.
+    #[must_use]
+    pub fn form(&self, function: &str) -> Option<&Form> {
+        self.forms.iter().rev().find(|form| form.function == function)
+    }
+
+    /// Nothing is open and nothing is expected.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.forms.is_empty() && self.expects.is_none()
+    }
+
+    /// Remembers a message; the oldest go.
+    pub fn note(&mut self, who: Who, text: impl Into<String>) {
+        self.lines.push(Line { who, text: text.into(), is_unheard: false });
+        keep_last(&mut self.lines, REMEMBERED_LINES);
+    }
+
+    /// Takes the form at this place out and remembers how it ended; its values may be carried over.
+    pub fn finish(&mut self, place: usize, end: End) -> Option<Form> {
+        if place >= self.forms.len() {
+            return None;
+        }
+        let form = self.forms.remove(place);
+        self.finished.push(Finished { function: form.function.clone(), end, opened: form.opened, turn: self.turn });
+        keep_last(&mut self.finished, REMEMBERED_ENDS);
+        if end == End::Called {
+            let carried = form.slots.iter().filter(|filled| matches!(filled.from, Source::Said | Source::Carried));
+            let carried = carried.map(|filled| Carried {
+                function: form.function.clone(),
+                slot: crate::module::SlotPath::of_pointer(&filled.pointer).to_string(),
+                filled: filled.clone(),
+            });
+            self.carried.extend(carried);
+            keep_last(&mut self.carried, REMEMBERED_VALUES);
+        }
+        Some(form)
+    }
+}
+
+impl Form {
+    #[must_use]
+    pub fn new(function: &str, opened: u32) -> Self {
+        Self { function: function.to_owned(), opened, ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn at(&self, pointer: &str) -> Option<&Filled> {
+        self.slots.iter().find(|filled| filled.pointer == pointer)
+    }
+}
+
+impl Filled {
+    /// What the validator grounded in the utterance of `turn`.
+    #[must_use]
+    pub fn new(grounded: &Grounded, turn: u32) -> Self {
+        let (text, span, recognizer, from) = match &grounded.origin {
+            Origin::Utterance { span, text, recognizer } => {
+                (Some(text.clone()), Some(*span), recognizer.clone(), Source::Said)
+            }
+            Origin::Earlier { text } => (Some(text.clone()), None, None, Source::Said),
+            Origin::Choice => (None, None, None, Source::Choice),
+            Origin::Default => (None, None, None, Source::Default),
+            Origin::Generated => (None, None, None, Source::Generated),
+        };
+        Self {
+            pointer: grounded.pointer.clone(),
+            value: grounded.value.clone(),
+            text,
+            span,
+            recognizer,
+            from,
+            turn,
+            confidence: grounded.confidence,
+        }
+    }
+
+    /// The same, as answers tell of it; `now` is the turn that is being answered.
+    #[must_use]
+    pub fn grounded(&self, now: u32) -> Grounded {
+        let origin = match (self.from, &self.text, self.span) {
+            (Source::Said, Some(text), Some(span)) if self.turn == now => {
+                Origin::Utterance { span, text: text.clone(), recognizer: self.recognizer.clone() }
+            }
+            (Source::Said | Source::Carried, text, _) => Origin::Earlier { text: text.clone().unwrap_or_default() },
+            (Source::Choice, ..) => Origin::Choice,
+            (Source::Default, ..) => Origin::Default,
+            (Source::Generated, ..) => Origin::Generated,
+        };
+        Grounded {
+            path: crate::module::SlotPath::of_pointer(&self.pointer),
+            pointer: self.pointer.clone(),
+            value: self.value.clone(),
+            origin,
+            confidence: self.confidence,
+        }
+    }
+}
+
+fn keep_last<T>(all: &mut Vec<T>, most: usize) {
+    let over = all.len().saturating_sub(most);
+    all.drain(..over);
+}
