@@ -1,10 +1,9 @@
 //! The answer at the beginning of a reply.
 
 use super::{
-    YesNo,
+    Token, YesNo,
     lexicon::{Lexicon, Role},
     question::Question,
-    tokens::Token,
 };
 
 /// How sure each way to answer is.

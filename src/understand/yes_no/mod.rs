@@ -15,6 +15,7 @@
 //!   brings nothing about, and with little confidence.
 //! - **"Do you mind ...?"** is granted by a no: "go ahead" and "not at all" are [`YesNo::Negative`].
 
+use super::tokens::{Token, tokens};
 use crate::text::Span;
 
 mod answer;
@@ -22,12 +23,10 @@ mod lexicon;
 mod question;
 #[cfg(test)]
 mod tests;
-mod tokens;
 
 use answer::Answer;
 use lexicon::{Lexicon, Role};
 use question::Question;
-use tokens::{Token, tokens};
 
 /// What a reply says to a yes-or-no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

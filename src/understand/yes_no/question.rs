@@ -1,6 +1,6 @@
 //! What a yes-or-no question is like.
 
-use super::{lexicon::Lexicon, tokens::tokens};
+use super::{lexicon::Lexicon, tokens};
 
 /// What is known of the question. Of no question, nothing: it is then answered by yes and no alone.
 #[derive(Debug, Default)]

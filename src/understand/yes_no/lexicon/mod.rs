@@ -7,7 +7,7 @@ use std::{
     sync::LazyLock,
 };
 
-use super::tokens::{Token, tokens};
+use super::{Token, tokens};
 
 mod de;
 mod en;

@@ -1,4 +1,4 @@
-//! A text as the words of an answer.
+//! A text as the words of a reply.
 
 use crate::text::{Span, Utterance};
 
