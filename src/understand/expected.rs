@@ -6,6 +6,7 @@
 //! resemble.
 
 use super::{
+    around,
     reading::Reading,
     strategy::Situation,
     yes_no::{self, YesNo},
@@ -13,11 +14,12 @@ use super::{
 use crate::{
     align::Filling,
     module::{
-        Exemplar, ExemplarId, FunctionId, Module, RecognizerId, RecognizerKind, SlotId, SlotKind, alike, squeeze,
+        Exemplar, ExemplarId, Function, FunctionId, Module, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
+        alike, squeeze,
     },
     recognize::Mention,
     retrieve::{Candidate, Source},
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, script::is_unspaced_language},
 };
 
 /// Score that a function gains for being expected, and for an exemplar that speaks in just this context. The odds of two
@@ -29,6 +31,8 @@ const SHORT: usize = 5;
 /// Words of a whole utterance that is one value, at most, and how sure it is.
 const LONG: usize = 12;
 const WHOLE: f32 = 0.6;
+/// The same of a number where one was asked for.
+const NUMBER: f32 = 0.95;
 /// Words that an answer may have beside its values ("make it five"), and how much higher another function must score to
 /// be clearly meant.
 const BESIDE: usize = 1;
@@ -198,7 +202,7 @@ pub(super) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
         let is_free = || {
             !slots.is_empty()
                 && !answers.is_empty()
-                && is_short(situation)
+                && is_short(situation, *function, &slots)
                 && (is_new(situation) || names(situation, *function, &slots))
         };
         if !is_known && !is_free() || asks_otherwise(situation, own, &reading) {
@@ -220,17 +224,29 @@ pub(super) fn whole_answer(
     let &[slot] = awaited else { return None };
     let definition = module.function(function).slot(slot);
     let is_list = |id: &RecognizerId| matches!(module.recognizer(*id).kind, RecognizerKind::List(_));
-    let is_open = matches!(definition.kind, SlotKind::String | SlotKind::Any)
-        && definition.choices.is_empty()
-        && definition.recognizers.iter().all(is_list);
+    let core = core(situation, function, awaited);
+    // A number alone is said of a slot of numbers, whatever its recognizers want around it.
+    let is_number = || situation.utterance.slice(core).trim().parse::<f64>().is_ok();
+    let is_open = match definition.kind {
+        SlotKind::String | SlotKind::Any => definition.choices.is_empty() && definition.recognizers.iter().all(is_list),
+        SlotKind::Integer | SlotKind::Number => is_number(),
+        SlotKind::Boolean => false,
+    };
     let words = situation.utterance.words();
     let says_nothing = |word: &Span| yes_no::says_nothing(language(module), situation.utterance.slice(*word));
     let own = own_words(module, function);
+    let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
+    // Without spaces, what any slot could be is taken for one that nobody asked for all too easily.
+    let is_other = |filling: &Filling| is_unspaced_language(language(module)) && filling.slot != slot;
     let is_unaccounted = |word: &&Span| {
-        let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word));
+        let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
         !is_filled && !says_nothing(word) && !own.contains(&fold(situation.utterance.slice(**word)))
     };
-    if !is_open || words.len() > LONG || !words.iter().any(|word| is_unaccounted(&word)) {
+    if matches!(definition.kind, SlotKind::Integer | SlotKind::Number) && is_number() {
+        return Some(Filling { slot, span: core, anchor: None, confidence: NUMBER });
+    }
+    if !is_open || around::words_in(situation.utterance, core) > LONG || !words.iter().any(|word| is_unaccounted(&word))
+    {
         return None;
     }
     let first = words.iter().find(|word| !says_nothing(word))?;
@@ -251,9 +267,11 @@ pub(super) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> 
     let module = &situation.snapshot.module;
     let covered = reading.spans_of(&[]);
     let own = own_words(module, reading.function);
+    let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let is_plain = |word: &Span| {
         let folded = fold(situation.utterance.slice(*word));
-        covered.iter().any(|span| span.overlaps(*word))
+        !core.overlaps(*word)
+            || covered.iter().any(|span| span.overlaps(*word))
             || situation.negations.iter().any(|one| one.cue.overlaps(*word))
             || yes_no::says_nothing(language(module), &folded)
             || own.contains(&folded)
@@ -275,17 +293,35 @@ pub(super) fn lacks_values(situation: &Situation<'_>, reading: &Reading<'_>) -> 
 /// Another function is clearly meant, by more than one word beside the values.
 fn asks_otherwise(situation: &Situation<'_>, own: &Candidate, reading: &Reading<'_>) -> bool {
     let covered = reading.spans_of(&[]);
+    let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let says = |word: &&Span| {
         let text = situation.utterance.slice(**word);
-        !covered.iter().any(|span| span.overlaps(**word))
+        core.overlaps(**word)
+            && !covered.iter().any(|span| span.overlaps(**word))
             && !yes_no::says_nothing(language(&situation.snapshot.module), text)
     };
     let leads = situation.candidates.first().is_some_and(|best| best.score - own.score >= CLEARLY);
     leads && situation.scope() >= OTHERWISE && situation.utterance.words().iter().filter(says).count() > BESIDE
 }
 
-fn is_short(situation: &Situation<'_>) -> bool {
-    situation.utterance.words().len() <= SHORT
+fn is_short(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> bool {
+    around::words_in(situation.utterance, core(situation, function, slots)) <= SHORT
+}
+
+/// The part of the utterance that is not only said around an answer for these slots.
+fn core(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
+    core_of(situation.utterance, situation, function, slots)
+}
+
+fn core_of(utterance: &Utterance, situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
+    let module = &situation.snapshot.module;
+    let definition = module.function(function);
+    let names = slots.iter().flat_map(|slot| {
+        let slot = definition.slot(*slot);
+        std::iter::once(slot.description.as_str())
+            .chain(slot.question.as_ref().and_then(|own| own.in_language(language(module))))
+    });
+    around::core(language(module), utterance, &names.collect::<Vec<_>>())
 }
 
 /// No function is likely meant.
@@ -310,7 +346,53 @@ pub(super) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     }
     let reply = yes_no::read(language(&situation.snapshot.module), None, situation.utterance.text());
     let is_value = reply.answer == YesNo::Irrelevant && reply.confidence < yes_no::QUITE_SURE;
-    if is_value { slots } else { Vec::new() }
+    if !is_value || is_polite_question(situation.utterance.text()) {
+        return Vec::new();
+    }
+    slots.into_iter().filter(|slot| !is_said_of_others(situation, function, *slot)).collect()
+}
+
+/// True of a yes or a no alone, and of a question in return: no words of it are a value.
+pub(super) fn is_no_value(situation: &Situation<'_>) -> bool {
+    let text = situation.utterance.text();
+    let reply = yes_no::read(language(&situation.snapshot.module), None, text);
+    let is_reply = match reply.answer {
+        YesNo::Irrelevant => reply.confidence >= yes_no::QUITE_SURE,
+        YesNo::Affirmative | YesNo::Negative | YesNo::Indifferent => reply.rest.is_none(),
+    };
+    is_reply || is_polite_question(text)
+}
+
+/// True of a Japanese question, which needs no question mark.
+pub(super) fn is_polite_question(text: &str) -> bool {
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '。' | '？' | '?'));
+    ["ですか", "ますか", "でしょうか", "ませんか", "ましたか"].iter().any(|ending| text.ends_with(ending))
+}
+
+/// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is no
+/// kind of shoe.
+fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: SlotId) -> bool {
+    let definition = situation.snapshot.module.function(function);
+    let finds = |slot: &Slot, mention: &Mention| slot.recognizers.contains(&mention.recognizer);
+    let own = definition.slot(slot);
+    let is_number = || {
+        matches!(own.kind, SlotKind::Integer | SlotKind::Number)
+            && situation.utterance.slice(core(situation, function, &[slot])).trim().parse::<f64>().is_ok()
+    };
+    if own.recognizers.is_empty() || is_number() || situation.mentions.iter().any(|mention| finds(own, mention)) {
+        return false;
+    }
+    let language = language(&situation.snapshot.module);
+    let is_other = |word: &Span| {
+        let mut mentions = situation.mentions.iter().filter(|mention| mention.span.contains(*word));
+        mentions.any(|mention| definition.slots.iter().any(|slot| finds(slot, mention)))
+    };
+    let mut words = situation
+        .utterance
+        .words()
+        .iter()
+        .filter(|word| !yes_no::says_nothing(language, situation.utterance.slice(**word)));
+    words.all(is_other)
 }
 
 fn language(module: &Module) -> &str {
@@ -327,6 +409,36 @@ fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
     });
     let names = definition.slots.iter().map(crate::module::Slot::label);
     literals.chain(names).flat_map(words_of).collect()
+}
+
+/// True if the words right before `span` are the slot's name, or the part of it that tells it from its rivals, with
+/// nothing but empty words between: "the size is 9", "from the joint account".
+pub(super) fn is_named_before(
+    situation: &Situation<'_>,
+    function: &Function,
+    slot: SlotId,
+    rivals: &[SlotId],
+    span: Span,
+) -> bool {
+    let name = words_of(function.slot(slot).label());
+    let others: Vec<String> = rivals
+        .iter()
+        .filter(|rival| **rival != slot)
+        .flat_map(|rival| words_of(function.slot(*rival).label()))
+        .collect();
+    let own: Vec<String> = name.iter().filter(|word| !others.contains(word)).cloned().collect();
+    let language = language(&situation.snapshot.module);
+    let mut before: Vec<String> = situation
+        .utterance
+        .words()
+        .iter()
+        .take_while(|word| word.end <= span.start)
+        .map(|word| fold(situation.utterance.slice(*word)))
+        .collect();
+    while before.last().is_some_and(|word| !name.contains(word) && yes_no::says_nothing(language, word)) {
+        before.pop();
+    }
+    !name.is_empty() && (before.ends_with(&name) || !own.is_empty() && before.ends_with(&own))
 }
 
 fn words_of(text: &str) -> Vec<String> {

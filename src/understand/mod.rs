@@ -4,47 +4,57 @@
 //! construction.
 
 use std::{
+    borrow::Cow,
     sync::{Arc, OnceLock},
     time::Instant,
 };
 
 use serde::{Deserialize, Serialize};
 
+mod around;
 pub(crate) mod assemble;
 mod belief;
 mod budget;
 mod clauses;
+mod converse;
 mod dialogue;
 mod expected;
 mod guard;
+pub mod moves;
 mod neutral;
 pub mod outcome;
 mod overloads;
 mod prompt;
 mod question;
 mod reading;
+mod replay;
 pub mod request;
 mod ruled_out;
 mod schema;
 mod segment;
 mod strategy;
 mod template;
+mod tokens;
+mod view;
 pub mod yes_no;
 
 pub use budget::BudgetOverrides;
+pub use converse::Conversed;
 pub use dialogue::Said;
 pub use expected::{Asked, Expected, Hint};
 pub use outcome::{About, Attempt, DecidedBy, Frame, Outcome, Question, Segment, Timings, Trace, Turn};
+pub use replay::{Replays, catch_up};
+pub use view::{is_sensitive, open_frames, summary};
 
 use crate::{
     embed::{EmbedError, Purpose, SharedEmbedder},
     llm::{self, Capabilities, LlmError, Server, Support},
     module::{
         FunctionId,
-        settings::{Detect, Fill, StrategyName},
+        settings::{Ask, Detect, Fill, StrategyName},
     },
     recognize::Context,
-    retrieve::Query,
+    retrieve::{Query, values},
     snapshot::Snapshot,
     text::{self, Span, Utterance},
 };
@@ -78,6 +88,10 @@ pub struct UnderstandOptions {
     /// Tokens that one turn may use, prompts and answers together: no further question is asked past it.
     pub tokens: u64,
     pub staged: StagedOptions,
+    /// How much is asked for at once.
+    pub ask: Ask,
+    /// Questions in a row about the same thing that may bring nothing valid; after them a person takes over.
+    pub tries: u32,
 }
 
 /// How the strategy `staged` goes about its stages.
@@ -102,6 +116,8 @@ impl Default for UnderstandOptions {
             deadline_ms: 20_000,
             tokens: 32_000,
             staged: StagedOptions::default(),
+            ask: Ask::One,
+            tries: 3,
         }
     }
 }
@@ -130,6 +146,8 @@ pub struct TurnRequest {
     pub demand: Demand,
     /// The utterance is about one thing: it is not taken apart into several requests.
     pub single: bool,
+    /// BCP 47 language in which questions are worded; the module's if `None`.
+    pub language: Option<String>,
 }
 
 /// Whether there must be a call. What was not said is asked for all the same: nothing is ever made up.
@@ -165,6 +183,17 @@ pub enum TurnError {
     Llm(#[from] LlmError),
 }
 
+impl TurnError {
+    /// Why no model server was of help, without a word of its own; `None` if something else is wrong.
+    fn why_not(&self) -> Option<String> {
+        match self {
+            Self::Llm(error) => Some(format!("the model server failed ({})", error.kind())),
+            Self::OverBudget { .. } => Some(self.to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// What was replied to a yes-or-no question, and what it cost to find out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
@@ -173,6 +202,14 @@ pub struct Answered {
     pub is_local: bool,
     pub attempts: Vec<Attempt>,
     pub usage: llm::Usage,
+}
+
+impl Answered {
+    /// Read without a model server.
+    const fn local(reply: yes_no::Reply) -> Self {
+        let usage = llm::Usage { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+        Self { reply, is_local: true, attempts: Vec::new(), usage }
+    }
 }
 
 /// How sure a model server's answer is that the local one does not share.
@@ -194,97 +231,72 @@ impl Understander {
         Self { options: options.into(), embedder, servers: servers.into() }
     }
 
-    /// Understands one utterance, with what it takes from the conversation before it.
+    /// The same with these model servers in place of its own.
+    #[must_use]
+    pub fn with_servers(&self, servers: Vec<Server>) -> Self {
+        Self { servers: servers.into(), ..self.clone() }
+    }
+
+    /// Understands one utterance by itself, after what was said before it. What a conversation makes of it is
+    /// [`Self::converse`]'s.
     ///
     /// # Errors
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
-        if let Some(heard) = Heard::reply(&snapshot.module, request, self.options.max_utterance)
-            && !self.is_another_request(snapshot, request, &heard).await?
-        {
-            return self.understand(snapshot, request, &heard).await.map(|turn| heard.located(turn));
-        }
-        self.understand(snapshot, request, &Heard::alone(request)).await
+        let heard = Heard::new(&request.history);
+        let seen = self.perceive(snapshot, request, &heard).await?;
+        let decision =
+            self.decide(self.strategy(snapshot, request), &self.situation(snapshot, request, &heard, &seen)).await?;
+        Ok(seen.concluded(decision))
     }
 
-    /// Whether what may be a reply to a question is surely a call of something else by itself.
-    async fn is_another_request(
+    /// Recognizes, embeds and retrieves: everything that is known before anything is decided.
+    async fn perceive(
         &self,
         snapshot: &Snapshot,
         request: &TurnRequest,
         heard: &Heard<'_>,
-    ) -> Result<bool, TurnError> {
-        let alone = TurnRequest {
-            utterance: request.utterance.clone(),
-            strategy: Some(StrategyName::Local),
-            now: request.now.clone(),
-            among: request.among.clone(),
-            single: request.single,
-            ..TurnRequest::default()
-        };
-        let turn = self.understand(snapshot, &alone, &Heard::alone(&alone)).await?;
-        let sure = snapshot.module.settings.thresholds.sure.unwrap_or(self.options.sure);
-        let asked = heard.functions().unwrap_or_default();
-        let is_other = turn.frames.iter().all(|frame| !asked.contains(&frame.function));
-        Ok(matches!(turn.outcome, Outcome::Call(_)) && turn.confidence >= sure && is_other)
-    }
-
-    async fn understand(
-        &self,
-        snapshot: &Snapshot,
-        request: &TurnRequest,
-        heard: &Heard<'_>,
-    ) -> Result<Turn, TurnError> {
-        let started = Instant::now();
-        let mut trace = Trace::default();
-        let utterance = self.read(&heard.text)?;
-        let now = self.now(snapshot, request);
-        self.recognize(snapshot, &utterance, &now, &mut trace);
+    ) -> Result<Perceived, TurnError> {
+        let mut seen = self.listen(snapshot, request)?;
+        self.recognize(snapshot, &seen.utterance, &seen.now, &mut seen.trace);
         let language = snapshot.module.settings.language.as_deref().unwrap_or("en");
         // A text that speaks to the model must not be cut into one part that does and another that looks harmless.
-        let is_one = request.single
-            || request.given.is_some()
-            || !heard.replies.is_empty()
-            || guard::is_command(utterance.text());
-        let clauses = if is_one { Vec::new() } else { clauses::clauses(&utterance, language, &trace.mentions) };
-        let among = among(request, heard);
+        let is_one = request.single || request.given.is_some() || guard::is_command(seen.utterance.text());
+        let clauses =
+            if is_one { Vec::new() } else { clauses::clauses(&seen.utterance, language, &seen.trace.mentions) };
+        let among = among(request);
         let pool = Pool { functions: among.as_deref(), expected: &request.expected };
-        let parts = self.search(snapshot, pool, &utterance, &clauses, self.options.candidates, &mut trace).await?;
-        let instructions = instructions(snapshot, request);
-        let brief = Brief {
-            request,
-            heard,
-            is_meant: matches!(request.demand, Demand::Function(_)) || !heard.replies.is_empty(),
-            is_demanded: request.demand != Demand::Auto,
-            instructions: instructions.as_deref(),
-        };
-        let budget = Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
+        let parts =
+            self.search(snapshot, pool, &seen.utterance, &clauses, self.options.candidates, &mut seen.trace).await?;
         if !parts.is_empty() {
             let clock = Instant::now();
             let segment = |part: &Part| Segment { span: part.span, candidates: part.candidates.clone() };
-            trace.clauses = parts.iter().map(segment).collect();
-            let requests = segment::requests(&self.situation(snapshot, &utterance, brief, &now, &trace, budget), parts);
-            trace.take_up(requests);
-            trace.is_doubtful = trace.segments.len() == 1
-                && segment::is_doubtful(&self.situation(snapshot, &utterance, brief, &now, &trace, budget));
-            trace.timings.retrieve += milliseconds(clock);
+            seen.trace.clauses = parts.iter().map(segment).collect();
+            let requests = segment::requests(&self.situation(snapshot, request, heard, &seen), parts);
+            seen.trace.take_up(requests);
+            seen.trace.is_doubtful = seen.trace.segments.len() == 1
+                && segment::is_doubtful(&self.situation(snapshot, request, heard, &seen));
+            seen.trace.timings.retrieve += milliseconds(clock);
         }
-        let situation = self.situation(snapshot, &utterance, brief, &now, &trace, budget);
-        let named = request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy);
-        let mut decision = self.decide(named, &situation).await?;
-        trace.timings.decide = decision.decide_ms;
-        trace.timings.llm = decision.llm_ms;
-        trace.timings.total = milliseconds(started);
-        trace.attempts = std::mem::take(&mut decision.attempts);
-        trace.notes = std::mem::take(&mut decision.notes);
-        if !heard.replies.is_empty() {
-            trace.notes.push("read as the answer to the question before".to_owned());
-        }
-        if trace.is_doubtful {
-            trace.notes.push("the utterance may ask for more than one thing".to_owned());
-        }
-        let Decision { outcome, confidence, decided_by, frames, usage, .. } = decision;
-        Ok(Turn { outcome, confidence, decided_by, frames, trace, usage })
+        Ok(seen)
+    }
+
+    /// An utterance of which nothing is known yet.
+    fn listen(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Perceived, TurnError> {
+        let started = Instant::now();
+        Ok(Perceived {
+            started,
+            utterance: self.read(&request.utterance)?,
+            now: self.now(snapshot, request),
+            instructions: instructions(snapshot, request),
+            budget: Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into()),
+            trace: Trace::default(),
+        })
+    }
+
+    /// Who decides: as the request, else the module, else the server says.
+    fn strategy(&self, snapshot: &Snapshot, request: &TurnRequest) -> StrategyName {
+        request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy)
     }
 
     /// The functions that the utterance may mean, best first, at most `limit`; nothing is decided.
@@ -313,24 +325,21 @@ impl Understander {
         snapshot: &Snapshot,
         question: Option<&str>,
         reply: &str,
+        strategy: Option<StrategyName>,
         budget: BudgetOverrides,
     ) -> Result<Answered, TurnError> {
-        let started = Instant::now();
         let request = TurnRequest { utterance: reply.to_owned(), budget, ..TurnRequest::default() };
-        let utterance = self.read(&request.utterance)?;
+        let seen = self.listen(snapshot, &request)?;
         let settings = &snapshot.module.settings;
         let language = settings.language.as_deref().unwrap_or("en");
-        let read = yes_no::read(language, question, utterance.text());
-        let mut answered = Answered { reply: read, is_local: true, attempts: Vec::new(), usage: llm::Usage::default() };
+        let read = yes_no::read(language, question, seen.utterance.text());
+        let mut answered = Answered::local(read);
         let is_sure = read.confidence >= settings.thresholds.sure.unwrap_or(self.options.sure);
-        let is_local = settings.strategy.unwrap_or(self.options.strategy) == StrategyName::Local;
+        let is_local = strategy.or(settings.strategy).unwrap_or(self.options.strategy) == StrategyName::Local;
         // Without the question there is nothing to tell a model.
         let Some(question) = question.filter(|_| !is_sure && !is_local) else { return Ok(answered) };
-        let (trace, now) = (Trace::default(), self.now(snapshot, &request));
-        let budget = Budget::new(&self.options, &settings.llm, request.budget, started.into());
-        let heard = Heard::alone(&request);
-        let brief = Brief { request: &request, heard: &heard, is_meant: false, is_demanded: false, instructions: None };
-        let situation = self.situation(snapshot, &utterance, brief, &now, &trace, budget);
+        let heard = Heard::new(&request.history);
+        let situation = self.situation(snapshot, &request, &heard, &seen);
         for (index, server) in self.servers.iter().enumerate() {
             let model = settings.llm.model.as_deref().filter(|_| index == 0);
             let exchange = Exchange::new(&situation, server, model, StrategyName::Staged);
@@ -341,7 +350,7 @@ impl Understander {
             match said {
                 Ok(answer) => {
                     let confidence = if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED };
-                    let whole = Some(Span::new(0, utterance.len()));
+                    let whole = Some(Span::new(0, seen.utterance.len()));
                     let rest = if answer == yes_no::YesNo::Irrelevant { whole } else { read.rest };
                     answered.reply = yes_no::Reply { answer, confidence, rest };
                     answered.is_local = false;
@@ -392,12 +401,8 @@ impl Understander {
                 Ok(decision)
             }
             Err((error, spent)) => {
-                let why = match &error {
-                    TurnError::Llm(error) => format!("the model server failed ({})", error.kind()),
-                    TurnError::OverBudget { .. } => error.to_string(),
-                    // A prompt that does not render is the author's to mend; answering around it would hide it.
-                    _ => return Err(error),
-                };
+                // A prompt that does not render is the author's to mend; answering around it would hide it.
+                let Some(why) = error.why_not() else { return Err(error) };
                 local.notes.push(format!("decided locally: {why}"));
                 local.llm_ms = spent.llm_ms;
                 local.usage = spent.usage;
@@ -504,7 +509,11 @@ impl Understander {
 
         let clock = Instant::now();
         let silent = expected.silent(&snapshot.module);
-        let mut found = texts.iter().enumerate().map(|(index, text)| {
+        let spans = std::iter::once(Span::new(0, utterance.len())).chain(clauses.iter().map(|clause| clause.span));
+        let language = snapshot.module.settings.language.as_deref().unwrap_or("en");
+        let words: Vec<Cow<'_, str>> =
+            spans.map(|span| values::of_utterance(language, utterance, span, &trace.mentions)).collect();
+        let mut found = words.iter().enumerate().map(|(index, text)| {
             let symmetric = &symmetric[index];
             let asymmetric = asymmetric.as_ref().map_or(symmetric, |vectors| &vectors[index]);
             let query = Query { text, asymmetric, symmetric };
@@ -529,29 +538,34 @@ impl Understander {
     fn situation<'a>(
         &'a self,
         snapshot: &'a Snapshot,
-        utterance: &'a Utterance,
-        brief: Brief<'a>,
-        now: &'a jiff::Zoned,
-        trace: &'a Trace,
-        budget: Budget,
+        request: &'a TurnRequest,
+        heard: &'a Heard<'a>,
+        seen: &'a Perceived,
     ) -> Situation<'a> {
+        let brief = Brief {
+            heard,
+            language: request.language.as_deref(),
+            is_meant: matches!(request.demand, Demand::Function(_)),
+            is_demanded: request.demand != Demand::Auto,
+            instructions: seen.instructions.as_deref(),
+        };
         Situation {
             snapshot,
-            utterance,
+            utterance: &seen.utterance,
             brief,
-            now,
-            mentions: &trace.mentions,
-            negations: &trace.negations,
-            candidates: &trace.candidates,
-            segments: &trace.segments,
-            clauses: &trace.clauses,
-            is_doubtful: trace.is_doubtful,
+            now: &seen.now,
+            mentions: &seen.trace.mentions,
+            negations: &seen.trace.negations,
+            candidates: &seen.trace.candidates,
+            segments: &seen.trace.segments,
+            clauses: &seen.trace.clauses,
+            is_doubtful: seen.trace.is_doubtful,
             options: &self.options,
-            budget,
+            budget: seen.budget,
             is_explained: OnceLock::new(),
-            given: brief.request.given,
-            expected: &brief.request.expected,
-            hints: &brief.request.hints,
+            given: request.given,
+            expected: &request.expected,
+            hints: &request.hints,
         }
     }
 
@@ -565,6 +579,34 @@ impl Understander {
     }
 }
 
+/// What is known of an utterance before anything is decided.
+struct Perceived {
+    started: Instant,
+    utterance: Utterance,
+    now: jiff::Zoned,
+    /// The module's and the client's.
+    instructions: Option<String>,
+    budget: Budget,
+    trace: Trace,
+}
+
+impl Perceived {
+    /// The turn that a decision makes of it.
+    fn concluded(self, decision: Decision) -> Turn {
+        let Self { started, mut trace, .. } = self;
+        let Decision { outcome, confidence, decided_by, frames, attempts, notes, usage, decide_ms, llm_ms } = decision;
+        trace.timings.decide = decide_ms;
+        trace.timings.llm = llm_ms;
+        trace.timings.total = milliseconds(started);
+        trace.attempts = attempts;
+        trace.notes = notes;
+        if trace.is_doubtful {
+            trace.notes.push("the utterance may ask for more than one thing".to_owned());
+        }
+        Turn { outcome, confidence, decided_by, frames, trace, usage, pending: None }
+    }
+}
+
 /// What is looked through for what may be meant.
 #[derive(Clone, Copy)]
 struct Pool<'a> {
@@ -573,18 +615,12 @@ struct Pool<'a> {
     expected: &'a Expected,
 }
 
-/// The functions that may be chosen: those of the client, and of them the one that it demands or that we asked about.
-fn among(request: &TurnRequest, heard: &Heard<'_>) -> Option<Vec<FunctionId>> {
-    if let Demand::Function(function) = request.demand {
-        return Some(vec![function]);
+/// The functions that may be chosen: those of the client, and of them the one that it demands.
+fn among(request: &TurnRequest) -> Option<Vec<FunctionId>> {
+    match (request.demand, request.given) {
+        (Demand::Function(function), _) | (_, Some(function)) => Some(vec![function]),
+        _ => request.among.clone(),
     }
-    if let Some(function) = request.given {
-        return Some(vec![function]);
-    }
-    let Some(asked) = heard.functions() else { return request.among.clone() };
-    let Some(among) = &request.among else { return Some(asked) };
-    let both: Vec<FunctionId> = asked.into_iter().filter(|function| among.contains(function)).collect();
-    Some(if both.is_empty() { among.clone() } else { both })
 }
 
 /// The module's, then the client's.

@@ -22,6 +22,8 @@ pub struct Turn {
     pub frames: Vec<Frame>,
     pub trace: Trace,
     pub usage: Usage,
+    /// What is asked next beside a call or a cancellation: of a form that goes on.
+    pub pending: Option<Question>,
 }
 
 /// No valid call is an outcome too; an error is a failure of ours or of the model server.
@@ -32,6 +34,17 @@ pub enum Outcome {
     Ask(Question),
     /// Out of scope.
     NoMatch,
+    /// The person took it back; `text` says so, and asks on where something else is open.
+    Cancelled {
+        text: String,
+        functions: Vec<FunctionId>,
+    },
+    /// The same was asked too often in vain: a person should take over.
+    Handoff {
+        text: String,
+        function: FunctionId,
+        path: String,
+    },
 }
 
 impl Outcome {
@@ -42,6 +55,8 @@ impl Outcome {
             Self::Call(_) => "call",
             Self::Ask(_) => "ask",
             Self::NoMatch => "no_match",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Handoff { .. } => "handoff",
         }
     }
 }
@@ -58,10 +73,18 @@ pub struct Question {
 pub enum About {
     /// A required slot is missing.
     Missing { function: FunctionId, slot: SlotPath },
+    /// Several slots have no value and are asked for together.
+    Group { function: FunctionId, slots: Vec<SlotPath> },
     /// A value was given and is not valid.
     Invalid { function: FunctionId, path: String },
+    /// Values that do not go together.
+    Rule { function: FunctionId, rule: String, slots: Vec<SlotPath> },
     /// Several functions fit equally well.
     Tie { functions: Vec<FunctionId> },
+    /// What will be done, for a yes.
+    Confirm { function: FunctionId },
+    /// What is to be changed, after a no.
+    Change { function: FunctionId },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -139,7 +162,7 @@ pub struct Segment {
 pub struct Attempt {
     /// The model and the server's host.
     pub server: String,
-    /// What was asked for: `call`, `detect`, `fill` or `yes_no`.
+    /// What was asked for: `call`, `detect`, `fill`, `yes_no` or `wording`.
     pub stage: &'static str,
     /// As the server counted; where it does not count, estimated from the length of the text.
     pub usage: Usage,

@@ -16,6 +16,7 @@
 //! | `fill` | `staged`, to fill in one answer | `function` |
 //! | `slot` | `staged`, to fill slot by slot | `function`; `slot`, with `path`, `description` and `schema` |
 //! | `yes_no` | none: for replies to yes-or-no questions | `question` |
+//! | `wording` | none: for other words of a question (`conversation.wording = "model"`) | `question` |
 //! | `user` | all | `utterance`; `asked`: what was just asked for, in words, if anything was; `hints`, each with `text`, `value` (JSON), `recognizer` and `ruled_out`; `history`: what was said before, oldest first, each with `who` and `text` |
 //! | `retry` | all | `violations`, each with `path`, `expected`, `kind` and, if there was one, `found` |
 //!
@@ -187,6 +188,12 @@ pub(super) fn slot(situation: &Situation<'_>, function: FunctionId, slot: &Slot)
 pub(super) fn yes_no(situation: &Situation<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
     let asked = context! { question => question };
     Ok(vec![system(situation, "yes_no", asked)?, user(situation)?])
+}
+
+/// A question of ours in other words, after the utterance.
+pub(super) fn wording(situation: &Situation<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
+    let asked = context! { question => question };
+    Ok(vec![system(situation, "wording", asked)?, user(situation)?])
 }
 
 #[derive(Serialize)]

@@ -5,24 +5,19 @@ use serde_json::Value;
 use super::{
     Frame,
     assemble::{self, Said},
-    expected, question, ruled_out,
+    expected, question,
     strategy::Situation,
 };
 use crate::{
     align::{Anchor, Filling},
     call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, ground::flag_within},
-    module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind},
+    module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
     text::Span,
 };
 
 /// Fillings less likely than this are left out: a question is better than a guess.
 const UNSURE: f32 = 0.4;
-/// How sure it is that the answer to a question is the value that was asked for: found there by a recognizer, or any
-/// words, which may as well be "never mind". By the latter alone nothing is sure enough to be decided without a model
-/// server where there is one.
-const REPLIED: f32 = 0.95;
-const REPLIED_IN_ANY_WORDS: f32 = 0.7;
 /// What somebody else's recognizer found is worth a little less than what one of ours did.
 const HINTED: f32 = 0.8;
 
@@ -55,7 +50,12 @@ impl<'a> Reading<'a> {
             anchors(situation, definition).into_iter().unzip();
         let expected = expected::awaited(situation, function);
         let mut fillings = situation.snapshot.aligner.align_answer(function, situation.utterance, &anchors, &expected);
-        if anchors.is_empty()
+        let asks_for_number = match expected[..] {
+            [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
+            _ => false,
+        };
+        let is_known = |slot: SlotId| anchors.iter().any(|anchor| anchor.slot == slot);
+        if (anchors.is_empty() || asks_for_number && !is_known(expected[0]))
             && let Some(whole) = expected::whole_answer(situation, function, &expected, &fillings)
         {
             fillings = vec![whole];
@@ -67,7 +67,6 @@ impl<'a> Reading<'a> {
             .map(|filling| Filled::new(situation, filling, &mentions))
             .collect();
         add_currency(situation, definition, &mut values);
-        add_replies(situation, function, &anchors, &mentions, &mut values);
         let ruled_out = situation.ruled_out(function);
         let is_excluded = |filled: &Filled<'a>| {
             definition.slot(filled.slot).kind != SlotKind::Boolean
@@ -114,7 +113,7 @@ impl<'a> Reading<'a> {
     }
 
     fn is_required(&self, pointer: &str) -> bool {
-        let path = question::path_of(pointer);
+        let path = SlotPath::of_pointer(pointer);
         self.definition.slots.iter().any(|slot| slot.path == path && slot.required)
     }
 
@@ -190,7 +189,27 @@ fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, O
             }
         }
     }
+    keep_named(situation, function, &mut anchors);
     anchors
+}
+
+/// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".
+fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<(Anchor, Option<&Mention>)>) {
+    let spans: Vec<Span> = anchors.iter().map(|(anchor, _)| anchor.span).collect();
+    for span in spans {
+        let rivals: Vec<SlotId> =
+            anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
+        let named: Vec<SlotId> = rivals
+            .iter()
+            .filter(|slot| expected::is_named_before(situation, function, **slot, &rivals, span))
+            .copied()
+            .collect();
+        if let [slot] = named[..]
+            && rivals.len() > 1
+        {
+            anchors.retain(|(anchor, _)| anchor.span != span || anchor.slot == slot);
+        }
+    }
 }
 
 impl<'a> Filled<'a> {
@@ -209,7 +228,7 @@ impl<'a> Filled<'a> {
     /// As what is said not to be.
     fn excluded(&self, situation: &Situation<'_>, function: &Function) -> Grounded {
         let path = function.slot(self.slot).path.clone();
-        let pointer = ruled_out::pointer_of(&path);
+        let pointer = path.pointer();
         let origin = Origin::Default;
         self.located(
             situation,
@@ -240,54 +259,6 @@ fn add_denied_flags<'a>(
         let Some(span) = flag_within(situation.utterance, function.slot(id).label(), &negated) else { continue };
         values.retain(|filled| filled.slot != id);
         values.push(Filled { slot: id, span, value: Value::Bool(false), mention: None, confidence: 0.9 });
-    }
-}
-
-/// What answers a question about a slot fills that slot: with what a recognizer of it found there, else, of a slot that
-/// takes any words, with all of them.
-fn add_replies<'a>(
-    situation: &Situation<'a>,
-    function: FunctionId,
-    anchors: &[Anchor],
-    mentions: &[Option<&'a Mention>],
-    values: &mut Vec<Filled<'a>>,
-) {
-    let definition = situation.snapshot.module.function(function);
-    for reply in &situation.brief.heard.replies {
-        for &(_, slot) in reply.asked.iter().filter(|(asked, _)| *asked == function) {
-            let found = anchors.iter().zip(mentions).filter(|(anchor, _)| anchor.slot == slot);
-            let best = found
-                .filter(|(anchor, _)| reply.span.contains(anchor.span))
-                .max_by(|(a, _), (b, _)| a.score.total_cmp(&b.score).then(b.span.start.cmp(&a.span.start)));
-            let filled = match best {
-                Some((anchor, mention)) => Filled {
-                    slot,
-                    span: anchor.span,
-                    value: mention
-                        .map_or_else(|| situation.utterance.slice(anchor.span).into(), |mention| mention.value.clone()),
-                    mention: *mention,
-                    confidence: REPLIED * anchor.score,
-                },
-                None => {
-                    let is_open = {
-                        let slot = definition.slot(slot);
-                        slot.recognizers.is_empty() && slot.kind == SlotKind::String
-                    };
-                    let said = situation.utterance.slice(reply.span);
-                    let text = said.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '!' | '?' | ','));
-                    if !is_open || text.is_empty() {
-                        continue;
-                    }
-                    let before = said.find(text).map_or(0, |at| said[..at].chars().count());
-                    let start = reply.span.start + before;
-                    let span = Span::new(start, start + text.chars().count());
-                    Filled { slot, span, value: text.into(), mention: None, confidence: REPLIED_IN_ANY_WORDS }
-                }
-            };
-            let repeated = definition.slot(slot).path.is_repeated();
-            values.retain(|other| !other.span.overlaps(filled.span) && (repeated || other.slot != slot));
-            values.push(filled);
-        }
     }
 }
 

@@ -7,7 +7,7 @@
 use super::strategy::Situation;
 use crate::{
     call::{Grounded, Origin, RuledOut, ground::kin},
-    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind, SlotPath, Step},
+    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
     text::{Span, Utterance, fold},
 };
@@ -150,7 +150,7 @@ impl Situation<'_> {
                 let recognizer = Some(self.snapshot.module.recognizer(mention.recognizer).name.clone());
                 excluded.push(Grounded {
                     path: path.clone(),
-                    pointer: pointer_of(path),
+                    pointer: path.pointer(),
                     value: mention.value.clone(),
                     origin: Origin::Utterance { span: mention.span, text: mention.text.clone(), recognizer },
                     confidence: mention.score,
@@ -208,19 +208,6 @@ fn is_for_what_is_left_out(slot: &Slot) -> bool {
         .iter()
         .any(|word| matches!(word.as_str(), "no" | "not") || LEFT_OUT.iter().any(|start| word.starts_with(start)))
         || LEFT_OUT_IN_WORDS.iter().any(|words| description.contains(words))
-}
-
-/// The place of one more value of a slot, which no call has.
-pub(super) fn pointer_of(path: &SlotPath) -> String {
-    let mut pointer = String::new();
-    for step in &path.0 {
-        pointer.push('/');
-        match step {
-            Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-            Step::Each => pointer.push('-'),
-        }
-    }
-    pointer
 }
 
 fn words_of(text: &str) -> Vec<String> {

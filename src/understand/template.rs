@@ -11,7 +11,7 @@ use super::neutral::neutral;
 use crate::module::Module;
 
 /// Each but `user` and `retry` is a system message.
-const EMBEDDED: [(&str, &str); 10] = [
+const EMBEDDED: [(&str, &str); 11] = [
     ("system", include_str!("../../config/prompts/system.jinja")),
     ("structured", include_str!("../../config/prompts/structured.jinja")),
     ("choice", include_str!("../../config/prompts/choice.jinja")),
@@ -20,6 +20,7 @@ const EMBEDDED: [(&str, &str); 10] = [
     ("fill", include_str!("../../config/prompts/fill.jinja")),
     ("slot", include_str!("../../config/prompts/slot.jinja")),
     ("yes_no", include_str!("../../config/prompts/yes_no.jinja")),
+    ("wording", include_str!("../../config/prompts/wording.jinja")),
     ("user", include_str!("../../config/prompts/user.jinja")),
     ("retry", include_str!("../../config/prompts/retry.jinja")),
 ];

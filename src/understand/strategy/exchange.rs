@@ -323,23 +323,23 @@ impl<'a> Exchange<'a> {
             return self.nothing();
         }
         let judged = judge::in_order(self.situation, judged);
-        let module = &self.situation.snapshot.module;
+        let (module, language) = (&self.situation.snapshot.module, self.situation.language());
         let confidence = judged.iter().map(|one| one.frame.confidence).product();
         let doubted = judged.iter().find_map(|one| self.doubt(&one.frame));
         let (frames, calls): (Vec<Frame>, Vec<Option<Call>>) =
             judged.into_iter().map(|one| (one.frame, one.call)).unzip();
         if let Some((functions, note)) = doubted {
-            let outcome = Outcome::Ask(question::about_tie(module, &functions));
+            let outcome = Outcome::Ask(question::about_tie(module, language, &functions));
             return Verdict { outcome, confidence, frames, notes: vec![note.to_owned()] };
         }
         let refused = frames.iter().find_map(|frame| Some((frame.function, self.situation.refusal(frame.function)?)));
         if let Some((function, note)) = refused {
-            let outcome = Outcome::Ask(question::about_tie(module, &[function]));
+            let outcome = Outcome::Ask(question::about_tie(module, language, &[function]));
             return Verdict { outcome, confidence, frames, notes: vec![note] };
         }
         let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
             Some(calls) if !calls.is_empty() => Outcome::Call(calls),
-            _ => match frames.iter().find_map(|frame| question::about_frame(module, frame)) {
+            _ => match frames.iter().find_map(|frame| question::about_frame(module, language, frame)) {
                 Some(question) => Outcome::Ask(question),
                 // What is no call always lacks something, and for that there is a question.
                 None => Outcome::NoMatch,

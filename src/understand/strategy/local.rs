@@ -7,7 +7,7 @@ use super::{Decision, Situation};
 use crate::{
     call::Call,
     llm::Usage,
-    module::{FunctionId, Module},
+    module::FunctionId,
     understand::{
         DecidedBy, Frame, Outcome, belief, expected, milliseconds, overloads, question, reading::Reading, segment::View,
     },
@@ -79,7 +79,7 @@ fn read_each(situation: &Situation<'_>) -> Understood {
         match part.outcome {
             Outcome::Call(found) => calls.extend(found),
             Outcome::Ask(next) => question = question.or(Some(next)),
-            Outcome::NoMatch => continue,
+            Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => continue,
         }
         part.frames.iter_mut().for_each(|frame| frame.segment = segment.span);
         frames.append(&mut part.frames);
@@ -112,7 +112,7 @@ fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
         return read_given(situation, function);
     }
     if let Some(reading) = expected::answered(situation) {
-        return concluded(module, reading.judged(situation, ANSWERED), situation.scope());
+        return concluded(situation, reading.judged(situation, ANSWERED), situation.scope());
     }
     let scope = situation.scope();
     if situation.candidates.is_empty() || scope < situation.in_scope() {
@@ -140,31 +140,35 @@ fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
         let tied: Vec<FunctionId> = frames.iter().map(|(frame, _)| frame.function).collect();
         let confidence = frames.iter().map(|(frame, _)| frame.confidence).sum();
         let frames = frames.into_iter().map(|(frame, _)| frame).collect();
-        return (Outcome::Ask(question::about_tie(module, &tied)), confidence, frames);
+        return (Outcome::Ask(question::about_tie(module, situation.language(), &tied)), confidence, frames);
     }
     let Some(judged) = frames.pop() else { return (Outcome::NoMatch, 1.0 - scope, Vec::new()) };
     let may_lack = ranked.first().is_some_and(|best| readings[*best].may_lack(&judged.0));
-    let (outcome, confidence, frames) = concluded(module, judged, scope);
+    let (outcome, confidence, frames) = concluded(situation, judged, scope);
     (outcome, if may_lack { confidence * UNSEEN } else { confidence }, frames)
 }
 
 /// The slots of the only function that is asked for. There is less confidence where words are left that could be a value
 /// and a slot that was asked for, or that is required, has none.
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> (Outcome, f32, Vec<Frame>) {
-    let module = &situation.snapshot.module;
     let reading = Reading::new(situation, function);
-    let (outcome, confidence, frames) = concluded(module, reading.judged(situation, 1.0), 1.0);
+    let (outcome, confidence, frames) = concluded(situation, reading.judged(situation, 1.0), 1.0);
     let lacks = expected::leaves_words(situation, &reading) && expected::lacks_values(situation, &reading);
     (outcome, if lacks { confidence * LACKING } else { confidence }, frames)
 }
 
 /// One frame, as a call or as the question that it leaves.
-fn concluded(module: &Module, (frame, call): (Frame, Option<Call>), scope: f32) -> (Outcome, f32, Vec<Frame>) {
-    if call.is_none() && question::about_frame(module, &frame).is_none() {
+fn concluded(
+    situation: &Situation<'_>,
+    (frame, call): (Frame, Option<Call>),
+    scope: f32,
+) -> (Outcome, f32, Vec<Frame>) {
+    let (module, language) = (&situation.snapshot.module, situation.language());
+    if call.is_none() && question::about_frame(module, language, &frame).is_none() {
         return (Outcome::NoMatch, 1.0 - scope, Vec::new());
     }
     let confidence = frame.confidence * frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
-    let outcome = match (call, question::about_frame(module, &frame)) {
+    let outcome = match (call, question::about_frame(module, language, &frame)) {
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(question)) => Outcome::Ask(question),
         // An invalid proposal always has a violation, and each violation a question.

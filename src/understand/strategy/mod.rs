@@ -9,6 +9,7 @@ mod local;
 mod staged;
 mod structured;
 mod tools;
+mod wording;
 mod yes_no;
 
 pub(super) use exchange::{Exchange, Spent};
@@ -16,13 +17,14 @@ pub(super) use local::Local;
 pub(super) use staged::Staged;
 pub(super) use structured::Structured;
 pub(super) use tools::Tools;
+pub(super) use wording::Worded;
 pub(super) use yes_no::Replied;
 
 use std::sync::OnceLock;
 
 use super::{
-    Attempt, DecidedBy, Expected, Frame, Hint, Outcome, Segment, TurnRequest, UnderstandOptions, belief,
-    budget::Budget, dialogue::Heard,
+    Attempt, DecidedBy, Expected, Frame, Hint, Outcome, Segment, UnderstandOptions, belief, budget::Budget,
+    dialogue::Heard,
 };
 use crate::{
     call::{Evidence, RuledOut, Sighting},
@@ -37,8 +39,9 @@ use crate::{
 /// What a turn is asked for beside the utterance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Brief<'a> {
-    pub request: &'a TurnRequest,
     pub heard: &'a Heard<'a>,
+    /// In which questions are worded; the module's if `None`.
+    pub language: Option<&'a str>,
     /// One of the functions that may be chosen is meant, whatever retrieval says: the client names it, or the utterance is
     /// a reply to a question about it.
     pub is_meant: bool,
@@ -75,6 +78,11 @@ pub(super) struct Situation<'a> {
 }
 
 impl<'a> Situation<'a> {
+    /// BCP 47 language in which the request wants to be asked.
+    pub(super) fn language(&self) -> Option<&'a str> {
+        self.brief.language
+    }
+
     /// Whether the utterance asks for several things, or may do so.
     pub(super) fn may_be_several(&self) -> bool {
         self.segments.len() > 1 || self.is_doubtful

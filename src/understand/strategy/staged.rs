@@ -93,7 +93,7 @@ fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Verdict {
         })
         .collect();
     let confidence = frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
-    let outcome = Outcome::Ask(question::about_tie(&situation.snapshot.module, functions));
+    let outcome = Outcome::Ask(question::about_tie(&situation.snapshot.module, situation.language(), functions));
     Verdict { outcome, confidence, frames, notes: Vec::new() }
 }
 

@@ -1,0 +1,307 @@
+//! A conversation that only the messages tell of: its state is rebuilt from them, turn by turn, and kept for the next request
+//! of the same conversation.
+//!
+//! What is kept makes a request faster and changes nothing: it is found again only by everything that it was made of. The
+//! one exception is the moment. Messages do not say when they were said, so that "tomorrow" in an old one is read as of now,
+//! or as of the request that it came with if that was a few minutes ago.
+
+use std::{
+    num::NonZero,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use lru::LruCache;
+
+use super::{
+    Conversed, Demand, TurnError, TurnRequest, Understander,
+    dialogue::{Said, shortened},
+};
+use crate::{
+    conversation::{End, Expects, State, Who},
+    module::settings::StrategyName,
+    snapshot::Snapshot,
+    text::is_blank,
+};
+
+/// Messages before the utterance that count, at most, and the steps in which older ones go: were it one by one, each request
+/// of a long conversation would begin with another message, and be read anew from there.
+const REMEMBERED: usize = 40;
+const STEP: usize = 20;
+
+/// Seconds within which two requests have the same "now", as far as what was said before them goes.
+const SAME_MOMENT: i64 = 600;
+
+type Key = [u8; blake3::OUT_LEN];
+
+/// States by the messages that led to them. What was not asked for longest makes room.
+pub struct Replays(Mutex<Kept>);
+
+struct Kept {
+    /// States as JSON: a third of the memory that they take otherwise. `None`: nothing is kept.
+    entries: Option<LruCache<Key, Vec<u8>>>,
+    /// Of all entries.
+    bytes: usize,
+    most_bytes: usize,
+}
+
+impl Replays {
+    /// Keeps at most so many states, and so many bytes of them.
+    #[must_use]
+    pub fn new(most: usize, most_bytes: usize) -> Self {
+        let entries = NonZero::new(most).map(|most| {
+            // Grows as it is filled.
+            let mut entries = LruCache::unbounded();
+            entries.resize(most);
+            entries
+        });
+        Self(Mutex::new(Kept { entries, bytes: 0, most_bytes }))
+    }
+
+    /// [`Understander::converse`] on the state that the request's history comes to. The messages of the person are
+    /// understood locally: they were answered before, and nobody waits for a model server to answer them again.
+    ///
+    /// # Errors
+    /// As [`Understander::turn`].
+    pub async fn converse(
+        &self,
+        understander: &Understander,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+    ) -> Result<Conversed, TurnError> {
+        let history = recent(&request.history);
+        let moment = understander.now(snapshot, request);
+        let keys = keys(snapshot, request, &moment, history);
+        let (mut state, done) = self.nearest(&keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
+        for said in &history[done..] {
+            let Said::Person(text) = said else {
+                hear(&mut state, said);
+                continue;
+            };
+            let again = TurnRequest {
+                utterance: text.clone(),
+                strategy: Some(StrategyName::Local),
+                now: Some(moment.clone()),
+                among: request.among.clone(),
+                language: request.language.clone(),
+                ..TurnRequest::default()
+            };
+            match understander.converse(snapshot, &state, &again).await {
+                Ok(conversed) => state = conversed.state,
+                Err(TurnError::EmptyUtterance | TurnError::LongUtterance { .. }) => hear(&mut state, said),
+                Err(error) => return Err(error),
+            }
+        }
+        if done < history.len() {
+            self.keep(keys[history.len()], &state);
+        }
+        let conversed = understander.converse(snapshot, &state, request).await?;
+        // Only where the next request cannot tell the turn from one that asked for nothing in particular.
+        if request.demand == Demand::Auto && request.given.is_none() && !request.single {
+            let said = Said::Person(request.utterance.clone());
+            self.keep(extended(&keys[history.len()], &said), &conversed.state);
+        }
+        Ok(conversed)
+    }
+
+    /// The state after the longest beginning of the messages that is kept, and how many those are.
+    fn nearest(&self, keys: &[Key]) -> Option<(State, usize)> {
+        let mut kept = self.kept();
+        let entries = kept.entries.as_mut()?;
+        let done = keys.iter().rposition(|key| entries.contains(key))?;
+        Some((serde_json::from_slice(entries.get(&keys[done])?).ok()?, done))
+    }
+
+    fn keep(&self, key: Key, state: &State) {
+        let mut kept = self.kept();
+        let Kept { entries: Some(entries), bytes, most_bytes } = &mut *kept else { return };
+        let Ok(json) = serde_json::to_vec(state) else { return };
+        *bytes += json.len();
+        if let Some((_, dropped)) = entries.push(key, json) {
+            *bytes -= dropped.len();
+        }
+        while *bytes > *most_bytes {
+            let Some((_, dropped)) = entries.pop_lru() else { break };
+            *bytes -= dropped.len();
+        }
+    }
+
+    /// No step leaves entries and their count of bytes apart for longer than the lock is held.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What others said since the last turn of a state, whoever keeps it: an assistant in words of its own, calls, their results.
+pub fn catch_up(state: &mut State, meanwhile: &[Said]) {
+    meanwhile.iter().for_each(|said| hear(state, said));
+}
+
+/// A message that is no turn of its own.
+fn hear(state: &mut State, said: &Said) {
+    match said {
+        Said::Person(text) => state.note(Who::Person, shortened(text)),
+        Said::Tool(text) => state.note(Who::Tool, shortened(text)),
+        Said::Assistant(text) => assistant(state, text.trim()),
+        Said::Called(text) => called(state, text),
+    }
+}
+
+/// Words of the assistant. If they are not what we asked there, nobody knows what a short answer would be to.
+fn assistant(state: &mut State, text: &str) {
+    if is_blank(text) {
+        return;
+    }
+    let since = state.lines.iter().rposition(|line| line.who == Who::Person).map_or(0, |person| person + 1);
+    let ours = state.lines[since..].iter_mut().rfind(|line| line.who == Who::Assistant);
+    match ours {
+        Some(ours) if ours.text.trim() == text => {}
+        Some(ours) => {
+            // Our question may stand among other words.
+            if is_blank(&ours.text) || !text.contains(ours.text.trim()) {
+                state.expects = None;
+            }
+            ours.text = shortened(text);
+        }
+        None => {
+            state.expects = None;
+            state.note(Who::Assistant, shortened(text));
+        }
+    }
+}
+
+/// A call. One that we did not make is taken as made all the same: its form is done.
+fn called(state: &mut State, text: &str) {
+    let name = text.split('(').next().unwrap_or_default();
+    let is_ours =
+        |end: &crate::conversation::Finished| end.function == name && end.end == End::Called && end.turn == state.turn;
+    if state.finished.iter().any(is_ours) {
+        return;
+    }
+    if let Some(place) = state.forms.iter().rposition(|form| form.function == name) {
+        state.finish(place, End::Called);
+        let is_about = match &state.expects {
+            Some(Expects::Slots { function, .. } | Expects::Yes { function } | Expects::Change { function }) => {
+                function == name
+            }
+            Some(Expects::Choice { .. }) | None => false,
+        };
+        if is_about {
+            state.expects = None;
+        }
+    }
+    state.note(Who::Called, shortened(text));
+}
+
+/// The last messages, from a place on that moves in steps.
+fn recent(history: &[Said]) -> &[Said] {
+    let over = history.len().saturating_sub(REMEMBERED);
+    &history[over.div_ceil(STEP) * STEP..]
+}
+
+/// For each beginning of the messages, from none to all, what its state is kept under.
+fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        // Lengths keep the parts apart.
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(snapshot.module.name.as_str().as_bytes());
+    part(snapshot.module.version.as_bytes());
+    part(request.language.as_deref().unwrap_or_default().as_bytes());
+    part(request.instructions.as_deref().unwrap_or_default().as_bytes());
+    part(request.strategy.map_or("", StrategyName::name).as_bytes());
+    part(&moment.timestamp().as_second().div_euclid(SAME_MOMENT).to_le_bytes());
+    part(moment.time_zone().iana_name().unwrap_or_default().as_bytes());
+    part(&moment.offset().seconds().to_le_bytes());
+    for function in request.among.iter().flatten() {
+        part(&function.index().to_le_bytes());
+    }
+    part(if request.among.is_some() { b"some" } else { b"all" });
+    let mut keys = vec![*hasher.finalize().as_bytes()];
+    for said in history {
+        keys.push(extended(&keys[keys.len() - 1], said));
+    }
+    keys
+}
+
+/// The key of one message more.
+fn extended(key: &Key, said: &Said) -> Key {
+    let (who, text) = match said {
+        Said::Person(text) => (b'p', text),
+        Said::Assistant(text) => (b'a', text),
+        Said::Called(text) => (b'c', text),
+        Said::Tool(text) => (b't', text),
+    };
+    *blake3::Hasher::new().update(key).update(&[who]).update(text.as_bytes()).finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{conversation::Form, module::ModuleName};
+
+    fn asked(question: &str) -> State {
+        let mut state = State::new(&ModuleName::new("weather").unwrap());
+        state.turn = 1;
+        state.forms.push(Form::new("f", 1));
+        state.expects = Some(Expects::Slots { function: "f".into(), pointers: vec!["/a".into()] });
+        state.note(Who::Person, "how warm is it?");
+        state.note(Who::Assistant, question);
+        state
+    }
+
+    #[test]
+    fn an_assistants_own_words_are_no_question_of_ours() {
+        for (said, expects) in
+            [("Where?", true), (" Where?\n", true), ("Sure! Where?", true), ("Lovely day.", false), ("", true)]
+        {
+            let mut state = asked("Where?");
+            catch_up(&mut state, &[Said::Assistant(said.into())]);
+            assert_eq!(state.expects.is_some(), expects, "{said:?}");
+            assert_eq!((state.lines.len(), state.forms.len()), (2, 1), "{said:?}");
+            if !said.is_empty() {
+                assert_eq!(state.lines[1].text, said.trim());
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_ends_its_form_and_no_other() {
+        let mut state = asked("Where?");
+        catch_up(&mut state, &[Said::Called("g({})".into()), Said::Tool("ok".into())]);
+        assert_eq!((state.forms.len(), state.expects.is_some()), (1, true));
+        catch_up(&mut state, &[Said::Called("f({\"a\":1})".into())]);
+        assert_eq!((state.forms.len(), state.expects.is_some()), (0, false));
+        assert_eq!(state.finished.len(), 1);
+        // The same message told again, as it is where we made the call ourselves.
+        let lines = state.lines.len();
+        catch_up(&mut state, &[Said::Called("f({\"a\":1})".into())]);
+        assert_eq!((state.finished.len(), state.lines.len()), (1, lines));
+    }
+
+    #[test]
+    fn old_messages_go_in_steps() {
+        let history = |length: usize| vec![Said::Person(String::new()); length];
+        let left: Vec<usize> = [0, 1, 40, 41, 60, 61, 100].map(|length| recent(&history(length)).len()).to_vec();
+        assert_eq!(left, [0, 1, 40, 21, 40, 21, 40]);
+    }
+
+    #[test]
+    fn what_is_kept_stays_within_its_bounds() {
+        let state = asked("Where?");
+        let one = serde_json::to_vec(&state).unwrap().len();
+        let replays = Replays::new(100, 3 * one);
+        for number in 0..10_u8 {
+            replays.keep([number; 32], &state);
+            // Kept twice, counted once.
+            replays.keep([number; 32], &state);
+        }
+        assert_eq!(replays.kept().bytes, 3 * one);
+        assert!(replays.nearest(&[[9; 32], [0; 32]]).is_some_and(|(found, done)| found == state && done == 0));
+        assert!(replays.nearest(&[[0; 32]]).is_none());
+        let none = Replays::new(0, 1 << 20);
+        none.keep([0; 32], &state);
+        assert!(none.nearest(&[[0; 32]]).is_none());
+    }
+}
