@@ -1,0 +1,140 @@
+//! Encryption at rest, above the stores.
+//!
+//! What is stored begins with a byte that says how to read the rest:
+//!
+//! - `0`: as it is.
+//! - `1`: four bytes that tell keys apart, a nonce of 24 bytes, then the text under XChaCha20-Poly1305 with the session's id
+//!   as associated data, so that what was stored for one session is no other's.
+
+use chacha20poly1305::{
+    KeyInit as _, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, Generate as _, Payload},
+};
+
+use super::{SessionId, StoreError};
+
+const PLAIN: u8 = 0;
+const XCHACHA20_POLY1305: u8 = 1;
+
+const MARK_BYTES: usize = 4;
+const NONCE_BYTES: usize = 24;
+
+/// A key, ready for use; its bytes are wiped when it is dropped.
+struct Key {
+    /// Tells "another key" from "damaged". A derived hash: says nothing of the key.
+    mark: [u8; MARK_BYTES],
+    cipher: XChaCha20Poly1305,
+}
+
+impl Key {
+    fn new(bytes: &[u8; 32]) -> Self {
+        let hash = blake3::derive_key("uptake 2026 mark of an encryption key of sessions", bytes);
+        let mut mark = [0; MARK_BYTES];
+        mark.copy_from_slice(&hash[..MARK_BYTES]);
+        Self { mark, cipher: XChaCha20Poly1305::new(&(*bytes).into()) }
+    }
+}
+
+/// Writes with one key or none, and reads with several.
+pub(super) struct Cipher {
+    writes_with: Option<Key>,
+    reads_too: Vec<Key>,
+}
+
+impl Cipher {
+    /// Without a current key, what is written stays readable.
+    pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]]) -> Self {
+        Self { writes_with: current.map(Key::new), reads_too: previous.iter().map(Key::new).collect() }
+    }
+
+    /// What is stored for this data.
+    pub(super) fn seal(&self, id: &SessionId, data: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let Some(key) = &self.writes_with else {
+            return Ok([&[PLAIN], data].concat());
+        };
+        let nonce = XNonce::try_generate()
+            .map_err(|_| StoreError::Unavailable("the system gives no random bytes for encryption".to_owned()))?;
+        let text = Payload { msg: data, aad: id.as_str().as_bytes() };
+        let sealed = key
+            .cipher
+            .encrypt(&nonce, text)
+            .map_err(|_| StoreError::Unavailable("the state is too large to be encrypted".to_owned()))?;
+        Ok([&[XCHACHA20_POLY1305], key.mark.as_slice(), &nonce, &sealed].concat())
+    }
+
+    /// The data again.
+    pub(super) fn open(&self, id: &SessionId, stored: &[u8]) -> Result<Vec<u8>, StoreError> {
+        match stored.split_first() {
+            Some((&PLAIN, data)) => Ok(data.to_vec()),
+            Some((&XCHACHA20_POLY1305, rest)) => self.decrypt(id, rest),
+            _ => Err(StoreError::Damaged),
+        }
+    }
+
+    fn decrypt(&self, id: &SessionId, rest: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let (mark, rest) = rest.split_first_chunk::<MARK_BYTES>().ok_or(StoreError::Damaged)?;
+        let (nonce, sealed) = rest.split_first_chunk::<NONCE_BYTES>().ok_or(StoreError::Damaged)?;
+        let keys = || self.writes_with.iter().chain(&self.reads_too).filter(|key| key.mark == *mark);
+        if keys().next().is_none() {
+            return Err(StoreError::UnknownKey);
+        }
+        let nonce = XNonce::from(*nonce);
+        keys()
+            .find_map(|key| key.cipher.decrypt(&nonce, Payload { msg: sealed, aad: id.as_str().as_bytes() }).ok())
+            .ok_or(StoreError::Damaged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: [u8; 32] = [1; 32];
+    const NEW: [u8; 32] = [2; 32];
+
+    fn id(text: &str) -> SessionId {
+        SessionId::new(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_sealed_opens_and_shows_nothing() {
+        let cipher = Cipher::new(Some(&NEW), &[]);
+        for data in [&b""[..], b"Jane Austin", &[7; 70_000]] {
+            let stored = cipher.seal(&id("a"), data).unwrap();
+            assert_eq!(cipher.open(&id("a"), &stored).unwrap(), data);
+            assert!(data.is_empty() || !stored.windows(data.len()).any(|part| part == data));
+            assert_ne!(cipher.seal(&id("a"), data).unwrap(), stored, "a nonce was used twice");
+        }
+    }
+
+    #[test]
+    fn keys_rotate_and_plain_data_stays_readable() {
+        let (plain, old) = (Cipher::new(None, &[]), Cipher::new(Some(&OLD), &[]));
+        let rotated = Cipher::new(Some(&NEW), &[OLD]);
+        for before in [&plain, &old] {
+            let stored = before.seal(&id("a"), b"x").unwrap();
+            assert_eq!(rotated.open(&id("a"), &stored).unwrap(), b"x");
+        }
+        let stored = rotated.seal(&id("a"), b"x").unwrap();
+        assert_eq!(old.open(&id("a"), &stored), Err(StoreError::UnknownKey));
+        assert_eq!(plain.open(&id("a"), &stored), Err(StoreError::UnknownKey));
+        assert_eq!(Cipher::new(None, &[NEW]).open(&id("a"), &stored).unwrap(), b"x");
+    }
+
+    #[test]
+    fn a_changed_byte_or_another_session_is_damage() {
+        let cipher = Cipher::new(Some(&NEW), &[OLD]);
+        let stored = cipher.seal(&id("a"), b"size 9").unwrap();
+        assert_eq!(cipher.open(&id("b"), &stored), Err(StoreError::Damaged));
+        for at in 0..stored.len() {
+            let mut changed = stored.clone();
+            changed[at] ^= 0x80;
+            let error = cipher.open(&id("a"), &changed).unwrap_err();
+            let is_mark = (1..=MARK_BYTES).contains(&at);
+            assert_eq!(error, if is_mark { StoreError::UnknownKey } else { StoreError::Damaged }, "byte {at}");
+        }
+        for length in 0..stored.len() {
+            assert!(cipher.open(&id("a"), &stored[..length]).is_err(), "{length} bytes");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use futures::future::{self, BoxFuture, FutureExt as _};
+use jiff::Timestamp;
+
+use super::{SessionId, Store, StoreError, Stored, first_revision};
+
+/// Sessions of this process alone, gone at its end; for tests.
+#[derive(Debug, Default)]
+pub struct Memory(Mutex<HashMap<SessionId, Stored>>);
+
+impl Memory {
+    /// No step leaves the map half changed, so what a panic elsewhere left is whole.
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Stored>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for Memory {
+    fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {
+        let found = self.sessions().get(id).filter(|stored| stored.expires > now).cloned();
+        future::ready(Ok(found)).boxed()
+    }
+
+    fn save<'a>(
+        &'a self,
+        id: &'a SessionId,
+        expected: Option<u64>,
+        data: Vec<u8>,
+        expires: Timestamp,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let mut sessions = self.sessions();
+        let found = sessions.get(id).filter(|stored| stored.expires > now).map(|stored| stored.revision);
+        let saved = if found == expected {
+            let revision = found.map_or_else(first_revision, |revision| revision + 1);
+            sessions.insert(id.clone(), Stored { data, revision, expires });
+            Ok(revision)
+        } else {
+            Err(StoreError::Conflict)
+        };
+        future::ready(saved).boxed()
+    }
+
+    fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let removed = self.sessions().remove(id).is_some_and(|stored| stored.expires > now);
+        future::ready(Ok(removed)).boxed()
+    }
+
+    fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+        let mut sessions = self.sessions();
+        let before = sessions.len();
+        sessions.retain(|_, stored| stored.expires > now);
+        future::ready(Ok((before - sessions.len()) as u64)).boxed()
+    }
+}

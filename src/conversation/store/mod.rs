@@ -1,0 +1,166 @@
+//! Where conversations are kept between turns: bytes under an id, with a revision and an expiry. Nothing here knows what
+//! the bytes mean.
+//!
+//! [`Sessions`] is what the rest of the house uses:
+//!
+//! ```no_run
+//! # use uptake::conversation::store::{SessionId, SessionOptions, Sessions};
+//! # async fn turn() -> Result<(), Box<dyn std::error::Error>> {
+//! let sessions = Sessions::open(&SessionOptions::default())?; // touches neither disk nor network yet
+//! let _sweeper = sessions.sweep_in_background(); // until it is dropped
+//! let session = sessions.begin(&SessionId::new("order-42")?).await?; // alone with it in this process
+//! let state = session.data.clone().unwrap_or_default(); // None: a new session, or one that expired
+//! session.commit(state).await?; // compare and set, renews the expiry; without it nothing changes
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Turns of one session in one process wait for each other; where two processes share a store, the slower of two turns
+//! gets [`StoreError::Conflict`]. Encryption happens above the stores, so that none of them sees a key or, with a key, a
+//! word of what was said.
+
+mod cipher;
+mod locks;
+mod memory;
+mod options;
+mod postgres;
+mod sessions;
+mod sqlite;
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+
+pub use memory::Memory;
+pub use options::{OpenError, SessionOptions, StoreUrl, SyncMode};
+pub use postgres::Postgres;
+pub use sessions::{Session, Sessions, Sweeper};
+pub use sqlite::Sqlite;
+
+/// The name of a session: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Whoever knows it can read the session, so it should not be
+/// guessable; it is stored as it is, also where values are encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(Arc<str>);
+
+/// Why a text is no [`SessionId`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSessionId {
+    #[error("a session id has 1 to {} characters, not {length}", SessionId::LONGEST)]
+    Length { length: usize },
+    #[error("a session id is made of A-Z, a-z, 0-9 and . _ : - ; {found:?} is none of them")]
+    Character { found: char },
+}
+
+impl SessionId {
+    /// Characters, and bytes.
+    pub const LONGEST: usize = 128;
+
+    /// # Errors
+    /// For a text that is empty, too long, or has other characters.
+    pub fn new(text: &str) -> Result<Self, InvalidSessionId> {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
+        if text.is_empty() || text.len() > Self::LONGEST {
+            return Err(InvalidSessionId::Length { length: text.chars().count() });
+        }
+        match text.chars().find(|&c| !is_allowed(c)) {
+            Some(found) => Err(InvalidSessionId::Character { found }),
+            None => Ok(Self(text.into())),
+        }
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// What is kept of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    pub data: Vec<u8>,
+    /// Another one after each save. Only to be compared: where it starts is random.
+    pub revision: u64,
+    /// From this moment on the session is absent. Whole milliseconds.
+    pub expires: Timestamp,
+}
+
+/// Keeps sessions. Every method is safe to call from several tasks and, where a store has a place outside this process,
+/// from several processes. `now` decides what is expired, and an expired session is absent for every method, whether it
+/// was swept or not.
+pub trait Store: Send + Sync {
+    /// What was saved last.
+    fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>>;
+
+    /// Replaces the session if its revision is `expected` (`None`: if it is absent), and gives the new revision. What was
+    /// acknowledged survives the end of the process in whatever way.
+    ///
+    /// Fails with [`StoreError::Conflict`], and changes nothing, if the revision is another one.
+    fn save<'a>(
+        &'a self,
+        id: &'a SessionId,
+        expected: Option<u64>,
+        data: Vec<u8>,
+        expires: Timestamp,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+
+    /// Removes the session; whether it was there.
+    fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>>;
+
+    /// Removes what is expired; how many sessions that were.
+    fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
+}
+
+/// Why a session could not be had or kept. No message shows what is stored or a password; those of `Unavailable` and
+/// `Newer` are for the log rather than for clients, since they name files and hosts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Saved or deleted by somebody else since it was read: to be done again from the start, or a 409.
+    #[error("the session was changed or deleted since this turn began")]
+    Conflict,
+    /// The turn before takes too long.
+    #[error("another turn of the session is not done after {waited_ms} ms")]
+    Busy { waited_ms: u64 },
+    #[error("the session's state has {bytes} bytes, more than `sessions.max_bytes` ({limit})")]
+    TooLarge { bytes: usize, limit: usize },
+    /// The disk or the server does not do its part; it may later.
+    #[error("sessions cannot be kept: {0}")]
+    Unavailable(String),
+    #[error("{place} was written by a newer version (format {found}; this version knows {known})")]
+    Newer { place: String, found: i64, known: i64 },
+    #[error("the session was encrypted with a key that is not configured")]
+    UnknownKey,
+    /// Tampered with, or moved from another session.
+    #[error("what is stored of the session is damaged")]
+    Damaged,
+}
+
+/// Where the revisions of a new session start. Random, so that a turn that began before a deletion never fits the session
+/// that was made under the same id afterwards; below 2^53 also after any number of turns, so that JSON can carry it.
+fn first_revision() -> u64 {
+    fastrand::u64(1..1 << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_short_and_plain() {
+        for text in ["a", "order-42", "A.b_c:D-9", &"x".repeat(SessionId::LONGEST)] {
+            assert_eq!(SessionId::new(text).unwrap().as_str(), text);
+        }
+        assert_eq!(SessionId::new(""), Err(InvalidSessionId::Length { length: 0 }));
+        assert_eq!(SessionId::new(&"x".repeat(129)), Err(InvalidSessionId::Length { length: 129 }));
+        for found in [' ', '/', '\0', '\n', 'é', '\'', '%'] {
+            assert_eq!(SessionId::new(&format!("a{found}b")), Err(InvalidSessionId::Character { found }));
+        }
+    }
+}

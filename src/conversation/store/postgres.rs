@@ -1,0 +1,319 @@
+//! The store that several replicas share.
+
+use std::{io, time::Duration};
+
+use futures::future::{BoxFuture, FutureExt as _};
+use jiff::Timestamp;
+use sqlx::{
+    ConnectOptions as _, Row as _,
+    postgres::{PgConnectOptions, PgPool, PgPoolOptions},
+};
+use tokio::{
+    sync::OnceCell,
+    time::{sleep, timeout},
+};
+
+use super::{OpenError, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, options::Place};
+
+/// In `uptake_sessions_format`.
+const FORMAT: i32 = 1;
+/// Held while the tables are made, so that of replicas that start at once one makes them.
+const MIGRATION_LOCK: i64 = 0x5570_7461_6B65;
+/// Between tries to reach a server that is not there.
+const RETRY: Duration = Duration::from_millis(50);
+/// Rows that a sweep removes in one statement.
+const SWEPT_AT_ONCE: u64 = 1_000;
+
+/// What a URL may say beside user, password, host, port and database. Others would be ignored, and shown in the log.
+const PARAMETERS: [&str; 10] = [
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "host",
+    "port",
+    "user",
+    "dbname",
+    "application_name",
+    "statement-cache-capacity",
+];
+
+/// Sessions in a table of a PostgreSQL database, which is made when the first one is used. What is acknowledged is as safe
+/// as that server's `synchronous_commit` has it. What is deleted lies in its files until it is vacuumed, and in its log and
+/// backups: where that matters, encrypt.
+#[derive(Debug)]
+pub struct Postgres {
+    options: PgConnectOptions,
+    connections: u32,
+    wait: Duration,
+    /// Filled by the first that succeeds.
+    pool: OnceCell<PgPool>,
+}
+
+/// What a `postgres://` URL says; the problem shows nothing of it.
+pub(super) fn connect_options(url: &str) -> Result<PgConnectOptions, String> {
+    let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
+    let is_known = |parameter: &str| PARAMETERS.contains(&parameter.split('=').next().unwrap_or_default());
+    if !parameters.split('&').filter(|parameter| !parameter.is_empty()).all(is_known) {
+        return Err(format!("has a parameter that is none of {}", PARAMETERS.join(", ")));
+    }
+    let options = url.parse::<PgConnectOptions>().map_err(|_| {
+        "is no address such as `postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full` (special characters of a \
+         password are written as %XX)"
+            .to_owned()
+    })?;
+    // Statements would be logged with the ids of sessions.
+    Ok(options.disable_statement_logging())
+}
+
+impl Postgres {
+    /// Connects to nothing yet. `wait`: how long an operation may take, a restart of the server included.
+    ///
+    /// # Errors
+    /// If this is no address of a PostgreSQL server.
+    pub fn new(url: &StoreUrl, connections: u32, wait: Duration) -> Result<Self, OpenError> {
+        match url.place() {
+            Ok(Place::Postgres(options)) => Ok(Self::with(*options, connections, wait)),
+            Ok(Place::Memory | Place::Sqlite(_)) => {
+                Err(OpenError::Setting { key: "url".to_owned(), problem: "is no `postgres://` address".to_owned() })
+            }
+            Err(problem) => Err(OpenError::Setting { key: "url".to_owned(), problem }),
+        }
+    }
+
+    pub(super) fn with(options: PgConnectOptions, connections: u32, wait: Duration) -> Self {
+        Self { options, connections, wait, pool: OnceCell::new() }
+    }
+
+    /// Within the time that an operation may take; once more where the connection turned out to be dead: a server that was
+    /// restarted is noticed by the first statement, which a question before each one would cost more than it saves.
+    async fn run<T, F: Future<Output = Result<T, sqlx::Error>>>(
+        &self,
+        work: impl Fn(PgPool, Attempt) -> F,
+    ) -> Result<T, StoreError> {
+        let mut last = String::new();
+        let tries = async {
+            let mut attempt = Attempt::First;
+            loop {
+                let done = match self.pool.get_or_try_init(|| self.connect()).await {
+                    Ok(pool) => work(pool.clone(), attempt).await.map_err(Failure::Sqlx),
+                    Err(failure) => Err(failure),
+                };
+                match done {
+                    Err(Failure::Sqlx(error)) if is_lost(&error) => {
+                        last = format!("; {error}");
+                        // The first may be a connection that died at rest; then the server is not there, or not yet.
+                        if attempt == Attempt::Again {
+                            sleep(RETRY).await;
+                        }
+                        attempt = Attempt::Again;
+                    }
+                    done => return done.map_err(|failure| self.explain(&failure)),
+                }
+            }
+        };
+        let done = timeout(self.wait, tries).await;
+        let ms = self.wait.as_millis();
+        done.map_err(|_| StoreError::Unavailable(format!("{}: no answer in {ms} ms{last}", self.place())))?
+    }
+
+    async fn connect(&self) -> Result<PgPool, Failure> {
+        let pool = PgPoolOptions::new()
+            .max_connections(self.connections)
+            .acquire_timeout(self.wait)
+            .test_before_acquire(false)
+            .connect_lazy_with(self.options.clone());
+        match migrate(&pool).await.map_err(Failure::Sqlx)? {
+            FORMAT => Ok(pool),
+            found => Err(Failure::Newer(found)),
+        }
+    }
+
+    fn explain(&self, failure: &Failure) -> StoreError {
+        let place = self.place();
+        match failure {
+            Failure::Sqlx(error) => StoreError::Unavailable(format!("{place}: {error}")),
+            Failure::Newer(found) => StoreError::Newer { place, found: (*found).into(), known: FORMAT.into() },
+        }
+    }
+
+    fn place(&self) -> String {
+        let options = &self.options;
+        let database = options.get_database().unwrap_or_else(|| options.get_username());
+        match options.get_socket() {
+            Some(socket) => format!("PostgreSQL at {}, database {database}", socket.display()),
+            None => format!("PostgreSQL at {}:{}, database {database}", options.get_host(), options.get_port()),
+        }
+    }
+}
+
+enum Failure {
+    Sqlx(sqlx::Error),
+    /// The tables are of this format.
+    Newer(i32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// The one before may have been carried out: only its answer is known to be lost.
+    Again,
+}
+
+/// The connection is gone, or goes; another one may do.
+fn is_lost(error: &sqlx::Error) -> bool {
+    match error {
+        // What is invalid is the certificate: it will be again.
+        sqlx::Error::Io(error) => error.kind() != io::ErrorKind::InvalidData,
+        sqlx::Error::WorkerCrashed => true,
+        // The server shuts down (57P01), has crashed (57P02), starts (57P03); the connection failed (class 08).
+        sqlx::Error::Database(error) => {
+            error.code().is_some_and(|code| matches!(&*code, "57P01" | "57P02" | "57P03") || code.starts_with("08"))
+        }
+        _ => false,
+    }
+}
+
+/// Makes the tables if there are none; the format of what is there.
+async fn migrate(pool: &PgPool) -> Result<i32, sqlx::Error> {
+    let mut transaction = pool.begin().await?;
+    // Asked first, since whoever may use the tables need not be allowed to make them.
+    let exists = "SELECT to_regclass('uptake_sessions_format') IS NOT NULL";
+    if !sqlx::query_scalar::<_, bool>(exists).fetch_one(&mut *transaction).await? {
+        sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *transaction).await?;
+        sqlx::raw_sql(
+            "CREATE TABLE IF NOT EXISTS uptake_sessions (
+                 id text COLLATE \"C\" PRIMARY KEY,
+                 revision bigint NOT NULL,
+                 expires bigint NOT NULL, -- milliseconds since 1970
+                 data bytea NOT NULL
+             );
+             CREATE INDEX IF NOT EXISTS uptake_sessions_by_expiry ON uptake_sessions (expires);
+             CREATE TABLE IF NOT EXISTS uptake_sessions_format (version integer PRIMARY KEY);",
+        )
+        .execute(&mut *transaction)
+        .await?;
+        let insert = "INSERT INTO uptake_sessions_format VALUES ($1) ON CONFLICT DO NOTHING";
+        sqlx::query(insert).bind(FORMAT).execute(&mut *transaction).await?;
+    }
+    let version = "SELECT coalesce(max(version), 0) FROM uptake_sessions_format";
+    let version = sqlx::query_scalar(version).fetch_one(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(version)
+}
+
+impl Store for Postgres {
+    fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {
+        async move {
+            let row = self.run(|pool, _| select(pool, id, now)).await?;
+            let Some((data, revision, expires)) = row else { return Ok(None) };
+            let expires = Timestamp::from_millisecond(expires).map_err(|_| StoreError::Damaged)?;
+            Ok(Some(Stored { data, revision: revision.cast_unsigned(), expires }))
+        }
+        .boxed()
+    }
+
+    fn save<'a>(
+        &'a self,
+        id: &'a SessionId,
+        expected: Option<u64>,
+        data: Vec<u8>,
+        expires: Timestamp,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        async move {
+            let was = expected.map(u64::cast_signed);
+            let is = expected.map_or_else(first_revision, |revision| revision.wrapping_add(1)).cast_signed();
+            let data = data.as_slice();
+            let saved = self.run(|pool, attempt| async move {
+                if write(&pool, id, was, is, data, expires, now).await? {
+                    return Ok(true);
+                }
+                // Perhaps it was us, and only the answer was lost with the connection.
+                let is_ours = |(found, revision, _): (Vec<u8>, i64, i64)| revision == is && found == data;
+                Ok(attempt == Attempt::Again && select(pool, id, now).await?.is_some_and(is_ours))
+            });
+            if saved.await? { Ok(is.cast_unsigned()) } else { Err(StoreError::Conflict) }
+        }
+        .boxed()
+    }
+
+    fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>> {
+        async move {
+            let expires: Option<i64> = self
+                .run(|pool, _| async move {
+                    let delete = "DELETE FROM uptake_sessions WHERE id = $1 RETURNING expires";
+                    sqlx::query_scalar(delete).bind(id.as_str()).fetch_optional(&pool).await
+                })
+                .await?;
+            Ok(expires.is_some_and(|expires| expires > now.as_millisecond()))
+        }
+        .boxed()
+    }
+
+    fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+        async move {
+            let mut swept = 0;
+            loop {
+                let some = self.run(|pool, _| sweep_some(pool, now)).await?;
+                swept += some;
+                if some < SWEPT_AT_ONCE {
+                    return Ok(swept);
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Data, revision, expiry.
+async fn select(pool: PgPool, id: &SessionId, now: Timestamp) -> Result<Option<(Vec<u8>, i64, i64)>, sqlx::Error> {
+    let select = "SELECT data, revision, expires FROM uptake_sessions WHERE id = $1 AND expires > $2";
+    let row = sqlx::query(select).bind(id.as_str()).bind(now.as_millisecond()).fetch_optional(&pool).await?;
+    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).transpose()
+}
+
+/// Whether the revision was the expected one.
+async fn write(
+    pool: &PgPool,
+    id: &SessionId,
+    was: Option<i64>,
+    is: i64,
+    data: &[u8],
+    expires: Timestamp,
+    now: Timestamp,
+) -> Result<bool, sqlx::Error> {
+    let query = match was {
+        Some(was) => sqlx::query(
+            "UPDATE uptake_sessions SET revision = $2, expires = $3, data = $4
+             WHERE id = $1 AND expires > $5 AND revision = $6",
+        )
+        .bind(id.as_str())
+        .bind(is)
+        .bind(expires.as_millisecond())
+        .bind(data)
+        .bind(now.as_millisecond())
+        .bind(was),
+        None => sqlx::query(
+            "INSERT INTO uptake_sessions AS kept (id, revision, expires, data) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (id) DO UPDATE
+             SET revision = excluded.revision, expires = excluded.expires, data = excluded.data
+             WHERE kept.expires <= $5",
+        )
+        .bind(id.as_str())
+        .bind(is)
+        .bind(expires.as_millisecond())
+        .bind(data)
+        .bind(now.as_millisecond()),
+    };
+    Ok(query.execute(pool).await?.rows_affected() == 1)
+}
+
+/// Rows that another replica sweeps, or that a turn renews, are left to them.
+async fn sweep_some(pool: PgPool, now: Timestamp) -> Result<u64, sqlx::Error> {
+    let delete = "DELETE FROM uptake_sessions WHERE id IN (
+         SELECT id FROM uptake_sessions WHERE expires <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+    let limit = SWEPT_AT_ONCE.cast_signed();
+    let done = sqlx::query(delete).bind(now.as_millisecond()).bind(limit).execute(&pool).await?;
+    Ok(done.rows_affected())
+}

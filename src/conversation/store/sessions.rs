@@ -1,0 +1,179 @@
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use tokio::{task::JoinHandle, time::MissedTickBehavior};
+
+use super::{
+    Memory, OpenError, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
+    cipher::Cipher,
+    locks::{Locks, Turn},
+    options::Place,
+};
+
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// The sessions of a service. Cheap to clone; all clones share their locks, so that a process should open one.
+#[derive(Clone)]
+pub struct Sessions(Arc<Inner>);
+
+struct Inner {
+    store: Arc<dyn Store>,
+    cipher: Cipher,
+    locks: Locks,
+    ttl: Duration,
+    wait: Duration,
+    max_bytes: usize,
+}
+
+impl Sessions {
+    /// Reads the files of secrets that the options name. The store itself is opened by the first session that is asked
+    /// for, and tried again by the next if that fails: without a disk or server, whatever needs no session works.
+    ///
+    /// # Errors
+    /// For settings that make no sense, and files of secrets that cannot be read.
+    pub fn open(options: &SessionOptions) -> Result<Self, OpenError> {
+        let address = options.address()?;
+        let wrong = |problem| OpenError::Setting { key: "url".to_owned(), problem };
+        let store: Arc<dyn Store> = match address.place().map_err(wrong)? {
+            Place::Memory => Arc::new(Memory::default()),
+            Place::Sqlite(path) => Arc::new(Sqlite::new(path, options.sync)?),
+            Place::Postgres(of_url) => Arc::new(Postgres::with(*of_url, options.connections, options.wait())),
+        };
+        Self::over(store, options)
+    }
+
+    /// [`open`](Self::open) with a store that is there already, whatever the options' address is.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn over(store: Arc<dyn Store>, options: &SessionOptions) -> Result<Self, OpenError> {
+        if let Some((key, problem)) = options.problem() {
+            return Err(OpenError::Setting { key, problem });
+        }
+        Ok(Self(Arc::new(Inner {
+            store,
+            cipher: Cipher::new(options.current_key()?.as_ref(), &options.older_keys()),
+            locks: Locks::default(),
+            ttl: Duration::from_secs(options.ttl_s),
+            wait: options.wait(),
+            max_bytes: options.max_bytes,
+        })))
+    }
+
+    /// Begins a turn: waits until no other turn of the session runs in this process, and reads what is kept. The session
+    /// is the turn's until it is committed or dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if the turns before take too long; else what the store or the key says.
+    pub async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
+        let turn = self.0.locks.acquire(id, self.0.wait).await?;
+        let stored = self.read(id).await?;
+        let (data, revision) = stored.map(|stored| (stored.data, stored.revision)).unzip();
+        Ok(Session { data, revision, id: id.clone(), sessions: self.clone(), _turn: turn })
+    }
+
+    /// What is kept, without waiting for a turn that runs. `None`: there is no such session, or it expired.
+    ///
+    /// # Errors
+    /// What the store or the key says.
+    pub async fn read(&self, id: &SessionId) -> Result<Option<Stored>, StoreError> {
+        let Some(stored) = self.0.store.load(id, Timestamp::now()).await? else { return Ok(None) };
+        let data = self.0.cipher.open(id, &stored.data)?;
+        Ok(Some(Stored { data, ..stored }))
+    }
+
+    /// Forgets the session; whether there was one. A turn of it in this process is waited for; one in another process ends
+    /// in [`StoreError::Conflict`].
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if the turns before take too long; else what the store says.
+    pub async fn delete(&self, id: &SessionId) -> Result<bool, StoreError> {
+        let _turn = self.0.locks.acquire(id, self.0.wait).await?;
+        self.0.store.delete(id, Timestamp::now()).await
+    }
+
+    /// Removes what is expired from the store; how many sessions that were. They are absent before that too.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn sweep(&self) -> Result<u64, StoreError> {
+        self.0.store.sweep(Timestamp::now()).await
+    }
+
+    /// Sweeps now and once a minute. Must be called within a Tokio runtime.
+    #[must_use = "dropping it stops the sweeping"]
+    pub fn sweep_in_background(&self) -> Sweeper {
+        let sessions = self.clone();
+        Sweeper(tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(SWEEP_EVERY);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            let mut works = true;
+            loop {
+                ticks.tick().await;
+                match sessions.sweep().await {
+                    Ok(0) => works = true,
+                    Ok(count) => {
+                        tracing::debug!(count, "expired sessions were removed");
+                        works = true;
+                    }
+                    // Once, not each minute that the disk stays full.
+                    Err(error) if works => {
+                        tracing::warn!(%error, "expired sessions could not be removed");
+                        works = false;
+                    }
+                    Err(_) => {}
+                }
+            }
+        }))
+    }
+
+    async fn save(&self, id: &SessionId, expected: Option<u64>, data: &[u8]) -> Result<u64, StoreError> {
+        let Inner { store, cipher, ttl, max_bytes: limit, .. } = &*self.0;
+        if data.len() > *limit {
+            return Err(StoreError::TooLarge { bytes: data.len(), limit: *limit });
+        }
+        let now = Timestamp::now();
+        let expires = now.saturating_add(*ttl).unwrap_or(Timestamp::MAX);
+        let expires = Timestamp::from_millisecond(expires.as_millisecond()).unwrap_or(expires);
+        store.save(id, expected, cipher.seal(id, data)?, expires, now).await
+    }
+}
+
+/// A session during a turn. Dropped without [`commit`](Self::commit) it stays as it was.
+pub struct Session {
+    /// What was kept; `None`: the session is new, or expired.
+    pub data: Option<Vec<u8>>,
+    /// Of `data`.
+    pub revision: Option<u64>,
+    id: SessionId,
+    sessions: Sessions,
+    _turn: Turn,
+}
+
+impl Session {
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Keeps what the turn made of the session, renews its expiry and ends the turn; the new revision. What is
+    /// acknowledged here survives the end of the process. A store that is cut off while it answers leaves open whether
+    /// the turn is kept: [`StoreError::Unavailable`] promises neither.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] if another process changed or deleted the session since the turn began, and
+    /// [`StoreError::TooLarge`]: then nothing changes. Else what the store says.
+    pub async fn commit(self, data: impl AsRef<[u8]>) -> Result<u64, StoreError> {
+        self.sessions.save(&self.id, self.revision, data.as_ref()).await
+    }
+}
+
+/// Sweeps until it is dropped.
+#[derive(Debug)]
+pub struct Sweeper(JoinHandle<()>);
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,303 @@
+//! The embedded store: one file, one connection, one thread.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use futures::future::{BoxFuture, FutureExt as _};
+use jiff::Timestamp;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
+use tokio::sync::oneshot;
+
+use super::{OpenError, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
+
+/// In the file's header, so that the database of something else is never taken for ours: "Uptk".
+const APPLICATION: i64 = 0x5570_746B;
+/// `user_version` of the tables below.
+const FORMAT: i64 = 1;
+const TABLES: &str = "
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        expires INTEGER NOT NULL, -- milliseconds since 1970
+        data BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX sessions_by_expiry ON sessions (expires);
+";
+
+/// How long another process that writes the same file is waited for.
+const BUSY: Duration = Duration::from_secs(2);
+/// Rows that a sweep removes in one transaction: turns wait no longer than that takes.
+const SWEPT_AT_ONCE: usize = 1_000;
+
+/// Sessions in a file, which is made when the first one is used: a service on a disk that cannot be written runs, only
+/// without sessions. A thread of its own runs the statements, which is cheaper than to hand each to a pool, and keeps the
+/// waiting for the disk away from the tasks.
+#[derive(Debug)]
+pub struct Sqlite {
+    jobs: mpsc::Sender<Job>,
+}
+
+type Job = Box<dyn FnOnce(&mut Keeper) + Send>;
+
+impl Sqlite {
+    /// Opens nothing yet.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn new(path: impl Into<PathBuf>, sync: SyncMode) -> Result<Self, OpenError> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let mut keeper = Keeper { path: path.into(), sync, connection: None };
+        let work = move || queue.into_iter().for_each(|job| job(&mut keeper));
+        thread::Builder::new().name("sessions".to_owned()).spawn(work).map_err(OpenError::Thread)?;
+        Ok(Self { jobs })
+    }
+
+    /// Does the work on the thread. It is done also where nobody waits for it any more.
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Keeper) -> Result<T, Failure> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, StoreError>> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |keeper| {
+            let done = work(keeper).map_err(|failure| failure.of(&keeper.path));
+            // Nobody waits any more.
+            let _ = reply.send(done);
+        });
+        let gone = || StoreError::Unavailable("the thread that keeps sessions has ended".to_owned());
+        let sent = self.jobs.send(job);
+        async move {
+            sent.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        }
+        .boxed()
+    }
+}
+
+impl Store for Sqlite {
+    fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {
+        let id = id.clone();
+        self.run(move |keeper| {
+            let mut select = keeper
+                .open()?
+                .prepare_cached("SELECT data, revision, expires FROM sessions WHERE id = ?1 AND expires > ?2")?;
+            let row = select.query_row(params![id.as_str(), now.as_millisecond()], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get(2)?))
+            });
+            let Some((data, revision, expires)) = row.optional()? else { return Ok(None) };
+            let expires = Timestamp::from_millisecond(expires).map_err(|_| StoreError::Damaged)?;
+            Ok(Some(Stored { data, revision: revision.cast_unsigned(), expires }))
+        })
+    }
+
+    fn save<'a>(
+        &'a self,
+        id: &'a SessionId,
+        expected: Option<u64>,
+        data: Vec<u8>,
+        expires: Timestamp,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let id = id.clone();
+        self.run(move |keeper| {
+            let connection = keeper.open()?;
+            let (expires, now) = (expires.as_millisecond(), now.as_millisecond());
+            let (revision, changed) = match expected {
+                Some(expected) => {
+                    let mut update = connection.prepare_cached(
+                        "UPDATE sessions SET revision = ?3, expires = ?4, data = ?5
+                         WHERE id = ?1 AND revision = ?2 AND expires > ?6",
+                    )?;
+                    let (was, is) = (expected.cast_signed(), expected.wrapping_add(1).cast_signed());
+                    (is, update.execute(params![id.as_str(), was, is, expires, data, now])?)
+                }
+                None => {
+                    let mut insert = connection.prepare_cached(
+                        "INSERT INTO sessions (id, revision, expires, data) VALUES (?1, ?2, ?3, ?4)
+                         ON CONFLICT (id) DO UPDATE
+                         SET revision = excluded.revision, expires = excluded.expires, data = excluded.data
+                         WHERE sessions.expires <= ?5",
+                    )?;
+                    let first = first_revision().cast_signed();
+                    (first, insert.execute(params![id.as_str(), first, expires, data, now])?)
+                }
+            };
+            if changed == 1 { Ok(revision.cast_unsigned()) } else { Err(StoreError::Conflict.into()) }
+        })
+    }
+
+    fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let id = id.clone();
+        self.run(move |keeper| {
+            let connection = keeper.open()?;
+            let mut delete = connection.prepare_cached("DELETE FROM sessions WHERE id = ?1 RETURNING expires")?;
+            let expires: Option<i64> = delete.query_row([id.as_str()], |row| row.get(0)).optional()?;
+            if expires.is_some() {
+                forget_the_log(connection)?;
+            }
+            Ok(expires.is_some_and(|expires| expires > now.as_millisecond()))
+        })
+    }
+
+    fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
+        async move {
+            let mut swept = 0;
+            loop {
+                let some = self.run(move |keeper| keeper.sweep_some(now)).await?;
+                swept += some as u64;
+                if some < SWEPT_AT_ONCE {
+                    return Ok(swept);
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+/// What the thread has.
+struct Keeper {
+    path: PathBuf,
+    sync: SyncMode,
+    connection: Option<Connection>,
+}
+
+impl Keeper {
+    /// The connection; what failed is tried again each time.
+    fn open(&mut self) -> Result<&mut Connection, Failure> {
+        match &mut self.connection {
+            Some(connection) => Ok(connection),
+            empty => Ok(empty.insert(connect(&self.path, self.sync)?)),
+        }
+    }
+
+    fn sweep_some(&mut self, now: Timestamp) -> Result<usize, Failure> {
+        // A file is made for a session, not for having none.
+        if self.connection.is_none() && !self.path.exists() {
+            return Ok(0);
+        }
+        let connection = self.open()?;
+        let mut delete = connection.prepare_cached(
+            "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ?1 LIMIT ?2)",
+        )?;
+        let limit = i64::try_from(SWEPT_AT_ONCE).unwrap_or(i64::MAX);
+        let swept = delete.execute(params![now.as_millisecond(), limit])?;
+        if swept > 0 {
+            // Gives what was freed back to the disk; a row per page.
+            connection.prepare_cached("PRAGMA incremental_vacuum")?.query([])?.mapped(|_| Ok(())).for_each(drop);
+            forget_the_log(connection)?;
+        }
+        Ok(swept)
+    }
+}
+
+/// Deleted text is overwritten in the file, but the log still has what was written before; so it is emptied. Where another
+/// process reads just then, a later deletion or sweep does it.
+fn forget_the_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?.query_row([], |_| Ok(()))
+}
+
+fn connect(path: &Path, sync: SyncMode) -> Result<Connection, Failure> {
+    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        fs::create_dir_all(directory)?;
+    }
+    create_private(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    // First: it has no effect on a file that has a page.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(unavailable("the disk does not support SQLite's write-ahead log"));
+    }
+    let synchronous = match sync {
+        SyncMode::Normal => "NORMAL",
+        SyncMode::Full => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "secure_delete", "ON")?;
+    connection.pragma_update(None, "trusted_schema", "OFF")?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// What people say is nobody else's: a new file, and with it those that SQLite puts beside it, is its owner's alone.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), Failure> {
+    // Immediate: of several processes that open a new file at once, one makes the tables.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if tables > 0 && pragma("application_id")? != APPLICATION {
+        return Err(unavailable("it is the database of something else"));
+    }
+    match pragma("user_version")? {
+        FORMAT => Ok(()),
+        found if found > FORMAT => Err(Failure::Newer(found)),
+        _ => {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            transaction.commit()?;
+            Ok(())
+        }
+    }
+}
+
+/// Why work on the file failed, without the file's name.
+#[derive(Debug)]
+enum Failure {
+    Sqlite(rusqlite::Error),
+    Io(io::Error),
+    Newer(i64),
+    Store(StoreError),
+}
+
+fn unavailable(problem: &str) -> Failure {
+    Failure::Io(io::Error::other(problem.to_owned()))
+}
+
+impl Failure {
+    fn of(self, path: &Path) -> StoreError {
+        let path = path.display();
+        match self {
+            Self::Sqlite(error) => StoreError::Unavailable(format!("{path}: {error}")),
+            Self::Io(error) => StoreError::Unavailable(format!("{path}: {error}")),
+            Self::Newer(found) => StoreError::Newer { place: path.to_string(), found, known: FORMAT },
+            Self::Store(error) => error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}

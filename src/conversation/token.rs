@@ -1,0 +1,220 @@
+//! A state as the text that a client echoes: `p1.STATE`, or `s1.STATE.SIGNATURE` where a key is configured. Pure, once
+//! the keys are read.
+//!
+//! `STATE` is JSON in base64 for URLs; the signature is a keyed BLAKE3 hash over everything before its dot. A signed state
+//! says what we said. A plain one is the client's word: it cannot make a call that the validator would not make, but it
+//! can claim what nobody said. Either way it is read as what it is, untrusted input.
+
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use serde::Deserialize;
+
+use super::{
+    options::{ConversationOptions, KeyError},
+    state::{FORMAT, Filled, State, StateError},
+};
+use crate::module::Module;
+
+const PLAIN: &str = "p1";
+const SIGNED: &str = "s1";
+
+/// Forms that may be open at once, items of one list, steps of a pointer, and turns of a conversation: far more than a
+/// person gets to, and little enough that no echoed state costs much to work with.
+const MOST_FORMS: usize = 64;
+const MOST_ITEMS: usize = 256;
+const DEEPEST: usize = 32;
+const MOST_TURNS: u32 = 1_000_000;
+
+/// Writes and reads echoed states.
+pub struct Tokens {
+    writes_with: Option<[u8; blake3::KEY_LEN]>,
+    reads_too: Vec<[u8; blake3::KEY_LEN]>,
+    max_bytes: usize,
+}
+
+/// Why an echoed state cannot be used. The remedy is always the same: to begin anew.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    #[error("the state has {length} bytes; the limit (conversation.max_state_bytes) is {limit}")]
+    TooLong { length: usize, limit: usize },
+    #[error("this is no state that the service has answered with")]
+    Malformed,
+    #[error("the state is not signed, and this service takes none that is not")]
+    Unsigned,
+    #[error("the state was changed, or signed with a key that is not configured")]
+    Signature,
+    #[error("the state is of a version that this service does not read")]
+    Version,
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// What is open does not fit into `conversation.max_state_bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("what is open in this conversation takes more than {limit} bytes (conversation.max_state_bytes)")]
+pub struct StateTooLarge {
+    pub limit: usize,
+}
+
+impl Tokens {
+    /// Reads the file that holds the key, if one is named.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a value makes no sense.
+    pub fn open(options: &ConversationOptions) -> Result<Self, KeyError> {
+        if let Some((key, problem)) = options.problem() {
+            return Err(KeyError::Setting { key, problem });
+        }
+        let derived =
+            |secret: &str| blake3::derive_key("uptake 2026 signature of echoed conversation states", secret.as_bytes());
+        Ok(Self {
+            writes_with: options.current_key()?.map(|key| derived(key.expose())),
+            reads_too: options.previous_keys.iter().map(|key| derived(key.expose())).collect(),
+            max_bytes: options.max_state_bytes,
+        })
+    }
+
+    /// The text for this state. One that would be too long loses what it can do without: its oldest messages, then values
+    /// that might be carried over, then how functions ended.
+    ///
+    /// # Errors
+    /// If what is open alone is too long.
+    pub fn write(&self, state: &State) -> Result<String, StateTooLarge> {
+        let text = self.written(state);
+        if text.len() <= self.max_bytes && state.forms.len() <= MOST_FORMS {
+            return Ok(text);
+        }
+        let mut state = state.clone();
+        while state.forms.len() <= MOST_FORMS && shed(&mut state) {
+            let text = self.written(&state);
+            if text.len() <= self.max_bytes {
+                return Ok(text);
+            }
+        }
+        Err(StateTooLarge { limit: self.max_bytes })
+    }
+
+    fn written(&self, state: &State) -> String {
+        let json = serde_json::to_vec(state).expect("a state is strings, numbers, lists and maps with text as keys");
+        let body = BASE64.encode(json);
+        match &self.writes_with {
+            None => format!("{PLAIN}.{body}"),
+            Some(key) => {
+                let signed = format!("{SIGNED}.{body}");
+                let signature = BASE64.encode(blake3::keyed_hash(key, signed.as_bytes()).as_bytes());
+                format!("{signed}.{signature}")
+            }
+        }
+    }
+
+    /// The state that a client echoes, as it can be used with this module.
+    ///
+    /// # Errors
+    /// See [`TokenError`].
+    pub fn read(&self, text: &str, module: &Module) -> Result<State, TokenError> {
+        if text.len() > self.max_bytes {
+            return Err(TokenError::TooLong { length: text.len(), limit: self.max_bytes });
+        }
+        let body = self.checked(text)?;
+        let json = BASE64.decode(body).map_err(|_| TokenError::Malformed)?;
+        // Another format may have other members: its number is read first.
+        let Format { format } = serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)?;
+        if format != FORMAT {
+            return Err(StateError::Format(format).into());
+        }
+        let state: State = serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)?;
+        if !is_sound(&state) {
+            return Err(TokenError::Malformed);
+        }
+        let mut state = state.adopted(module)?;
+        // Places that no slot has would be a form's that nobody could finish.
+        for form in &mut state.forms {
+            let function = module.function_named(&form.function).map(|id| module.function(id));
+            form.slots.retain(|filled| {
+                let path = crate::module::SlotPath::of_pointer(&filled.pointer);
+                function.is_some_and(|function| function.slots.iter().any(|slot| slot.path == path))
+            });
+        }
+        Ok(state)
+    }
+
+    /// What the text holds, if its signature is what it must be.
+    fn checked<'a>(&self, text: &'a str) -> Result<&'a str, TokenError> {
+        let (kind, rest) = text.split_once('.').ok_or(TokenError::Malformed)?;
+        match (kind, &self.writes_with) {
+            (PLAIN, None) => Ok(rest),
+            (PLAIN, Some(_)) => Err(TokenError::Unsigned),
+            (SIGNED, _) => {
+                let (body, signature) = rest.split_once('.').ok_or(TokenError::Malformed)?;
+                let signature: [u8; blake3::OUT_LEN] = BASE64
+                    .decode(signature)
+                    .ok()
+                    .and_then(|bytes| bytes.try_into().ok())
+                    .ok_or(TokenError::Malformed)?;
+                let signature = blake3::Hash::from_bytes(signature);
+                let signed = &text.as_bytes()[..kind.len() + 1 + body.len()];
+                // Hashes compare in constant time.
+                let is_ours = |key: &[u8; blake3::KEY_LEN]| blake3::keyed_hash(key, signed) == signature;
+                let ours = self.writes_with.iter().chain(&self.reads_too).any(is_ours);
+                if ours { Ok(body) } else { Err(TokenError::Signature) }
+            }
+            (other, _) if is_version(other) => Err(TokenError::Version),
+            _ => Err(TokenError::Malformed),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+fn is_version(kind: &str) -> bool {
+    let digits = kind.strip_prefix(['p', 's']).unwrap_or_default();
+    !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Takes away what the conversation goes on without; false if there is nothing.
+fn shed(state: &mut State) -> bool {
+    if !state.lines.is_empty() {
+        state.lines.remove(0);
+    } else if !state.carried.is_empty() {
+        state.carried.remove(0);
+    } else if !state.finished.is_empty() {
+        state.finished.remove(0);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// Nothing in it that no turn of ours could have left, and that could be costly or make no sense.
+fn is_sound(state: &State) -> bool {
+    let is_place = |pointer: &str| {
+        let mut steps = pointer.split('/');
+        let items = |step: &str| step.parse::<usize>().map_or(true, |index| index < MOST_ITEMS);
+        steps.next() == Some("") && pointer.split('/').count() <= DEEPEST + 1 && steps.all(items)
+    };
+    let is_filled = |filled: &Filled| {
+        let spans = filled.span.is_none_or(|span| span.start <= span.end);
+        let confident = (0.0..=1.0).contains(&filled.confidence);
+        is_place(&filled.pointer) && filled.turn <= state.turn && spans && confident && !filled.value.is_null()
+    };
+    let forms = state.forms.iter().all(|form| {
+        let mut places: Vec<&str> = form.slots.iter().map(|filled| filled.pointer.as_str()).collect();
+        places.sort_unstable();
+        let distinct = places.windows(2).all(|pair| pair[0] != pair[1]);
+        let confident = (0.0..=1.0).contains(&form.confidence);
+        let asides = form.aside.iter().all(|aside| is_place(&aside.pointer) && aside.turn <= state.turn);
+        let filled = form.slots.iter().chain(&form.excluded).all(is_filled);
+        distinct && confident && asides && filled && form.opened <= state.turn
+    });
+    let expected = match &state.expects {
+        Some(super::Expects::Slots { pointers, .. }) => pointers.iter().all(|pointer| is_place(pointer)),
+        _ => true,
+    };
+    let carried = state.carried.iter().all(|carried| is_filled(&carried.filled));
+    state.turn <= MOST_TURNS && state.forms.len() <= MOST_FORMS && forms && expected && carried
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    conversation::{Form, Source, Who},
+    llm::Secret,
+    module::fixture,
+};
+
+const SECRET: &str = "a secret that is long enough";
+
+fn tokens(options: &ConversationOptions) -> Tokens {
+    Tokens::open(options).expect("good options")
+}
+
+fn plain() -> Tokens {
+    tokens(&ConversationOptions::default())
+}
+
+fn signed(key: &str, previous: &[&str]) -> Tokens {
+    let previous_keys = previous.iter().copied().map(Secret::new).collect();
+    tokens(&ConversationOptions { key: Some(Secret::new(key)), previous_keys, ..ConversationOptions::default() })
+}
+
+/// With one form of which the city is known.
+fn state() -> State {
+    let mut state = State::new(&fixture::module().name);
+    state.turn = 3;
+    let mut form = Form::new("get_current_weather", 2);
+    form.slots.push(filled("/location", json!("Seattle, WA")));
+    state.forms.push(form);
+    state.note(Who::Person, "how warm is it in Seattle?");
+    state
+}
+
+fn filled(pointer: &str, value: Value) -> Filled {
+    Filled {
+        pointer: pointer.into(),
+        value,
+        text: None,
+        span: None,
+        recognizer: None,
+        from: Source::Said,
+        turn: 2,
+        confidence: 0.75,
+    }
+}
+
+fn encoded(json: &Value) -> String {
+    format!("p1.{}", BASE64.encode(json.to_string()))
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let module = fixture::module();
+    for tokens in [plain(), signed(SECRET, &[])] {
+        assert_eq!(tokens.read(&tokens.write(&state()).unwrap(), &module), Ok(state()));
+    }
+}
+
+#[test]
+fn with_a_key_only_what_we_said_counts() {
+    let module = fixture::module();
+    let ours = signed(SECRET, &[]);
+    let token = ours.write(&state()).unwrap();
+    assert_eq!(ours.read(&plain().write(&state()).unwrap(), &module), Err(TokenError::Unsigned));
+    assert_eq!(plain().read(&token, &module), Err(TokenError::Signature));
+    let other = signed("another secret, just as long", &[]);
+    assert_eq!(other.read(&token, &module), Err(TokenError::Signature));
+    let rotated = signed("another secret, just as long", &[SECRET]);
+    assert_eq!(rotated.read(&token, &module), Ok(state()));
+    for at in 0..token.len() {
+        let mut changed = token.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(changed).unwrap();
+        // The last digit of a base64 text has bits that mean nothing; a strict reader refuses those too.
+        assert!(ours.read(&changed, &module).is_err(), "byte {at}");
+        assert!(ours.read(&token[..at], &module).is_err(), "{at} bytes");
+    }
+}
+
+#[test]
+fn other_versions_and_modules_are_named() {
+    let module = fixture::module();
+    let read = |text: &str| plain().read(text, &module);
+    for later in ["p2.e30", "s9.e30.e30", "p17."] {
+        assert_eq!(read(later), Err(TokenError::Version), "{later}");
+    }
+    assert_eq!(read(&encoded(&json!({"format": 2, "new": true}))), Err(StateError::Format(2).into()));
+    let mut other = state();
+    other.module = crate::module::ModuleName::new("shoes").unwrap();
+    let error = read(&plain().write(&other).unwrap()).unwrap_err();
+    assert!(matches!(error, TokenError::State(StateError::OtherModule { .. })), "{error}");
+}
+
+#[test]
+fn what_would_be_too_long_loses_its_oldest_messages_first() {
+    let options = ConversationOptions { max_state_bytes: 2_000, ..ConversationOptions::default() };
+    let (tokens, module) = (tokens(&options), fixture::module());
+    let mut long = state();
+    for number in 0..20 {
+        long.note(Who::Person, format!("{number} {}", "x".repeat(150)));
+    }
+    let token = tokens.write(&long).unwrap();
+    assert!(token.len() <= 2_000);
+    let read = tokens.read(&token, &module).unwrap();
+    assert!(read.lines.len() > 1 && read.lines.last() == long.lines.last());
+    assert_eq!(read.forms, long.forms);
+
+    long.forms[0].slots[0].value = json!("x".repeat(3_000));
+    assert_eq!(tokens.write(&long), Err(StateTooLarge { limit: 2_000 }));
+    let token = plain().write(&long).unwrap();
+    let error = tokens.read(&token, &module);
+    assert_eq!(error, Err(TokenError::TooLong { length: token.len(), limit: 2_000 }));
+}
+
+/// A state as nobody but a stranger would write it.
+#[test]
+fn what_no_turn_leaves_is_refused() {
+    let module = fixture::module();
+    let whole = serde_json::to_value(state()).unwrap();
+    assert!(plain().read(&encoded(&whole), &module).is_ok());
+    let slot = |pointer: &str, member: &str, value: Value| {
+        let mut slot = serde_json::to_value(filled(pointer, json!("x"))).unwrap();
+        slot[member] = value;
+        json!([slot])
+    };
+    let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+    let two = [slot("/location", "turn", json!(1)), slot("/location", "turn", json!(2))];
+    for (pointer, value) in [
+        ("/turn", json!(u32::MAX)),
+        ("/turn", json!(1e300)),
+        ("/turn", json!(1)),
+        ("/forms/0/opened", json!(4)),
+        ("/forms/0/confidence", json!(1e38)),
+        ("/forms/0/slots", slot("/location", "turn", json!(4))),
+        ("/forms/0/slots", slot("/location", "confidence", json!(-1))),
+        ("/forms/0/slots", slot("/location", "value", json!(null))),
+        ("/forms/0/slots", slot("/location", "span", json!({"start": 5, "end": 1}))),
+        ("/forms/0/slots", slot("location", "turn", json!(1))),
+        ("/forms/0/slots", slot(&"/a".repeat(20_000), "turn", json!(1))),
+        ("/forms/0/slots", slot("/items/4095/items/4095", "turn", json!(1))),
+        ("/forms/0/slots", json!([two[0][0], two[1][0]])),
+        ("/forms", Value::Array(vec![whole["forms"][0].clone(); MOST_FORMS + 1])),
+        ("/expects", json!({"kind": "slots", "function": "f", "pointers": ["/x/99999999"]})),
+        ("/lines", json!([{"who": "robot", "text": ""}])),
+        ("/module", json!("../etc")),
+    ] {
+        let mut changed = whole.clone();
+        *changed.pointer_mut(pointer).unwrap_or(&mut Value::Null) = value.clone();
+        if changed.pointer(pointer).is_none() {
+            changed[pointer.trim_start_matches('/')] = value;
+        }
+        let read = plain().read(&encoded(&changed), &module);
+        assert_eq!(
+            read,
+            Err(TokenError::Malformed),
+            "{pointer}: {}",
+            changed.to_string().chars().take(300).collect::<String>()
+        );
+    }
+    for text in ["", ".", "p1", "p1.", "p1.e30", "p1.W10", "x1.e30", "P1.e30", "p1.é", "p1. ", "s1.e30", "s1.e30.e30"]
+    {
+        assert!(plain().read(text, &module).is_err(), "{text:?}");
+    }
+    assert!(plain().read(&format!("p1.{}", BASE64.encode(deep)), &module).is_err());
+}
+
+#[test]
+fn many_items_are_no_work() {
+    let module = fixture::module();
+    let items = vec![json!(1); 1_000_000];
+    let tokens = tokens(&ConversationOptions { max_state_bytes: 8 << 20, ..ConversationOptions::default() });
+    let mut whole = serde_json::to_value(state()).unwrap();
+    whole["forms"][0]["skipped"] = Value::Array(items);
+    assert_eq!(tokens.read(&encoded(&whole), &module), Err(TokenError::Malformed));
+    assert!(matches!(plain().read(&encoded(&whole), &module), Err(TokenError::TooLong { .. })));
+}
+
+#[test]
+fn places_that_no_slot_has_are_left_out() {
+    let mut state = state();
+    state.forms[0].slots.push(filled("/nowhere", json!(1)));
+    let read = plain().read(&plain().write(&state).unwrap(), &fixture::module()).unwrap();
+    assert_eq!(read.forms[0].slots.len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let module = fixture::module();
+        for tokens in [plain(), signed(SECRET, &[])] {
+            for kind in ["", "p1.", "s1.", "p2."] {
+                let (written, encoded) = (format!("{kind}{text}"), format!("{kind}{}", BASE64.encode(&bytes)));
+                prop_assert!(tokens.read(&written, &module).is_err());
+                prop_assert!(tokens.read(&encoded, &module).is_err());
+            }
+        }
+    }
+
+    /// Whatever is changed in a plain one: it is refused, or it is a state that can be written again.
+    #[test]
+    fn no_changed_state_panics(at in 0_usize..1_000, byte in any::<u8>(), cut in 0_usize..1_000) {
+        let module = fixture::module();
+        let mut json = serde_json::to_vec(&state()).unwrap();
+        let at = at % json.len();
+        json[at] = byte;
+        json.truncate(json.len() - if cut < 100 { cut % json.len() } else { 0 });
+        if let Ok(read) = plain().read(&format!("p1.{}", BASE64.encode(&json)), &module) {
+            prop_assert!(plain().write(&read).is_ok());
+        }
+    }
+}

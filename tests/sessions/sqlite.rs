@@ -1,0 +1,114 @@
+//! What holds for the file.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use rusqlite::Connection;
+use uptake::{
+    conversation::store::{SessionOptions, Sessions, StoreError, StoreUrl},
+    llm::Secret,
+};
+
+use super::id;
+
+fn options(path: &Path) -> SessionOptions {
+    SessionOptions { url: StoreUrl::new(format!("sqlite:{}", path.display())), ..SessionOptions::default() }
+}
+
+fn open(path: &Path) -> Sessions {
+    Sessions::open(&options(path)).expect("options that make sense")
+}
+
+/// In the file, and in those that SQLite keeps beside it.
+fn is_on_disk(path: &Path, text: &str) -> bool {
+    let beside = |suffix: &str| fs::read(format!("{}{suffix}", path.display())).unwrap_or_default();
+    ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
+        let bytes = beside(suffix);
+        bytes.windows(text.len()).any(|part| part == text.as_bytes())
+    })
+}
+
+#[tokio::test]
+async fn the_file_is_made_for_the_first_session_and_is_its_owners_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("not/there/yet.db");
+    let sessions = open(&path);
+    assert_eq!(sessions.sweep().await, Ok(0));
+    assert!(!path.exists());
+    sessions.begin(&id("a")).await.unwrap().commit("x").await.unwrap();
+    for suffix in ["", "-wal"] {
+        let mode = fs::metadata(format!("{}{suffix}", path.display())).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{suffix}");
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_written_is_an_error_until_it_can() {
+    let directory = tempfile::tempdir().unwrap();
+    let in_the_way = directory.path().join("data");
+    fs::write(&in_the_way, "").unwrap();
+    let sessions = open(&in_the_way.join("sessions.db"));
+    for _ in 0..2 {
+        let error = sessions.begin(&id("a")).await.err();
+        assert!(matches!(&error, Some(StoreError::Unavailable(text)) if text.contains("sessions.db")), "{error:?}");
+    }
+    fs::remove_file(&in_the_way).unwrap();
+    sessions.begin(&id("a")).await.unwrap().commit("x").await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_deleted_or_replaced_is_nowhere_on_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    let sessions = open(&path);
+    // Within a page, and over many.
+    for size in [1, 20_000] {
+        sessions.begin(&id("a")).await.unwrap().commit("Jane Austin ".repeat(size)).await.unwrap();
+        assert!(is_on_disk(&path, "Jane Austin"), "otherwise this shows nothing");
+        sessions.begin(&id("a")).await.unwrap().commit("somebody else").await.unwrap();
+        assert_eq!(sessions.delete(&id("a")).await, Ok(true));
+        assert!(!is_on_disk(&path, "Austin") && !is_on_disk(&path, "somebody"), "{size}");
+    }
+    let short = Sessions::open(&SessionOptions { ttl_s: 1, ..options(&path) }).unwrap();
+    short.begin(&id("b")).await.unwrap().commit("Jane Austin").await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    assert_eq!(short.sweep().await, Ok(1));
+    assert!(!is_on_disk(&path, "Austin"));
+}
+
+#[tokio::test]
+async fn with_a_key_nothing_readable_reaches_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    let key = Some(Secret::new("0f".repeat(32)));
+    let sessions = Sessions::open(&SessionOptions { encryption_key: key, ..options(&path) }).unwrap();
+    for _ in 0..3 {
+        sessions.begin(&id("named")).await.unwrap().commit("Jane Austin".repeat(1_000)).await.unwrap();
+    }
+    assert!(is_on_disk(&path, "named"), "otherwise this shows nothing");
+    assert!(!is_on_disk(&path, "Jane") && !is_on_disk(&path, "Austin"));
+}
+
+#[tokio::test]
+async fn the_file_of_a_newer_version_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    open(&path).begin(&id("a")).await.unwrap().commit("x").await.unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let error = open(&path).begin(&id("a")).await.err();
+    assert_eq!(error, Some(StoreError::Newer { place: path.display().to_string(), found: 2, known: 1 }));
+}
+
+#[tokio::test]
+async fn the_file_of_something_else_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("photos.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE sessions (x)").unwrap();
+    let text = directory.path().join("notes.txt");
+    fs::write(&text, "no database at all, but long enough to be taken for one ".repeat(100)).unwrap();
+    for path in [path, text] {
+        let before = fs::read(&path).unwrap();
+        let error = open(&path).begin(&id("a")).await.err();
+        assert!(matches!(error, Some(StoreError::Unavailable(_))), "{error:?}");
+        assert!(fs::read(&path).unwrap() == before || path.ends_with("photos.db"));
+    }
+}
