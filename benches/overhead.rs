@@ -19,8 +19,9 @@ use std::{
 use core_affinity::CoreId;
 use serde_json::{Value, json};
 use uptake::{
+    conversation::{ConversationOptions, store::SessionOptions},
     embed::{self, EmbedOptions, Purpose},
-    http::{AppState, HttpOptions, serve},
+    http::{AppState, Conversations, HttpOptions, serve},
     llm::{self, LlmOptions},
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshots},
@@ -211,7 +212,9 @@ fn start_service(core: Option<CoreId>, model_server: SocketAddr, vectors: Vector
             let turns = UnderstandOptions::default();
             let understander = Understander::new(turns.clone(), Arc::clone(&embedder), servers);
             let snapshots = Snapshots::new(places, RetrieveOptions::default(), embedder);
-            let app = AppState::new(snapshots, understander, HttpOptions::default(), turns);
+            let conversations =
+                Conversations::open(&SessionOptions::default(), &ConversationOptions::default()).expect("good options");
+            let app = AppState::new(snapshots, understander, HttpOptions::default(), turns, conversations);
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             tell.send(listener.local_addr().expect("it is bound")).expect("the bench waits");
             serve(listener, app, std::future::pending()).await.expect("the service serves");

@@ -1,5 +1,6 @@
 //! What a whole turn costs against its embedding alone, in one run: for 1,000 functions with 10 exemplars each, and for
-//! the shipped `weather` module. Needs the library of `scripts/get-onnxruntime`.
+//! the shipped `weather` module. Then what a state costs: the same turn at the beginning of a conversation, with an echoed
+//! state, and in a session kept by SQLite. Needs the library of `scripts/get-onnxruntime`.
 //!
 //! Criterion measures one thing after the other, and what a shared machine does in between becomes part of a ratio. So
 //! the loop here is its own: each utterance is embedded, understood with its vector at hand, and understood, one right
@@ -15,6 +16,10 @@ use std::{
 
 use serde_json::Value;
 use uptake::{
+    conversation::{
+        ConversationOptions, State, Tokens,
+        store::{SessionId, SessionOptions, Sessions, StoreUrl},
+    },
     embed::{self, EmbedOptions, Purpose, SharedEmbedder},
     module::{ModuleName, settings::StrategyName},
     retrieve::RetrieveOptions,
@@ -44,7 +49,9 @@ fn main() {
         generated::write_module(&generated.path().join("generated"), 1_000).expect("the module can be written");
         measure("generated", generated.path(), &generated::utterances(), &embedder, rounds).await;
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("modules");
-        measure("weather", &shipped, &cases(&shipped.join("weather/cases.jsonl")), &embedder, rounds).await;
+        let said = cases(&shipped.join("weather/cases.jsonl"));
+        measure("weather", &shipped, &said, &embedder, rounds).await;
+        measure_state("weather", &shipped, &said, &embedder, rounds).await;
     });
     runtime.block_on(measured).expect("nothing panics");
 }
@@ -93,6 +100,87 @@ async fn measure(name: &str, root: &Path, utterances: &[String], embedder: &Shar
         }
     }
     samples.report(name, &snapshot, utterances.len());
+}
+
+/// Turns before the one that is measured.
+const TURNS_BEFORE: usize = 6;
+
+/// What a conversation's state adds to a turn: read and written as a client echoes it, and as SQLite keeps it.
+async fn measure_state(name: &str, root: &Path, utterances: &[String], embedder: &SharedEmbedder, rounds: usize) {
+    let snapshot = load(name, root, embedder).await;
+    let understander = Understander::new(UnderstandOptions::default(), Arc::clone(embedder), Vec::new());
+    let request = |utterance: &String| TurnRequest {
+        utterance: utterance.clone(),
+        strategy: Some(StrategyName::Local),
+        ..TurnRequest::default()
+    };
+    let fresh = State::new(&snapshot.module.name);
+    let mut before = fresh.clone();
+    for utterance in utterances {
+        let conversed =
+            understander.converse(&snapshot, &before, &request(utterance)).await.expect("the turn succeeds");
+        // With nothing open, so that it is the same turn with and without.
+        if matches!(conversed.turn.outcome, Outcome::Call(_)) && conversed.state.is_idle() {
+            before = conversed.state;
+        }
+        if before.turn as usize == TURNS_BEFORE {
+            break;
+        }
+    }
+    let tokens = Tokens::open(&ConversationOptions::default()).expect("good options");
+    let token = tokens.write(&before).expect("a small state");
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let url = StoreUrl::new(format!("sqlite:{}", directory.path().join("sessions.db").display()));
+    let sessions = Sessions::open(&SessionOptions { url, ..SessionOptions::default() }).expect("good options");
+    let id = SessionId::new("bench").expect("an id");
+    let kept = serde_json::to_vec(&before).expect("a state is JSON");
+
+    let mut samples = [Vec::new(), Vec::new(), Vec::new()];
+    for round in 0..=rounds {
+        for utterance in utterances {
+            let request = request(utterance);
+            let clock = Instant::now();
+            let turn = understander.converse(&snapshot, &fresh, &request).await;
+            let without = milliseconds(clock);
+            turn.expect("the turn succeeds");
+
+            let clock = Instant::now();
+            let state = tokens.read(&token, &snapshot.module).expect("our own");
+            let turn = understander.converse(&snapshot, &state, &request).await.expect("the turn succeeds");
+            let written = tokens.write(&turn.state);
+            let echoed = milliseconds(clock);
+            written.expect("a small state");
+
+            // As it was before each turn; not a part of what is measured.
+            sessions.begin(&id).await.expect("a session").commit(&kept).await.expect("it is kept");
+            let clock = Instant::now();
+            let session = sessions.begin(&id).await.expect("a session");
+            let state: State = serde_json::from_slice(session.data.as_deref().unwrap_or_default()).expect("our own");
+            let turn = understander.converse(&snapshot, &state, &request).await.expect("the turn succeeds");
+            let bytes = serde_json::to_vec(&turn.state).expect("a state is JSON");
+            session.commit(bytes).await.expect("it is kept");
+            let in_session = milliseconds(clock);
+            // The first round warms up.
+            if round > 0 {
+                for (samples, sample) in samples.iter_mut().zip([without, echoed, in_session]) {
+                    samples.push(sample);
+                }
+            }
+        }
+    }
+    report_state(name, kept.len(), &mut samples);
+}
+
+#[expect(clippy::print_stdout, reason = "a bench reports to whoever runs it")]
+fn report_state(name: &str, bytes: usize, samples: &mut [Vec<f64>; 3]) {
+    println!("\n{name}, state: {TURNS_BEFORE} turns before, {bytes} bytes; {} turns of each kind", samples[0].len());
+    let [without, echoed, in_session] = samples.each_mut().map(|samples| percentiles(samples));
+    for (what, (half, most)) in [("no state", without), ("echoed state", echoed), ("session in SQLite", in_session)] {
+        let ratio = half / without.0;
+        println!("  {what:<28} p50 {half:.3} ms   p99 {most:.3} ms   p50 / no state: {ratio:.3}");
+    }
+    let holds = echoed.0.max(in_session.0) <= 1.3 * without.0;
+    println!("  at most 1.3 times (p50): {}", if holds { "yes" } else { "NO" });
 }
 
 async fn load(name: &str, root: &Path, embedder: &SharedEmbedder) -> Arc<Snapshot> {

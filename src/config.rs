@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    conversation::{ConversationOptions, store::SessionOptions},
     embed::EmbedOptions,
     http::HttpOptions,
     llm::LlmOptions,
@@ -47,6 +48,8 @@ pub struct Config {
     pub retrieve: RetrieveOptions,
     pub understand: UnderstandOptions,
     pub llm: LlmOptions,
+    pub conversation: ConversationOptions,
+    pub sessions: SessionOptions,
     pub telemetry: TelemetryOptions,
 }
 
@@ -151,6 +154,12 @@ impl Config {
         if let Some((key, problem)) = self.llm.problem() {
             return Err(format!("llm.{key}: {problem}"));
         }
+        if let Some((key, problem)) = self.conversation.problem() {
+            return Err(format!("conversation.{key}: {problem}"));
+        }
+        if let Some((key, problem)) = self.sessions.problem() {
+            return Err(format!("sessions.{key}: {problem}"));
+        }
         let understand = &self.understand;
         for (key, value) in [("sure", understand.sure), ("in_scope", understand.in_scope)] {
             if !(0.0..=1.0).contains(&value) {
@@ -170,6 +179,9 @@ impl Config {
                     "understand.{key}: must be at least 1; to ask no model server, set strategy to \"local\""
                 ));
             }
+        }
+        if understand.tries == 0 {
+            return Err("understand.tries: must be at least 1, or nothing is ever asked".to_owned());
         }
         if jiff::tz::TimeZone::get(&understand.time_zone).is_err() {
             let zone = &understand.time_zone;
@@ -472,6 +484,29 @@ mod tests {
         assert_eq!(error, "UPTAKE_LLM__FALLBACKS: llm.fallbacks[0].base_url: an address is needed");
         let error = of_environment(&[("UPTAKE_LLM__BREAKER__COOLDOWN_MS", "0")]).unwrap_err().to_string();
         assert!(error.contains("llm.breaker.cooldown_ms: must be at least 1"), "{error}");
+    }
+
+    #[test]
+    fn what_opens_the_store_of_sessions_stays_hidden() {
+        let key = "ab".repeat(32);
+        let loaded = of_environment(&[
+            ("UPTAKE_SESSIONS__URL", "postgres://jane:pa55word@db.example/uptake"),
+            ("UPTAKE_SESSIONS__ENCRYPTION_KEY", &key),
+            ("UPTAKE_SESSIONS__PREVIOUS_KEYS", &"12".repeat(32)),
+        ])
+        .unwrap();
+        let sessions = serde_json::to_value(&loaded.config.sessions).unwrap();
+        assert_eq!(sessions["url"], "postgres://jane:***@db.example/uptake");
+        assert_eq!((&sessions["encryption_key"], &sessions["previous_keys"]), (&"***".into(), &vec!["***"].into()));
+        for (name, value) in [
+            ("UPTAKE_SESSIONS__URL", "postgres://jane:pa55word@db.example:x/uptake"),
+            ("UPTAKE_SESSIONS__URL", "postgres://jane:pa55word?x@db.example/uptake"),
+            ("UPTAKE_SESSIONS__ENCRYPTION_KEY", "pa55word"),
+            ("UPTAKE_SESSIONS__PREVIOUS_KEYS", "pa55word"),
+        ] {
+            let error = of_environment(&[(name, value)]).unwrap_err().to_string();
+            assert!(error.starts_with(name) && !error.contains("pa55"), "{error}");
+        }
     }
 
     #[test]

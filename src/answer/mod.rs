@@ -1,10 +1,12 @@
 //! A turn as the chat completion that clients of the `OpenAI` API read, with everything of our own in `uptake`. Pure.
 
 pub mod chunk;
+mod kept;
 mod retrieved;
 mod schema;
 mod understanding;
 
+pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionBody, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
 pub use schema::json_schema;
 pub use understanding::{CallBody, Understanding};
@@ -19,7 +21,7 @@ use uuid::Uuid;
 use crate::{
     call::{Call, Grounded, Origin, Violation},
     llm,
-    module::{FunctionId, Module, OwnerMode},
+    module::{FunctionId, Module, OwnerMode, SlotPath},
     recognize::Mention,
     retrieve::{Candidate, Evidence, Source},
     text::Span,
@@ -84,7 +86,7 @@ pub struct Choice {
 pub struct Message {
     #[schema(value_type = String, example = "assistant")]
     pub role: &'static str,
-    /// The question, if the outcome is `ask`; the object, where one was asked for (`response_format`).
+    /// The question, if the outcome is `ask`; what is said of a cancellation or a handoff; the object, where one was asked for (`response_format`).
     #[schema(required = true)]
     pub content: Option<String>,
     /// The question, where an object was asked for and cannot be given; otherwise null.
@@ -153,7 +155,8 @@ impl From<llm::Usage> for Usage {
 /// How the answer came about.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Uptake {
-    /// `call` (valid and complete), `ask` (what is asked is in `question`) or `no_match` (out of scope).
+    /// `call` (valid and complete), `ask` (what is asked is in `question`), `no_match` (out of scope), `cancelled` (the person
+    /// took back what was open) or `handoff` (the same was asked too often in vain: a person should take over).
     #[schema(value_type = String, example = "call")]
     pub outcome: &'static str,
     /// Probability that the outcome is right, 0 to 1.
@@ -162,10 +165,11 @@ pub struct Uptake {
     #[schema(value_type = String, example = "local")]
     pub decided_by: &'static str,
     pub module_version: String,
-    /// Only if the outcome is `ask`: what the question is about.
+    /// What is asked: the outcome itself if that is `ask`, else what goes on beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionBody>,
-    /// What is understood so far, complete or not: one per function that was asked for.
+    /// What is understood so far, complete or not: one per function that was asked for. In a conversation these are the
+    /// order details: what is called now, then what is being filled, then what waits, with the values of earlier turns.
     pub calls: Vec<Understood>,
     /// What the utterance may mean, best first, with the exemplars and descriptions that speak for it.
     pub candidates: Vec<CandidateBody>,
@@ -177,6 +181,18 @@ pub struct Uptake {
     /// Why it was decided so, what was dropped and what repaired.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The conversation after this turn, to be sent along with the next one; absent if a session keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The session that keeps the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionBody>,
+    /// Turns of the conversation so far, this one included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
+    /// What is known, missing and invalid of what is open, in words that a chat prompt can embed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     pub timings_ms: TimingsBody,
 }
 
@@ -191,10 +207,18 @@ pub struct QuestionBody {
 pub enum AboutBody {
     /// A required slot has no value.
     Missing { function: String, slot: String },
+    /// Several slots have no value and are asked for together.
+    Group { function: String, slots: Vec<String> },
     /// A value was given and is not valid; `path` is a JSON pointer into the arguments.
     Invalid { function: String, path: String },
+    /// The values of `slots` do not go together: `rule` is what must hold between them.
+    Rule { function: String, rule: String, slots: Vec<String> },
     /// Several functions fit equally well.
     Tie { functions: Vec<String> },
+    /// What will be done, for a yes.
+    Confirm { function: String },
+    /// What is to be changed, after a no.
+    Change { function: String },
 }
 
 /// One function with what is known of its slots.
@@ -221,6 +245,15 @@ pub struct Understood {
 pub enum SlotBody {
     One(SlotValue),
     Many(Vec<SlotValue>),
+}
+
+impl SlotBody {
+    fn values_mut(&mut self) -> &mut [SlotValue] {
+        match self {
+            Self::One(value) => std::slice::from_mut(value),
+            Self::Many(values) => values,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -411,6 +444,10 @@ fn message(module: &Module, outcome: &Outcome, call_id: fn() -> String, delivery
         }
         (Outcome::Call(calls), Delivery::Object) => message.content = calls.first().map(arguments),
         (Outcome::Ask(question), Delivery::Object) => message.refusal = Some(question.text.clone()),
+        (Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. }, Delivery::Object) => {
+            message.refusal = Some(text.clone());
+        }
+        (Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. }, _) => message.content = Some(text.clone()),
         (Outcome::NoMatch, Delivery::Object) => message.refusal = Some(NOTHING_FITS.to_owned()),
         (Outcome::Ask(question), _) => message.content = Some(question.text.clone()),
         (Outcome::NoMatch, Delivery::Plain) => {}
@@ -428,13 +465,17 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
         module_version: module.version.clone(),
         question: match &turn.outcome {
             Outcome::Ask(question) => Some(asked(module, question)),
-            Outcome::Call(_) | Outcome::NoMatch => None,
+            _ => turn.pending.as_ref().map(|question| asked(module, question)),
         },
         calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),
         candidates: turn.trace.candidates.iter().map(|found| candidate(module, found)).collect(),
         mentions: turn.trace.mentions.iter().map(|found| mention(module, found)).collect(),
         attempts: turn.trace.attempts.iter().map(attempt).collect(),
         notes: turn.trace.notes.clone(),
+        state: None,
+        session: None,
+        turn: None,
+        summary: None,
         timings_ms: turn.trace.timings.into(),
     }
 }
@@ -464,11 +505,23 @@ fn asked(module: &Module, question: &Question) -> QuestionBody {
         About::Invalid { function, path } => {
             AboutBody::Invalid { function: name_of(module, *function), path: path.clone() }
         }
+        About::Group { function, slots } => {
+            AboutBody::Group { function: name_of(module, *function), slots: paths(slots) }
+        }
+        About::Rule { function, rule, slots } => {
+            AboutBody::Rule { function: name_of(module, *function), rule: rule.clone(), slots: paths(slots) }
+        }
+        About::Confirm { function } => AboutBody::Confirm { function: name_of(module, *function) },
+        About::Change { function } => AboutBody::Change { function: name_of(module, *function) },
         About::Tie { functions } => {
             AboutBody::Tie { functions: functions.iter().map(|function| name_of(module, *function)).collect() }
         }
     };
     QuestionBody { text: question.text.clone(), about }
+}
+
+fn paths(slots: &[SlotPath]) -> Vec<String> {
+    slots.iter().map(ToString::to_string).collect()
 }
 
 fn understood(module: &Module, frame: &Frame) -> Understood {
@@ -656,6 +709,7 @@ mod tests {
                 ..Trace::default()
             },
             usage: llm::Usage::default(),
+            pending: None,
         }
     }
 

@@ -35,7 +35,7 @@ impl Understanding {
     pub fn new(module: &Module, turn: &Turn) -> Self {
         let calls = match &turn.outcome {
             Outcome::Call(calls) => &calls[..],
-            Outcome::Ask(_) | Outcome::NoMatch => &[],
+            _ => &[],
         };
         let calls = calls
             .iter()

@@ -21,14 +21,15 @@ use crate::{
 };
 
 /// Where a module keeps its own cases.
-const OWN_CASES: [&str; 2] = ["cases.jsonl", "cases.json"];
+const OWN_CASES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
 
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
     /// A name under the modules root, or a directory
     #[arg(value_name = "MODULE")]
     module: String,
-    /// Labelled utterances, JSON Lines or a JSON list; may be repeated [default: the module's cases.jsonl or cases.json]
+    /// Labelled utterances and dialogues, JSON Lines or a JSON list; may be repeated [default: the module's cases.jsonl,
+    /// cases.json and dialogues.jsonl]
     #[arg(long, value_name = "FILE")]
     cases: Vec<PathBuf>,
     /// Who decides: auto, local, tools, structured or staged
@@ -151,7 +152,7 @@ fn read(named: &[PathBuf], module: &Path) -> Result<Cases, CliError> {
         return Err(CliError::Usage(format!(
             "{} has no {}; name a file with --cases",
             module.display(),
-            OWN_CASES.join(" or ")
+            OWN_CASES.join(", ")
         )));
     }
     Ok(cases)

@@ -4,6 +4,7 @@ use tokio::net::TcpListener;
 use super::{CliError, Core, End, prepare_failed, runtime, serve::stop_signal, target};
 use crate::{
     config::Config,
+    conversation::Tokens,
     http,
     mcp::{self, HttpLimits, McpOptions, McpServer, Offer},
     module::ModuleName,
@@ -65,7 +66,8 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
         }
         let options =
             McpOptions { offer: Offer::of(names), local: args.local, max_in_flight: config.http.max_in_flight };
-        let server = McpServer::new(core.snapshots, core.understander, config.understand.clone(), options);
+        let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
+        let server = McpServer::new(core.snapshots, core.understander, config.understand.clone(), tokens, options);
         let warming = tokio::spawn({
             let server = server.clone();
             async move { server.warm_up().await }

@@ -50,7 +50,7 @@ pub(super) fn run(args: PredictArgs, mut config: Config) -> Result<End, CliError
         }
         Ok(match turn.outcome {
             Outcome::Call(_) => End::Done,
-            Outcome::Ask(_) | Outcome::NoMatch => End::Findings,
+            Outcome::Ask(_) | Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => End::Findings,
         })
     })
 }

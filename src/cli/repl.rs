@@ -7,13 +7,16 @@ use super::{CliError, Core, End, predict, prepare_failed, report, runtime, targe
 use crate::{
     answer::{ChatCompletion, Stamp},
     config::Config,
-    module::{ModuleName, settings::StrategyName},
+    conversation::State,
+    module::settings::StrategyName,
     snapshot::{Snapshot, unwatched},
     understand::TurnRequest,
 };
 
 const HELP: &str = "\
-Type what a person would say.
+Type what a person would say. It is one conversation, until it is begun anew.
+  :new       begin a new conversation
+  :state     what is known between two turns
   :why       the candidates of the last answer, with the exemplars and descriptions that speak for them
   :mentions  what the recognizers found in it
   :json      the last answer as the server would give it
@@ -36,6 +39,8 @@ pub(super) struct ReplArgs {
 enum Input<'a> {
     Nothing,
     Say(&'a str),
+    New,
+    State,
     Why,
     Mentions,
     Json,
@@ -48,6 +53,8 @@ enum Input<'a> {
 fn parse(line: &str) -> Input<'_> {
     match line.trim() {
         "" => Input::Nothing,
+        ":new" | ":n" => Input::New,
+        ":state" | ":s" => Input::State,
         ":why" | ":w" => Input::Why,
         ":mentions" | ":m" => Input::Mentions,
         ":json" | ":j" => Input::Json,
@@ -74,6 +81,7 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
         editor.load_history(path).ok();
     }
     let mut last: Option<ChatCompletion> = None;
+    let mut state = State::new(&name);
     loop {
         let line = match editor.readline("> ") {
             Ok(line) => line,
@@ -88,13 +96,16 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
         }
         match input {
             Input::Nothing => {}
-            Input::Say(said) => match runtime.block_on(understand(&core, &config, &name, said, args.strategy)) {
-                Ok(answer) => {
+            Input::Say(said) => match runtime.block_on(understand(&core, &config, &state, said, args.strategy)) {
+                Ok((answer, next)) => {
+                    state = next;
                     report::answer(&answer);
                     last = Some(answer);
                 }
                 Err(error) => report::failure(&error),
             },
+            Input::New => state = State::new(&name),
+            Input::State => report::json(&state),
             Input::Why => with_last(last.as_ref(), report::why),
             Input::Mentions => with_last(last.as_ref(), report::mentions),
             Input::Json => with_last(last.as_ref(), report::json),
@@ -119,15 +130,17 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
 async fn understand(
     core: &Core,
     config: &Config,
-    name: &ModuleName,
+    state: &State,
     said: &str,
     strategy: Option<StrategyName>,
-) -> Result<ChatCompletion, CliError> {
+) -> Result<(ChatCompletion, State), CliError> {
     let snapshot: Arc<Snapshot> =
-        core.snapshots.fresh(name).await.map_err(|error| prepare_failed(error, &core.snapshots, config))?;
+        core.snapshots.fresh(&state.module).await.map_err(|error| prepare_failed(error, &core.snapshots, config))?;
     let request = TurnRequest { utterance: said.to_owned(), strategy, ..TurnRequest::default() };
-    let turn = core.understander.turn(&snapshot, &request).await?;
-    Ok(ChatCompletion::new(&snapshot.module, &turn, Stamp::now()))
+    // The module may have been edited since the last turn.
+    let state = state.clone().adopted(&snapshot.module).unwrap_or_else(|_| State::new(&snapshot.module.name));
+    let conversed = core.understander.converse(&snapshot, &state, &request).await?;
+    Ok((ChatCompletion::new(&snapshot.module, &conversed.turn, Stamp::now()), conversed.state))
 }
 
 fn with_last(last: Option<&ChatCompletion>, show: impl Fn(&ChatCompletion)) {

@@ -162,6 +162,8 @@ fn render_answer(answer: &ChatCompletion, style: Style) -> String {
     let outcome = match uptake.outcome {
         "call" => style.green("call"),
         "ask" => style.yellow("ask"),
+        "cancelled" => style.yellow("cancelled"),
+        "handoff" => style.red("handoff"),
         _ => style.red("no match"),
     };
     let how = format!("{} by {} in {:.1} ms", uptake.confidence, uptake.decided_by, uptake.timings_ms.total);
@@ -470,6 +472,10 @@ mod tests {
                 confidence: 0.94,
                 decided_by: "local",
                 module_version: "1".into(),
+                state: None,
+                session: None,
+                turn: None,
+                summary: None,
                 question: None,
                 calls,
                 candidates: vec![CandidateBody {

@@ -4,7 +4,7 @@ use tokio::net::TcpListener;
 use super::{CliError, Core, End, runtime};
 use crate::{
     config::Config,
-    http::{self, AppState},
+    http::{self, AppState, Conversations},
 };
 
 #[derive(Debug, Args)]
@@ -39,7 +39,11 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
             core = Core::open(&config) => core?,
             () = &mut stop => return Ok(()),
         };
-        let app = AppState::new(core.snapshots, core.understander, config.http.clone(), config.understand.clone());
+        let conversations = Conversations::open(&config.sessions, &config.conversation)
+            .map_err(|error| CliError::Setting(error.to_string()))?;
+        let _sweeper = conversations.sweep_in_background();
+        let (http, turns) = (config.http.clone(), config.understand.clone());
+        let app = AppState::new(core.snapshots, core.understander, http, turns, conversations);
         tracing::info!(modules = %config.modules.root.display(), "listening on http://{address}");
         http::serve(listener, app, stop).await.map_err(CliError::io("the listener broke"))
     })?;

@@ -50,11 +50,18 @@ pub enum Fault {
     /// The turn may not use as many tokens as the strategy that was asked for needs.
     OverTokenBudget,
     TooManyRequests,
+    /// An echoed state that cannot be gone on with.
+    InvalidState,
+    /// What is open does not fit where it is to be kept.
+    StateTooLarge,
+    SessionNotFound,
+    /// Somebody else's turn came between, or is not done.
+    SessionConflict,
 }
 
 impl Fault {
     #[cfg(test)]
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 21] = [
         Self::InvalidJson,
         Self::InvalidBody,
         Self::MissingParameter,
@@ -72,6 +79,10 @@ impl Fault {
         Self::ModuleRefused,
         Self::OverTokenBudget,
         Self::TooManyRequests,
+        Self::InvalidState,
+        Self::StateTooLarge,
+        Self::SessionNotFound,
+        Self::SessionConflict,
     ];
 
     const fn row(self) -> (StatusCode, &'static str) {
@@ -93,6 +104,10 @@ impl Fault {
             Self::ModuleRefused => (StatusCode::UNPROCESSABLE_ENTITY, "module_refused"),
             Self::OverTokenBudget => (StatusCode::UNPROCESSABLE_ENTITY, "over_token_budget"),
             Self::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
+            Self::InvalidState => (StatusCode::BAD_REQUEST, "invalid_state"),
+            Self::StateTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "state_too_large"),
+            Self::SessionNotFound => (StatusCode::NOT_FOUND, "session_not_found"),
+            Self::SessionConflict => (StatusCode::CONFLICT, "session_conflict"),
         }
     }
 }
@@ -110,11 +125,15 @@ pub enum Failure {
     Stopping,
     /// The request took longer than `http.timeout_ms`.
     Deadline,
+    /// The store of sessions does not do its part; it may later.
+    SessionsUnavailable,
+    /// What is stored of a session is damaged, or its key is not configured.
+    SessionUnreadable,
 }
 
 impl Failure {
     #[cfg(test)]
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Internal,
         Self::ModelServer,
         Self::ModelServerTimeout,
@@ -123,6 +142,8 @@ impl Failure {
         Self::Starting,
         Self::Stopping,
         Self::Deadline,
+        Self::SessionsUnavailable,
+        Self::SessionUnreadable,
     ];
 
     const fn row(self) -> (StatusCode, &'static str, &'static str) {
@@ -157,21 +178,36 @@ impl Failure {
             Self::Deadline => {
                 (StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took longer than the service allows")
             }
+            Self::SessionsUnavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "sessions_unavailable",
+                "sessions cannot be kept at the moment; requests without one are answered",
+            ),
+            Self::SessionUnreadable => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "session_unreadable",
+                "what is kept of the session cannot be read; deleting it lets it begin anew",
+            ),
         }
     }
 
     /// `Some(false)`: the SDKs must not try again, because what failed was already tried again or will not change.
     const fn should_retry(self) -> Option<bool> {
         match self {
-            Self::ModelServer | Self::ModelServerTimeout | Self::EmbeddingServer | Self::NoModelServer => Some(false),
-            Self::Internal | Self::Starting | Self::Stopping | Self::Deadline => None,
+            Self::ModelServer
+            | Self::ModelServerTimeout
+            | Self::EmbeddingServer
+            | Self::NoModelServer
+            | Self::SessionUnreadable => Some(false),
+            Self::Internal | Self::Starting | Self::Stopping | Self::Deadline | Self::SessionsUnavailable => None,
         }
     }
 
     const fn retry_after(self) -> Option<u32> {
         match self {
-            Self::Starting | Self::Stopping | Self::Deadline => Some(RETRY_AFTER_SECONDS),
+            Self::Starting | Self::Stopping | Self::Deadline | Self::SessionsUnavailable => Some(RETRY_AFTER_SECONDS),
             Self::Internal
+            | Self::SessionUnreadable
             | Self::ModelServer
             | Self::ModelServerTimeout
             | Self::EmbeddingServer
@@ -263,7 +299,13 @@ impl ApiError {
 
     #[must_use]
     pub fn too_many_requests() -> Self {
-        Self::fault(Fault::TooManyRequests, "as many turns as the service allows are running; try again shortly")
+        Self::too_many("as many turns as the service allows are running; try again shortly".to_owned())
+    }
+
+    /// The same of anything else that is bounded.
+    #[must_use]
+    pub(super) fn too_many(message: String) -> Self {
+        Self::fault(Fault::TooManyRequests, message)
     }
 
     pub(super) fn of_prepare(error: &PrepareError, snapshots: &Snapshots) -> Self {
@@ -379,7 +421,10 @@ struct ErrorDetails {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (retry_after, should_retry) = match &self.0 {
-            Inner::Fault { fault, .. } => ((*fault == Fault::TooManyRequests).then_some(RETRY_AFTER_SECONDS), None),
+            Inner::Fault { fault, .. } => {
+                let may_pass = matches!(fault, Fault::TooManyRequests | Fault::SessionConflict);
+                (may_pass.then_some(RETRY_AFTER_SECONDS), None)
+            }
             Inner::Failure(failure) => (failure.retry_after(), failure.should_retry()),
         };
         let (status, body) = self.into_body();

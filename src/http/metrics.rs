@@ -3,6 +3,8 @@
 //! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves. Labels are few
 //! and bounded: names of modules that serve, configured servers, and words of ours. Nothing that anybody said is in them.
 
+use std::time::Duration;
+
 use axum::{
     extract::{Request, State},
     http::header,
@@ -17,6 +19,7 @@ use prometheus_client::{
 
 use super::{ApiError, AppState, Failure};
 use crate::{
+    conversation::store::StoreError,
     llm::Usage,
     module::ModuleName,
     understand::{Attempt, Turn},
@@ -65,6 +68,22 @@ struct ModeLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KeepingLabels {
+    kept_by: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StoreLabels {
+    operation: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StoreErrorLabels {
+    operation: &'static str,
+    error: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ErrorLabels {
     code: &'static str,
 }
@@ -77,6 +96,9 @@ pub(super) struct Metrics {
     attempts: Family<AttemptLabels, Counter>,
     tokens: Family<TokenLabels, Counter>,
     modes: Family<ModeLabels, Counter>,
+    keeping: Family<KeepingLabels, Counter>,
+    store_seconds: Family<StoreLabels, Histogram, fn() -> Histogram>,
+    store_errors: Family<StoreErrorLabels, Counter>,
     errors: Family<ErrorLabels, Counter>,
     in_flight: Gauge,
 }
@@ -90,6 +112,9 @@ impl Metrics {
             attempts: Family::default(),
             tokens: Family::default(),
             modes: Family::default(),
+            keeping: Family::default(),
+            store_seconds: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            store_errors: Family::default(),
             errors: Family::default(),
             in_flight: Gauge::default(),
         };
@@ -103,6 +128,21 @@ impl Metrics {
         );
         registry.register("llm_tokens", "Tokens as model servers counted them, else estimated", metrics.tokens.clone());
         registry.register("opendu", "Answers to clients of OpenDU, by mode", metrics.modes.clone());
+        registry.register(
+            "conversation_turns",
+            "Turns of conversations, by who keeps the state: none (they begin), echo, session, messages, observed",
+            metrics.keeping.clone(),
+        );
+        registry.register(
+            "session_seconds",
+            "Time with the store of sessions, waiting for the turn before included",
+            metrics.store_seconds.clone(),
+        );
+        registry.register(
+            "session_errors",
+            "What the store of sessions could not do, conflicts of turns among it",
+            metrics.store_errors.clone(),
+        );
         registry.register("errors", "Answers with an error, by its code", metrics.errors.clone());
         registry.register("requests_in_flight", "Requests that are being answered", metrics.in_flight.clone());
         metrics
@@ -132,6 +172,27 @@ impl Metrics {
     /// Records an answer in one of the modes of `OpenDU`.
     pub(super) fn mode(&self, module: &ModuleName, mode: &'static str) {
         self.modes.get_or_create(&ModeLabels { module: module.to_string(), mode }).inc();
+    }
+
+    /// Records a turn of a conversation.
+    pub(super) fn kept(&self, kept_by: &'static str) {
+        self.keeping.get_or_create(&KeepingLabels { kept_by }).inc();
+    }
+
+    /// Records what the store of sessions did.
+    pub(super) fn stored(&self, operation: &'static str, took: Duration, error: Option<&StoreError>) {
+        self.store_seconds.get_or_create(&StoreLabels { operation }).observe(took.as_secs_f64());
+        let Some(error) = error else { return };
+        let error = match error {
+            StoreError::Conflict => "conflict",
+            StoreError::Busy { .. } => "busy",
+            StoreError::TooLarge { .. } => "too_large",
+            StoreError::Unavailable(_) => "unavailable",
+            StoreError::Newer { .. } => "newer",
+            StoreError::UnknownKey => "unknown_key",
+            StoreError::Damaged => "damaged",
+        };
+        self.store_errors.get_or_create(&StoreErrorLabels { operation, error }).inc();
     }
 
     /// Records what model servers were asked for a module that serves.

@@ -6,6 +6,7 @@
 //! | `state` | what handlers share, and the permit that a turn needs |
 //! | `error` | the one table from faults and failures to status, type and code |
 //! | `extract` | module names, bodies and permits out of requests, with our own refusals |
+//! | `conversations` | who keeps a conversation between requests, and sessions |
 //! | `chat` | the chat completions of the `OpenAI` API, and modules as its models |
 //! | `predict`, `retrieve`, `modules`, `health` | one resource each: request, response, handlers |
 //! | `json` | long answers in one piece |
@@ -17,6 +18,7 @@
 
 mod builds;
 mod chat;
+mod conversations;
 mod error;
 mod extract;
 mod health;
@@ -33,6 +35,7 @@ mod router;
 mod serve;
 mod state;
 
+pub use conversations::{Conversations, ConversationsError};
 pub use error::{ApiError, Failure, Fault};
 pub use mount::serve_at;
 pub use openapi::document as openapi_document;

@@ -269,7 +269,7 @@ fn slot_details(module: &Module, slot: &Slot) -> SlotDetails {
         choices: slot.choices.clone(),
         default: slot.default.clone(),
         recognizers: slot.recognizers.iter().map(|id| module.recognizer(*id).name.clone()).collect(),
-        question: slot.question.clone(),
+        question: slot.question.as_ref().and_then(|own| own.in_language(module.language())).map(str::to_owned),
     }
 }
 

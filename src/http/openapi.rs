@@ -11,7 +11,12 @@ use utoipa::{
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, path::Operation},
 };
 
-use super::{chat, error::ErrorEnvelope, health, metrics, modules, predict, retrieve};
+use super::{
+    chat,
+    conversations::{events, observe, session},
+    error::ErrorEnvelope,
+    health, metrics, modules, predict, retrieve,
+};
 use crate::answer::chunk::ChatChunk;
 
 #[derive(OpenApi)]
@@ -23,11 +28,13 @@ use crate::answer::chunk::ChatChunk;
     ),
     tags(
         (name = "understand", description = "From an utterance to a call"),
+        (name = "sessions", description = "Conversations that the service keeps"),
         (name = "modules", description = "What can be understood"),
         (name = "health", description = "For orchestrators"),
     ),
     paths(
         predict::predict, chat::complete, retrieve::retrieve,
+        session::read, session::delete, observe::observe, events::events,
         chat::models::list, chat::models::describe,
         modules::index, modules::index_by_get, modules::load, modules::list, modules::describe,
         health::hello, health::healthz, health::readyz, metrics::metrics, document_route,
@@ -43,7 +50,7 @@ struct Errors;
 impl Modify for Errors {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         for (path, item) in &mut document.paths.paths {
-            for operation in [item.get.as_mut(), item.post.as_mut()].into_iter().flatten() {
+            for operation in [item.get.as_mut(), item.post.as_mut(), item.delete.as_mut()].into_iter().flatten() {
                 add_errors(path, operation);
             }
         }
@@ -53,14 +60,19 @@ impl Modify for Errors {
 fn add_errors(path: &str, operation: &mut Operation) {
     let takes_body = operation.request_body.is_some();
     let completes = path == "/v1/chat/completions";
-    let names_module = path.contains("{module}") || completes;
+    let understands = completes || path == "/v1/predict/{module}";
+    let names_session = path.starts_with("/v1/sessions/");
+    let keeps = understands || names_session;
+    let names_module = path.contains("{module}") || completes || names_session;
     let errors = [
         (names_module || takes_body, "400", "The request is wrong; `error.param` names the member"),
-        (names_module || path.contains("{model}"), "404", "There is no such module"),
-        (takes_body, "413", "The body is too long"),
+        (names_session, "404", "There is no such session, or no such module"),
+        (!names_session && (names_module || path.contains("{model}")), "404", "There is no such module"),
+        (keeps, "409", "Another turn of the session came between; `retry-after` says when to try again"),
+        (takes_body, "413", "The body is too long, or what is open in the conversation"),
         (takes_body, "415", "The body is not JSON"),
         (names_module, "422", "The module has errors, listed in `uptake.diagnostics`"),
-        (takes_body, "429", "Too many turns are running; `retry-after` says when to try again"),
+        (takes_body || names_session, "429", "Too many turns are running; `retry-after` says when to try again"),
         (names_module, "500", "The service failed"),
         (names_module, "502", "A model or embedding server failed and nothing local could answer"),
         (names_module || path == "/readyz", "503", "Not ready, stopping, or out of time"),

@@ -12,6 +12,7 @@ use utoipa::{
 
 use super::{
     ApiError, AppState,
+    conversations::{Keeping, language},
     extract::{self, ModuleSegment, Permit, Unread},
     json::Json,
     opendu::{self, OpenDuAnswer, OpenDuRequest},
@@ -46,6 +47,16 @@ pub(super) struct PredictRequest {
     functions: Option<Vec<String>>,
     /// What the turn may spend on a model server: only less than module and server allow.
     budget: Option<Budget>,
+    /// `uptake.state` of the answer before: the conversation goes on. Without it and `session_id` one begins.
+    state: Option<String>,
+    /// The session that keeps the conversation: 1 to 128 of `A-Z a-z 0-9 . _ : -`, not guessable. A new one begins it.
+    #[schema(example = "order-5f0c1e9a")]
+    session_id: Option<String>,
+    /// With `session_id`: only if the session is still at this revision, else 409.
+    revision: Option<u64>,
+    /// BCP 47 language in which questions are worded. The module's if absent.
+    #[schema(example = "en")]
+    language: Option<String>,
     /// Absent or null: anything else asks in a mode of `OpenDU`.
     #[serde(rename = "mode")]
     #[schema(schema_with = null)]
@@ -99,7 +110,9 @@ impl From<Budget> for BudgetOverrides {
 /// Understand an utterance
 ///
 /// Answers with a chat completion: a valid and complete call, a question about what is missing, or neither if the
-/// utterance is out of scope. All three are answers (200).
+/// utterance is out of scope, takes back what was open, or should be a person's to answer. All of these are answers (200).
+///
+/// An utterance that answers such a question goes with `state`, echoed from the answer before, or with a `session_id`.
 ///
 /// With `mode` it speaks the protocol of `OpenDU`: `SKILL` (which functions), `SLOT` (values of slots) or `BINARY` (what
 /// a reply says to a question).
@@ -123,6 +136,8 @@ pub(super) async fn predict(
 
 async fn call(app: &AppState, name: &ModuleName, request: PredictRequest) -> Result<ChatCompletion, ApiError> {
     let utterance = extract::utterance(request.utterance, app.turns.max_utterance)?;
+    let keeping = Keeping::read(request.state, request.session_id, request.revision, Keeping::New)?;
+    let language = language(request.language)?;
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;
     let home = request::time_zone(module, &app.turns.time_zone);
@@ -132,13 +147,12 @@ async fn call(app: &AppState, name: &ModuleName, request: PredictRequest) -> Res
         now: request.now.as_deref().map(|now| request::moment(now, &home)).transpose()?,
         among: request.functions.as_deref().map(|names| request::functions(module, names)).transpose()?,
         budget: request.budget.map(Into::into).unwrap_or_default(),
+        language,
         ..TurnRequest::default()
     };
-    let turn = app
-        .understander
-        .turn(&snapshot, &turn_request)
-        .await
-        .map_err(|error| ApiError::of_turn(&error, request.strategy.is_some()))?;
-    app.record(&module.name, &turn);
-    Ok(ChatCompletion::new(module, &turn, Stamp::now()))
+    let told = app.converse(&snapshot, &keeping, &turn_request, &[], request.strategy.is_some()).await?;
+    app.record(&module.name, &told.turn);
+    let mut completion = ChatCompletion::new(module, &told.turn, Stamp::now());
+    completion.uptake.keep(told.kept);
+    Ok(completion)
 }

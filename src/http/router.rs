@@ -20,7 +20,9 @@ use tracing::{Level, Span};
 use uuid::Uuid;
 
 use super::{
-    ApiError, AppState, Failure, Fault, HttpOptions, chat, health, metrics, modules, openapi, predict, retrieve,
+    ApiError, AppState, Failure, Fault, HttpOptions, chat,
+    conversations::{events, observe, session},
+    health, metrics, modules, openapi, predict, retrieve,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -39,6 +41,9 @@ pub fn router(app: AppState) -> Router {
         .route("/v1/predict/{module}", post(predict::predict))
         .route("/v1/retrieve/{module}", post(retrieve::retrieve))
         .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/sessions/{id}", get(session::read).delete(session::delete))
+        .route("/v1/sessions/{id}/observe", post(observe::observe))
+        .route("/v1/sessions/{id}/events", get(events::events))
         .route("/v1/models", get(chat::models::list))
         .route("/v1/models/{model}", get(chat::models::describe))
         .route("/v1/modules", get(modules::list))
@@ -97,7 +102,7 @@ fn cors(options: &HttpOptions) -> Option<CorsLayer> {
     Some(
         CorsLayer::new()
             .allow_origin(origins(options)?)
-            .allow_methods([Method::GET, Method::POST])
+            .allow_methods([Method::GET, Method::POST, Method::DELETE])
             .allow_headers([header::CONTENT_TYPE, header::AUTHORIZATION, REQUEST_ID])
             .expose_headers([REQUEST_ID, header::RETRY_AFTER]),
     )
@@ -147,8 +152,12 @@ mod tests {
 
     use super::*;
     use crate::{
+        conversation::{
+            ConversationOptions,
+            store::{SessionOptions, StoreUrl},
+        },
         embed::{EmbedError, Embedder, Purpose},
-        http::Phase,
+        http::{Conversations, Phase},
         retrieve::RetrieveOptions,
         snapshot::{ModulesOptions, Snapshots},
         understand::{UnderstandOptions, Understander},
@@ -180,7 +189,13 @@ mod tests {
         let modules = ModulesOptions { root: "there/is/no/such/directory".into(), ..ModulesOptions::default() };
         let turns = UnderstandOptions::default();
         let understander = Understander::new(turns.clone(), embedder.clone(), Vec::new());
-        AppState::new(Snapshots::new(modules, RetrieveOptions::default(), embedder), understander, options, turns)
+        let snapshots = Snapshots::new(modules, RetrieveOptions::default(), embedder);
+        AppState::new(snapshots, understander, options, turns, in_memory())
+    }
+
+    fn in_memory() -> Conversations {
+        let sessions = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
+        Conversations::open(&sessions, &ConversationOptions::default()).expect("good options")
     }
 
     async fn answer(router: Router, request: Request) -> (u16, axum::http::HeaderMap, Value) {

@@ -29,6 +29,10 @@ pub async fn serve(
     };
     let ended = drained(listener, router(app.clone()), signal, app.options.drain()).await;
     warming.abort();
+    // Taken on is promised: what waits to be observed is read before the end.
+    if tokio::time::timeout(app.options.drain(), app.observed()).await.is_err() {
+        tracing::warn!("observed utterances that were not read in time are lost");
+    }
     ended
 }
 

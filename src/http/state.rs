@@ -6,9 +6,9 @@ use std::{
     },
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
-use super::{ApiError, HttpOptions, builds::Builds, metrics::Metrics};
+use super::{ApiError, Conversations, HttpOptions, builds::Builds, metrics::Metrics};
 use crate::{
     module::ModuleName,
     snapshot::{Snapshot, Snapshots},
@@ -25,10 +25,14 @@ pub struct Shared {
     pub options: HttpOptions,
     /// What a turn does where neither request nor module says otherwise.
     pub turns: UnderstandOptions,
+    pub(super) conversations: Conversations,
     pub(super) builds: Builds,
     pub(super) metrics: Metrics,
     permits: Arc<Semaphore>,
+    /// Turns that nobody waits for wait for one another, and take no place of those that somebody does.
+    background: Semaphore,
     phase: AtomicU8,
+    stopping: watch::Sender<bool>,
 }
 
 /// Where the service is in its life; `/readyz` tells.
@@ -49,19 +53,24 @@ impl AppState {
         understander: Understander,
         options: HttpOptions,
         turns: UnderstandOptions,
+        conversations: Conversations,
     ) -> Self {
         // More permits than the semaphore can hold would panic in it.
-        let permits = Arc::new(Semaphore::new(options.max_in_flight.min(Semaphore::MAX_PERMITS)));
+        let most = options.max_in_flight.min(Semaphore::MAX_PERMITS);
+        let permits = Arc::new(Semaphore::new(most));
         let builds = Builds::new(snapshots.clone());
         Self(Arc::new(Shared {
             snapshots,
             understander,
             options,
             turns,
+            conversations,
             builds,
             metrics: Metrics::new(),
             permits,
+            background: Semaphore::new(most.max(1)),
             phase: AtomicU8::new(Phase::Starting as u8),
+            stopping: watch::Sender::new(false),
         }))
     }
 
@@ -77,6 +86,27 @@ impl AppState {
     /// Phases only go forward: loading that ends after a signal to stop doesn't make the service ready again.
     pub fn enter(&self, phase: Phase) {
         self.0.phase.fetch_max(phase as u8, Ordering::AcqRel);
+        self.0.stopping.send_replace(self.phase() == Phase::Stopping);
+    }
+
+    /// Completes when the service begins to stop: for answers that would go on for ever.
+    pub(super) fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut stopping = self.0.stopping.subscribe();
+        async move {
+            // An error says that the service is gone, which is a stop too.
+            drop(stopping.wait_for(|is_stopping| *is_stopping).await);
+        }
+    }
+
+    /// Completes when all that was taken on to be observed is read.
+    pub async fn observed(&self) {
+        self.conversations.hub.drained().await;
+    }
+
+    /// Leave to run a turn that nobody waits for.
+    pub(super) async fn background_permit(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes the semaphore.
+        self.0.background.acquire().await.ok()
     }
 
     /// Leave to run one turn, held until it is dropped.

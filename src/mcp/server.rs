@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 
 use super::{Offer, find_functions, list_modules, refusal::Refusal, resources, understand};
 use crate::{
+    conversation::Tokens,
     snapshot::Snapshots,
     understand::{UnderstandOptions, Understander},
 };
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub(super) understander: Understander,
     /// What a turn does where neither call nor module says otherwise.
     pub(super) turns: UnderstandOptions,
+    /// Conversations are their callers' to keep.
+    pub(super) tokens: Tokens,
     pub(super) options: McpOptions,
     tools: Vec<Tool>,
     permits: Semaphore,
@@ -56,6 +59,7 @@ impl McpServer {
         snapshots: Snapshots,
         understander: Understander,
         turns: UnderstandOptions,
+        tokens: Tokens,
         options: McpOptions,
     ) -> Self {
         // More permits than the semaphore can hold would panic in it.
@@ -65,7 +69,7 @@ impl McpServer {
             understand::definition(&options),
             list_modules::definition(),
         ];
-        Self(Arc::new(Shared { snapshots, understander, turns, options, tools, permits }))
+        Self(Arc::new(Shared { snapshots, understander, turns, tokens, options, tools, permits }))
     }
 
     /// Loads every module that is offered, one after the other, so that no call has to wait for it. One that fails is

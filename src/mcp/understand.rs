@@ -12,18 +12,21 @@ use super::{
     server::{McpOptions, Shared, answered, tool},
 };
 use crate::{
-    answer::{Understanding, json_schema},
+    answer::{Kept, Understanding, json_schema},
+    conversation::State,
     module::settings::StrategyName,
-    understand::{TurnRequest, request},
+    understand::{self, Conversed, TurnRequest, request},
 };
 
 pub(super) const NAME: &str = "understand";
 
 const DESCRIPTION: &str = "\
-Turn what a person said into validated calls of a module's functions. There are three outcomes. `call`: names of \
+Turn what a person said into validated calls of a module's functions. There are five outcomes. `call`: names of \
 functions with complete and valid arguments, one for each thing that was asked for, ready for you to carry out. `ask`: \
-a question to put to the person, because something required was not said or several functions fit. `no_match`: none \
-of the module's functions is meant. No argument is invented: each comes from the utterance, from the schema's choices, \
+a question to put to the person, because something required was not said, is to be confirmed, or several functions fit. \
+`no_match`: none of the module's functions is meant. `cancelled`: the person took back what was open. `handoff`: the \
+same was asked too often in vain. To go on with a conversation, pass the `uptake.state` of the answer before as `state` \
+with the person's reply. No argument is invented: each comes from the utterance, from the schema's choices, \
 or from a default. Nothing is called by this tool. Pass the person's own words, not a paraphrase.";
 
 #[derive(Debug, Deserialize)]
@@ -34,6 +37,7 @@ struct Arguments {
     now: Option<String>,
     functions: Option<Vec<String>>,
     strategy: Option<StrategyName>,
+    state: Option<String>,
 }
 
 pub(super) fn definition(options: &McpOptions) -> Tool {
@@ -47,6 +51,11 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
         "functions": {
             "type": "array", "items": {"type": "string"}, "minItems": 1,
             "description": "Names of the only functions that may be chosen; all of the module if absent",
+        },
+        "state": {
+            "type": "string",
+            "description": "`uptake.state` of the answer before, unchanged: then the utterance goes on with that \
+                conversation. Without it one begins",
         },
     });
     if !options.local {
@@ -62,7 +71,7 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
 }
 
 pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
-    let Arguments { module, utterance, now, functions, strategy } = arguments::read(given)?;
+    let Arguments { module, utterance, now, functions, strategy, state } = arguments::read(given)?;
     let utterance = arguments::required(utterance, "utterance")?;
     let snapshot = arguments::module(&shared.options.offer, &shared.snapshots, module.as_deref()).await?;
     let module = &snapshot.module;
@@ -74,9 +83,16 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         among: functions.map(|names| request::functions(module, &names)).transpose()?,
         ..TurnRequest::default()
     };
-    let turn = shared
+    let state = match state {
+        Some(text) => shared
+            .tokens
+            .read(&text, module)
+            .map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?,
+        None => State::new(&module.name),
+    };
+    let Conversed { turn, state } = shared
         .understander
-        .turn(&snapshot, &turn_request)
+        .converse(&snapshot, &state, &turn_request)
         .await
         .map_err(|error| Refusal::of_turn(&error, "utterance"))?;
     tracing::info!(
@@ -87,7 +103,10 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         total_ms = turn.trace.timings.total,
         "turn"
     );
-    let understood = Understanding::new(module, &turn);
+    let mut understood = Understanding::new(module, &turn);
+    let written = shared.tokens.write(&state).map_err(|error| Refusal::new(error.to_string()))?;
+    let summary = understand::summary(&snapshot, None, &state);
+    understood.uptake.keep(Kept { state: Some(written), session: None, turn: state.turn, summary });
     answered(words(&understood), &understood)
 }
 
@@ -107,6 +126,10 @@ fn words(understood: &Understanding) -> String {
     let uptake = &understood.uptake;
     let how = format!("confidence {}, decided by {}", uptake.confidence, uptake.decided_by);
     let mut text = match (&understood.calls[..], &uptake.question) {
+        ([], question) if matches!(uptake.outcome, "cancelled" | "handoff") => {
+            let asked = question.as_ref().map(|question| format!(": {}", question.text)).unwrap_or_default();
+            format!("{} ({how}){asked}", uptake.outcome)
+        }
         ([], Some(question)) => format!("ask ({how}): {}", question.text),
         ([], None) => format!("no_match ({how}): none of the functions of `{}` is meant", understood.module),
         (calls, _) => {
@@ -124,6 +147,10 @@ fn words(understood: &Understanding) -> String {
                 let _ = write!(text, "\n{} still needs {}", begun.function, begun.missing.join(", "));
             }
         }
+    }
+    // For whoever reads only the words: without it the reply would begin anew.
+    if let (Some(state), Some(_)) = (&uptake.state, &uptake.question) {
+        let _ = write!(text, "\nstate for the reply: {state}");
     }
     text
 }

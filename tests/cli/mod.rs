@@ -259,13 +259,13 @@ mod modules {
                     .replace('\n', " ")
                     .as_str(),
                 r#"{"utterance": "zyx wvu tsr", "function": null}"#,
-                r#"{"turns": []}"#,
+                r#"{"turns": [{"user": "what is the weather like in seattle right now", "expect": {"outcome": "call"}}]}"#,
             ],
         );
         let bad = write("bad.jsonl", &["", "{}"]);
         let json = ends(&shell.run(&["eval", &weather(), "--cases", &good, "--json", "--errors"]), 0);
         let json: Value = serde_json::from_str(&json).expect("one document");
-        assert_eq!((&json["scores"]["cases"], &json["skipped_dialogues"]), (&2.into(), &1.into()));
+        assert_eq!((&json["scores"]["cases"], &json["dialogues"]["plain"]["right"]), (&2.into(), &1.into()));
         assert_eq!(json["scores"]["function"]["recall"]["1"], 1.0, "{json}");
         assert_eq!(json["scores"]["slots"]["f1"], 1.0, "{json}");
         let output = shell.run(&["eval", &weather(), "--cases", &good, "--cases", &bad]);

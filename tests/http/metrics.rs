@@ -17,7 +17,7 @@ use uptake::{
     understand::{UnderstandOptions, Understander},
 };
 
-use crate::support::{Service, fixture, json_request};
+use crate::support::{Service, fixture, in_memory, json_request};
 
 /// Every sample by its name with its labels. Fails on a line that the format does not have.
 #[track_caller]
@@ -87,7 +87,7 @@ fn with_model_server(chat: Scripted) -> (AppState, TempDir) {
     let turns = UnderstandOptions { sure: 1.0, ..UnderstandOptions::default() };
     let understander = Understander::new(turns.clone(), Arc::clone(&embedder), vec![Server::new(Arc::new(chat))]);
     let snapshots = Snapshots::new(places, RetrieveOptions::default(), embedder);
-    (AppState::new(snapshots, understander, HttpOptions::default(), turns), index)
+    (AppState::new(snapshots, understander, HttpOptions::default(), turns, in_memory()), index)
 }
 
 const SAID: &str = "how cold will it be in Seattle in the next 3 days, in celsius?";

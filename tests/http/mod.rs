@@ -1,4 +1,5 @@
 mod chat;
+mod conversations;
 mod faults;
 mod metrics;
 mod openapi;

@@ -1,43 +1,16 @@
 //! A key is sent to the model server and nowhere else: not into an answer, an error, a log, or what a debugger prints.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
-
 use serde_json::json;
-use tracing_subscriber::fmt::MakeWriter;
 use uptake::{
     http::HttpOptions,
     llm::{self, LlmOptions, Secret},
     understand::UnderstandOptions,
 };
 
-use crate::support::{Service, model_server::ModelServer};
+use crate::support::{Service, log::Log, model_server::ModelServer};
 
 const KEY: &str = "sk-live-4f9a8b7c6d5e";
 const HEADER: &str = "tenant-token-99881";
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("nobody panics while writing").extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Log {
-    type Writer = Self;
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
-}
 
 #[tokio::test]
 async fn a_key_goes_to_the_model_server_and_nowhere_else() {
@@ -77,7 +50,7 @@ async fn a_key_goes_to_the_model_server_and_nowhere_else() {
         }
         assert!(server.served() > 0, "the key was sent along with something");
     }
-    let log = String::from_utf8(log.0.lock().expect("written").clone()).expect("UTF-8");
+    let log = log.text();
     assert!(log.contains("model server"), "the failures are in the log");
     for secret in [KEY, HEADER] {
         assert!(!log.contains(secret), "{log}");

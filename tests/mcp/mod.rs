@@ -14,6 +14,7 @@ use tokio::{
     sync::oneshot,
 };
 use uptake::{
+    conversation::{ConversationOptions, Tokens},
     http::HttpOptions,
     llm::{self, LlmOptions, Server},
     mcp::{self, McpOptions, McpServer, Offer},
@@ -40,7 +41,8 @@ fn options(named: &[&str]) -> McpOptions {
 
 fn server(service: &Service, options: McpOptions) -> McpServer {
     let app = &service.app;
-    McpServer::new(app.snapshots.clone(), app.understander.clone(), app.turns.clone(), options)
+    let tokens = Tokens::open(&ConversationOptions::default()).expect("good options");
+    McpServer::new(app.snapshots.clone(), app.understander.clone(), app.turns.clone(), tokens, options)
 }
 
 /// Modules, and what asks these model servers about them.

@@ -117,6 +117,32 @@ async fn an_utterance_becomes_a_call() {
 
 /// The same answer as over HTTP, so that one description of it serves both.
 #[tokio::test]
+async fn a_reply_goes_on_with_the_state_of_the_answer_before() {
+    let service = Service::new(&["weather", "openai"]);
+    let client = client(server(&service, options(&[]))).await;
+    let say = |module: &str, utterance: &str, state: &Value| {
+        let mut arguments = json!({"module": module, "utterance": utterance, "strategy": "local"});
+        if !state.is_null() {
+            arguments["state"] = state.clone();
+        }
+        arguments
+    };
+    let asked = call(&client, "understand", say("weather", "what is the weather like right now", &Value::Null)).await;
+    let asked = asked.structured_content.expect("an answer");
+    assert_eq!((&asked["uptake"]["outcome"], &asked["uptake"]["turn"]), (&json!("ask"), &json!(1)));
+    assert!(asked["uptake"]["summary"].is_string(), "{asked}");
+    let state = &asked["uptake"]["state"];
+    let answered = call(&client, "understand", say("weather", "Seattle", state)).await;
+    let answered = answered.structured_content.expect("an answer");
+    let expected = json!([{"name": "get_current_weather", "arguments": {"location": "Seattle, WA"}}]);
+    assert_eq!(answered["calls"], expected, "{answered}");
+    for (module, state) in [("openai", state.clone()), ("weather", json!("p1.x")), ("weather", json!(""))] {
+        let refused = call(&client, "understand", say(module, "Seattle", &state)).await;
+        assert_eq!(refused.is_error, Some(true), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn functions_are_found_as_by_http() {
     let service = Service::new(&["weather"]);
     let client = client(server(&service, options(&[]))).await;

@@ -2,7 +2,9 @@
 
 pub(crate) mod fault_proxy;
 pub(crate) mod llama_server;
+pub(crate) mod log;
 pub(crate) mod model_server;
+pub(crate) mod postgres;
 
 use std::{
     fs,
@@ -20,8 +22,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 use uptake::{
+    conversation::{
+        ConversationOptions,
+        store::{SessionOptions, StoreUrl},
+    },
     embed::{Hashed, HashedOptions, SharedEmbedder},
-    http::{AppState, HttpOptions, router},
+    http::{AppState, Conversations, HttpOptions, router},
     llm::Server,
     module::ModuleName,
     retrieve::RetrieveOptions,
@@ -95,6 +101,12 @@ impl Service {
         Self::over(&shipped(), modules, embedder, options, turns, Vec::new())
     }
 
+    /// With the named modules of those that ship, and conversations that are kept so.
+    pub(crate) fn keeping(modules: &[&str], embedder: SharedEmbedder, conversations: Conversations) -> Self {
+        let (options, turns) = (HttpOptions::default(), UnderstandOptions::default());
+        Self::made(&shipped(), modules, embedder, options, turns, Vec::new(), conversations)
+    }
+
     fn over(
         from: &Path,
         modules: &[&str],
@@ -102,6 +114,18 @@ impl Service {
         options: HttpOptions,
         turns: UnderstandOptions,
         servers: Vec<Server>,
+    ) -> Self {
+        Self::made(from, modules, embedder, options, turns, servers, in_memory())
+    }
+
+    fn made(
+        from: &Path,
+        modules: &[&str],
+        embedder: SharedEmbedder,
+        options: HttpOptions,
+        turns: UnderstandOptions,
+        servers: Vec<Server>,
+        conversations: Conversations,
     ) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let root = directory.path().join("modules");
@@ -111,8 +135,8 @@ impl Service {
         }
         let places = ModulesOptions { root, index: directory.path().join("index"), ..ModulesOptions::default() };
         let understander = Understander::new(turns.clone(), embedder.clone(), servers);
-        let app =
-            AppState::new(Snapshots::new(places, RetrieveOptions::default(), embedder), understander, options, turns);
+        let snapshots = Snapshots::new(places, RetrieveOptions::default(), embedder);
+        let app = AppState::new(snapshots, understander, options, turns, conversations);
         Self { router: router(app.clone()), app, directory }
     }
 
@@ -198,6 +222,12 @@ pub(crate) async fn snapshot(root: PathBuf, module: &str, embedder: SharedEmbedd
     let options = ModulesOptions { root, index: index.path().to_owned(), ..ModulesOptions::default() };
     let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder);
     snapshots.fresh(&ModuleName::new(module).expect("a name")).await.expect("the module loads")
+}
+
+/// Conversations that nothing is left of.
+pub(crate) fn in_memory() -> Conversations {
+    let sessions = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
+    Conversations::open(&sessions, &ConversationOptions::default()).expect("good options")
 }
 
 /// The embedder that needs no model.

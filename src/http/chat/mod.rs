@@ -24,14 +24,15 @@ use tokio::time::Instant;
 
 use super::{
     ApiError, AppState, Fault,
+    conversations::{Keeping, language},
     extract::{Object, Permit},
     json::Json,
 };
 use crate::{
-    answer::{ChatCompletion, Delivery, Stamp, chunk::Chunks},
+    answer::{ChatCompletion, Delivery, Kept, Stamp, chunk::Chunks},
     module::ModuleName,
     snapshot::{PrepareError, Snapshot},
-    understand::{DecidedBy, Demand, Outcome, Trace, Turn, TurnRequest, request as read},
+    understand::{DecidedBy, Demand, Outcome, Said, Trace, Turn, TurnRequest, request as read},
 };
 use conversation::{Conversation, Utterance};
 use models::OWN;
@@ -42,6 +43,9 @@ use tools::{Choice, Origin, Task};
 ///
 /// Speaks the `OpenAI` API: calls come back as `tool_calls`; a question about what is missing, and what no function fits,
 /// as a message. All three are answers (200). With `stream`, the same comes in chunks.
+///
+/// The conversation is what the messages say: what was asked before is answered by the last one. `uptake.state` or
+/// `uptake.session_id` in the request keep it in other ways.
 #[utoipa::path(
     post, path = "/v1/chat/completions", tag = "understand",
     request_body = ChatRequest,
@@ -77,6 +81,7 @@ struct Job {
     snapshot: Arc<Snapshot>,
     /// `None` where nothing new was said.
     request: Option<TurnRequest>,
+    keeping: Keeping,
     /// Calls of the request that were made before, one in each answer.
     made: usize,
     /// What errors call the utterance.
@@ -93,7 +98,8 @@ impl Job {
         request.check()?;
         let mut conversation = Conversation::read(request.messages.take(), app.turns.max_utterance)?;
         let task = Task::read(&mut request)?;
-        let options = request.uptake.take().unwrap_or_default();
+        let mut options = request.uptake.take().unwrap_or_default();
+        let keeping = keeping(&mut options)?;
         let snapshot = snapshot(app, request.model.as_deref(), &task).await?;
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
@@ -108,26 +114,58 @@ impl Job {
         let param = conversation.utterance.as_ref().map(Utterance::param).unwrap_or_default();
         let named_strategy = options.strategy.is_some();
         let request = turn_request(app, &snapshot, conversation, &task, demand, options)?;
-        Ok(Self { snapshot, request, made, param, named_strategy, delivery, stamp: Stamp::now(), _permit: permit })
+        let stamp = Stamp::now();
+        Ok(Self { snapshot, request, keeping, made, param, named_strategy, delivery, stamp, _permit: permit })
     }
 
     async fn run(self, app: &AppState) -> Result<ChatCompletion, ApiError> {
         let module = &self.snapshot.module;
-        let turn = match &self.request {
+        let (turn, kept) = match &self.request {
             Some(request) => {
-                let turn = app.understander.turn(&self.snapshot, request).await.map_err(|error| {
-                    ApiError::of_turn(&error, self.named_strategy).renamed(|param| match param {
+                let (turn, kept) = self.understood(app, request).await.map_err(|error| {
+                    error.renamed(|param| match param {
                         "utterance" => self.param.clone(),
                         other => format!("uptake.{other}"),
                     })
                 })?;
                 app.record(&module.name, &turn);
-                without(turn, self.made)
+                (without(turn, self.made), kept)
             }
-            None => nothing_new(),
+            None => (nothing_new(), None),
         };
-        Ok(ChatCompletion::delivered(module, &turn, self.stamp, self.delivery))
+        let mut completion = ChatCompletion::delivered(module, &turn, self.stamp, self.delivery);
+        if let Some(kept) = kept {
+            completion.uptake.keep(kept);
+        }
+        Ok(completion)
     }
+
+    /// The turn, and where the conversation is after it, if it is one.
+    async fn understood(&self, app: &AppState, request: &TurnRequest) -> Result<(Turn, Option<Kept>), ApiError> {
+        // An object is what one text says, and not a form that several messages fill; and of an utterance whose first calls
+        // were made already, a kept state has counted the turn.
+        let is_kept = !matches!(self.keeping, Keeping::Messages);
+        if request.single || (self.made > 0 && is_kept) {
+            let turn = app.understander.turn(&self.snapshot, request).await;
+            return turn.map(|turn| (turn, None)).map_err(|error| ApiError::of_turn(&error, self.named_strategy));
+        }
+        let meanwhile = if is_kept { meanwhile(&request.history) } else { &[] };
+        let told = app.converse(&self.snapshot, &self.keeping, request, meanwhile, self.named_strategy).await?;
+        Ok((told.turn, Some(told.kept)))
+    }
+}
+
+/// Who keeps the conversation.
+fn keeping(options: &mut UptakeOptions) -> Result<Keeping, ApiError> {
+    let (state, id) = (options.state.take(), options.session_id.take());
+    Keeping::read(state, id, options.revision, Keeping::Messages)
+        .map_err(|error| error.renamed(|param| format!("uptake.{param}")))
+}
+
+/// What came after the message of the person before this one.
+fn meanwhile(history: &[Said]) -> &[Said] {
+    let person = history.iter().rposition(|said| matches!(said, Said::Person(_)));
+    &history[person.map_or(0, |person| person + 1)..]
 }
 
 /// The module that the request is understood against.
@@ -187,7 +225,8 @@ fn turn_request(
     let module = &snapshot.module;
     let within = |error| ApiError::from(error).renamed(|param| format!("uptake.{param}"));
     let home = read::time_zone(module, &app.turns.time_zone);
-    let UptakeOptions { strategy, now, functions, budget } = options;
+    let UptakeOptions { strategy, now, functions, budget, language: tag, .. } = options;
+    let language = language(tag).map_err(|error| error.renamed(|param| format!("uptake.{param}")))?;
     let now = now.map(|now| read::moment(&now, &home).map_err(within)).transpose()?;
     let mut among = functions.map(|names| read::functions(module, &names).map_err(within)).transpose()?;
     if let Choice::Allowed { names, .. } = &task.choice {
@@ -210,6 +249,7 @@ fn turn_request(
         history,
         instructions,
         demand,
+        language,
         single: task.origin == Origin::ResponseFormat,
         ..TurnRequest::default()
     }))
@@ -227,7 +267,7 @@ fn without(mut turn: Turn, made: usize) -> Turn {
             calls.drain(..made);
             turn
         }
-        Outcome::Call(_) | Outcome::Ask(_) | Outcome::NoMatch => Turn { usage: turn.usage, ..nothing_new() },
+        _ => Turn { usage: turn.usage, ..nothing_new() },
     }
 }
 
@@ -241,5 +281,6 @@ fn nothing_new() -> Turn {
         frames: Vec::new(),
         trace: Trace { notes: vec![note.to_owned()], ..Trace::default() },
         usage: crate::llm::Usage::default(),
+        pending: None,
     }
 }

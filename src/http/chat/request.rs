@@ -89,6 +89,15 @@ pub(super) struct UptakeOptions {
     pub functions: Option<Vec<String>>,
     /// What the turn may spend on a model server.
     pub budget: Option<Budget>,
+    /// `uptake.state` of the answer before: then only the last message is read, and the others are taken as known. Without
+    /// it and `session_id`, the conversation is what the messages say.
+    pub state: Option<String>,
+    /// The session that keeps the conversation, in the same way.
+    pub session_id: Option<String>,
+    /// With `session_id`: only if the session is still at this revision, else 409.
+    pub revision: Option<u64>,
+    /// BCP 47 language in which questions are worded.
+    pub language: Option<String>,
 }
 
 #[derive(ToSchema)]

@@ -83,7 +83,7 @@ pub(super) async fn answer(
         let question = question.filter(|question| !crate::text::is_blank(question));
         let answered = app
             .understander
-            .yes_no(&snapshot, question, &utterance, BudgetOverrides::default())
+            .yes_no(&snapshot, question, &utterance, None, BudgetOverrides::default())
             .await
             .map_err(|error| ApiError::of_turn(&error, false))?;
         app.metrics.spent(&snapshot.module.name, &answered.attempts, answered.usage);

@@ -148,7 +148,9 @@ fn elements(module: &Module, said: &str, turn: &Turn) -> Vec<SkillElement> {
     let tied = match &turn.outcome {
         Outcome::Ask(question) => matches!(question.about, About::Tie { .. }),
         Outcome::Call(_) => false,
-        Outcome::NoMatch => return vec![nothing(module, said, turn)],
+        Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => {
+            return vec![nothing(module, said, turn)];
+        }
     };
     let frames = if tied { &turn.frames[..turn.frames.len().min(1)] } else { &turn.frames[..] };
     let elements: Vec<SkillElement> = frames.iter().map(|frame| triggered(module, said, turn, frame)).collect();

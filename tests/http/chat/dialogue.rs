@@ -79,13 +79,14 @@ async fn a_call_ends_what_was_asked() {
 #[tokio::test]
 async fn what_was_said_earlier_may_be_meant_and_what_was_not_may_not() {
     let texts = ["I live in seattle", "Nice. Do you like Oslo?", "how is the weather there right now"];
-    for (location, expected) in [("Seattle, WA", Some("earlier")), ("Oslo", None)] {
+    for location in ["Seattle, WA", "Oslo"] {
         let chat = Scripted::new().call("get_current_weather", &json!({ "location": location }).to_string());
         let service = asking(&["weather"], &chat);
         let completion = read(&complete(&service, &by_tools(&talk(&texts))).await);
-        let from = completion["uptake"]["calls"][0]["slots"]["location"]["from"].as_str();
-        assert_eq!(from, expected, "{completion}");
-        assert_eq!(calls(&completion).len(), usize::from(expected.is_some()), "{completion}");
+        // Whatever the model takes it for, "there" is where the person said.
+        let slot = &completion["uptake"]["calls"][0]["slots"]["location"];
+        assert_eq!((&slot["value"], &slot["from"]), (&json!("Seattle, WA"), &json!("earlier")), "{completion}");
+        assert_eq!(calls(&completion), current(), "{completion}");
     }
 }
 

@@ -1,0 +1,106 @@
+//! `GET /v1/sessions/{id}/events`: the state of a session after each of its turns in this process.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    extract::State,
+    http::{HeaderName, HeaderValue},
+    response::{
+        IntoResponse as _, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures::{Stream, StreamExt as _, future, stream};
+use tokio::sync::{
+    OwnedSemaphorePermit,
+    broadcast::{Receiver, error::RecvError},
+};
+use utoipa::ToSchema;
+
+use super::{
+    hub::{News, json},
+    session::{SessionSegment, current},
+};
+use crate::{
+    conversation::store::SessionId,
+    http::{ApiError, AppState, extract::Permit},
+};
+
+/// Proxies close connections on which nothing happens.
+const ALIVE: Duration = Duration::from_secs(10);
+
+/// One event of a session.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "documents an event, which the framework writes")]
+pub(in crate::http) struct SessionEvent {
+    /// `state`, `error` (an observed utterance could not be understood) or `deleted` (the last one).
+    event: String,
+    /// Of `state` a `SessionView` as JSON, of `error` an `ErrorEnvelope`, of `deleted` `{}`.
+    data: String,
+}
+
+/// Watch a session
+///
+/// Server-sent events: `state` with what `GET /v1/sessions/{id}` gives, at once and after each turn in this process. The
+/// stream ends when the session is deleted or the service stops.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/events", tag = "sessions",
+    params(("id" = String, Path, description = "Name of a session")),
+    responses((
+        status = 200, description = "The session after each turn",
+        content((SessionEvent = "text/event-stream")),
+    )),
+)]
+pub(in crate::http) async fn events(
+    SessionSegment(id): SessionSegment,
+    _permit: Permit,
+    State(app): State<AppState>,
+) -> Result<Response, ApiError> {
+    let leave = app.conversations.hub.may_watch()?;
+    // Before the state is read, so that no turn comes between unseen.
+    let watch = Watch { news: Some(app.conversations.hub.watch(&id)), app: app.clone(), id, _leave: leave };
+    let first = state(&json(&current(&app, &watch.id).await?));
+    let news =
+        stream::once(future::ready(first)).chain(news(watch)).take_until(app.stopping()).map(Ok::<_, Infallible>);
+    let mut response = Sse::new(news).keep_alive(KeepAlive::new().interval(ALIVE)).into_response();
+    // Proxies that collect an answer before they pass it on would make a stream of it pointless.
+    response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Somebody who watches, as long as the connection lasts.
+struct Watch {
+    /// Some until it is dropped.
+    news: Option<Receiver<News>>,
+    app: AppState,
+    id: SessionId,
+    _leave: OwnedSemaphorePermit,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Gone before those that are left are counted.
+        self.news = None;
+        self.app.conversations.hub.unwatch(&self.id);
+    }
+}
+
+fn news(watch: Watch) -> impl Stream<Item = Event> + Send {
+    stream::unfold(Some(watch), |watch| async move {
+        let mut watch = watch?;
+        loop {
+            match watch.news.as_mut()?.recv().await {
+                Ok(News::State(data)) => return Some((state(&data), Some(watch))),
+                Ok(News::Failed(data)) => return Some((Event::default().event("error").data(&*data), Some(watch))),
+                Ok(News::Deleted) => return Some((Event::default().event("deleted").data("{}"), None)),
+                // Too slow: the next state tells of what was missed, too.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    })
+}
+
+fn state(data: &str) -> Event {
+    Event::default().event("state").data(data)
+}

@@ -1,0 +1,241 @@
+//! What of a session only this process knows: observed utterances that wait to be read, and who watches its state.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
+
+use super::observe::Observation;
+use crate::{answer::SessionView, conversation::store::SessionId, http::ApiError, module::ModuleName};
+
+/// Utterances of all sessions that wait, at most.
+const MOST_WAITING: usize = 4_096;
+/// Streams of events that are open at once, at most.
+const MOST_WATCHERS: usize = 1_024;
+/// Turns that a slow watcher may be behind; it misses those before.
+const BACKLOG: usize = 16;
+
+/// See [the module](self).
+pub(in crate::http) struct Hub {
+    /// Only sessions of which somebody waits or watches.
+    sessions: Mutex<HashMap<SessionId, Entry>>,
+    max_pending: usize,
+    /// Utterances that were taken on and are not read yet.
+    outstanding: watch::Sender<usize>,
+    watchers: Arc<Semaphore>,
+}
+
+struct Entry {
+    waiting: VecDeque<Observation>,
+    /// A task works on what waits.
+    is_worked_on: bool,
+    /// The task reads one right now.
+    is_reading: bool,
+    /// Of what was observed last.
+    module: Option<ModuleName>,
+    news: broadcast::Sender<News>,
+}
+
+/// What watchers are told; the texts are JSON.
+#[derive(Debug, Clone)]
+pub(super) enum News {
+    /// After a turn.
+    State(Arc<str>),
+    /// An observed utterance could not be understood.
+    Failed(Arc<str>),
+    Deleted,
+}
+
+/// What was taken on.
+pub(super) struct Taken {
+    /// Utterances that are not read yet.
+    pub pending: usize,
+    /// Nobody works on them yet: the caller must see to it.
+    pub needs_worker: bool,
+}
+
+impl Hub {
+    pub(super) fn new(max_pending: usize) -> Self {
+        Self {
+            sessions: Mutex::default(),
+            max_pending,
+            outstanding: watch::Sender::new(0),
+            watchers: Arc::new(Semaphore::new(MOST_WATCHERS)),
+        }
+    }
+
+    /// Lets an utterance wait for those before it.
+    ///
+    /// # Errors
+    /// 429 if too many wait already.
+    pub(super) fn enqueue(&self, id: &SessionId, observation: Observation) -> Result<Taken, ApiError> {
+        let mut sessions = self.sessions();
+        let full = |what: &str| Err(ApiError::too_many(format!("{what}; try again shortly")));
+        if *self.outstanding.borrow() >= MOST_WAITING {
+            return full("as many observed utterances as the service allows wait to be read");
+        }
+        if sessions.get(id).is_some_and(|entry| entry.pending() >= self.max_pending) {
+            return full("as many utterances of this session as the service allows wait to be read");
+        }
+        let entry = sessions.entry(id.clone()).or_insert_with(Entry::new);
+        entry.module = Some(observation.module.clone());
+        entry.waiting.push_back(observation);
+        self.outstanding.send_modify(|count| *count += 1);
+        let needs_worker = !std::mem::replace(&mut entry.is_worked_on, true);
+        Ok(Taken { pending: entry.pending(), needs_worker })
+    }
+
+    /// The next utterance to read; `None` ends the work on this session.
+    pub(super) fn next(&self, id: &SessionId) -> Option<Observation> {
+        let mut sessions = self.sessions();
+        let entry = sessions.get_mut(id)?;
+        let next = entry.waiting.pop_front();
+        entry.is_reading = next.is_some();
+        if next.is_none() {
+            entry.is_worked_on = false;
+            clear(&mut sessions, id);
+        }
+        next
+    }
+
+    /// The utterance that [`Self::next`] gave is read: it counts as pending no more.
+    pub(super) fn read(&self, id: &SessionId) {
+        if let Some(entry) = self.sessions().get_mut(id) {
+            entry.is_reading = false;
+        }
+    }
+
+    /// The work on an utterance that [`Self::next`] gave is over, whatever came of it.
+    pub(super) fn done(&self, id: &SessionId) {
+        self.read(id);
+        self.outstanding.send_modify(|count| *count = count.saturating_sub(1));
+    }
+
+    /// Utterances that are not read yet.
+    pub(super) fn pending(&self, id: &SessionId) -> usize {
+        self.sessions().get(id).map_or(0, Entry::pending)
+    }
+
+    /// The module of the utterances that are not read yet, if there are any.
+    pub(super) fn pending_module(&self, id: &SessionId) -> Option<ModuleName> {
+        let sessions = self.sessions();
+        let entry = sessions.get(id).filter(|entry| entry.pending() > 0)?;
+        entry.module.clone()
+    }
+
+    /// Drops what waits.
+    pub(super) fn forget(&self, id: &SessionId) -> bool {
+        let mut sessions = self.sessions();
+        let dropped = sessions.get_mut(id).map(|entry| std::mem::take(&mut entry.waiting).len()).unwrap_or_default();
+        self.outstanding.send_modify(|count| *count = count.saturating_sub(dropped));
+        dropped > 0
+    }
+
+    /// Tells watchers of the session's new state, if there are any.
+    pub(super) fn tell(&self, id: &SessionId, view: impl FnOnce() -> SessionView) {
+        let is_watched = self.sessions().get(id).is_some_and(|entry| entry.news.receiver_count() > 0);
+        if is_watched {
+            self.announce(id, News::State(json(&view())));
+        }
+    }
+
+    pub(super) fn announce(&self, id: &SessionId, news: News) {
+        if let Some(entry) = self.sessions().get(id) {
+            // Nobody listens if the last one left just now.
+            drop(entry.news.send(news));
+        }
+    }
+
+    /// # Errors
+    /// 429 if as many watch as may.
+    pub(super) fn may_watch(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let full = || ApiError::too_many("as many streams of events as the service allows are open".to_owned());
+        Arc::clone(&self.watchers).try_acquire_owned().map_err(|_| full())
+    }
+
+    pub(super) fn watch(&self, id: &SessionId) -> broadcast::Receiver<News> {
+        self.sessions().entry(id.clone()).or_insert_with(Entry::new).news.subscribe()
+    }
+
+    /// A watcher has left.
+    pub(super) fn unwatch(&self, id: &SessionId) {
+        clear(&mut self.sessions(), id);
+    }
+
+    /// Completes when all that was taken on is read.
+    pub(in crate::http) async fn drained(&self) {
+        // The sender lives as long as `self`.
+        drop(self.outstanding.subscribe().wait_for(|count| *count == 0).await);
+    }
+
+    /// No step leaves the table half changed, so what a panic elsewhere left is whole.
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn new() -> Self {
+        let (news, _) = broadcast::channel(BACKLOG);
+        Self { waiting: VecDeque::new(), is_worked_on: false, is_reading: false, module: None, news }
+    }
+
+    fn pending(&self) -> usize {
+        self.waiting.len() + usize::from(self.is_reading)
+    }
+}
+
+/// A session of which nobody waits or watches takes no memory here.
+fn clear(sessions: &mut HashMap<SessionId, Entry>, id: &SessionId) {
+    if sessions.get(id).is_some_and(|entry| !entry.is_worked_on && entry.news.receiver_count() == 0) {
+        sessions.remove(id);
+    }
+}
+
+pub(super) fn json(view: &SessionView) -> Arc<str> {
+    serde_json::to_string(view).expect("a view is strings, numbers, lists and maps").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::conversations::observe::Heard;
+
+    fn observation() -> Observation {
+        Observation { module: ModuleName::new("weather").unwrap(), heard: Heard::Assistant("Hello.".into()) }
+    }
+
+    #[tokio::test]
+    async fn work_is_bounded_and_leaves_nothing() {
+        let (hub, id) = (Hub::new(2), SessionId::new("a").unwrap());
+        assert!(hub.enqueue(&id, observation()).is_ok_and(|taken| taken.needs_worker && taken.pending == 1));
+        assert!(hub.enqueue(&id, observation()).is_ok_and(|taken| !taken.needs_worker && taken.pending == 2));
+        let (status, _) = hub.enqueue(&id, observation()).err().expect("full").into_body();
+        assert_eq!(status, 429);
+        assert!(hub.enqueue(&SessionId::new("b").unwrap(), observation()).is_ok(), "another session has its own");
+        hub.forget(&SessionId::new("b").unwrap());
+
+        assert!(hub.next(&id).is_some() && hub.pending(&id) == 2);
+        hub.read(&id);
+        assert_eq!(hub.pending(&id), 1);
+        hub.done(&id);
+        assert!(hub.next(&id).is_some());
+        hub.done(&id);
+        assert!(hub.next(&id).is_none());
+        hub.drained().await;
+        assert!(!hub.sessions().contains_key(&id));
+    }
+
+    #[tokio::test]
+    async fn watchers_hear_and_leave_nothing() {
+        let (hub, id) = (Hub::new(1), SessionId::new("a").unwrap());
+        let mut heard = hub.watch(&id);
+        hub.announce(&id, News::Deleted);
+        assert!(matches!(heard.recv().await, Ok(News::Deleted)));
+        drop(heard);
+        hub.unwatch(&id);
+        assert!(hub.sessions().is_empty());
+    }
+}

@@ -1,0 +1,285 @@
+//! A turn of a conversation, whoever keeps its state.
+
+use std::time::Instant;
+
+use super::record::Record;
+use crate::{
+    answer::{Kept, SessionBody},
+    conversation::{
+        State,
+        store::{Session, SessionId, StoreError},
+    },
+    http::{ApiError, AppState, Failure, Fault},
+    snapshot::Snapshot,
+    understand::{self, Conversed, Said, Turn, TurnRequest},
+};
+
+/// Times that a turn is done again on what another replica made of the session meanwhile.
+const REDONE: usize = 2;
+
+/// Longest language tag: as long as any registered one.
+const LONGEST_LANGUAGE: usize = 35;
+
+/// Who keeps the conversation that a request goes on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::http) enum Keeping {
+    /// Nobody: it begins.
+    New,
+    /// The client, which echoes what it was answered.
+    Echo(String),
+    /// The messages, which are read anew.
+    Messages,
+    /// We do. `revision`: only if the session is still at this one.
+    Session { id: SessionId, revision: Option<u64> },
+}
+
+impl Keeping {
+    /// `otherwise` is who keeps it where the request names nobody.
+    ///
+    /// # Errors
+    /// 400 with the member that is wrong.
+    pub(in crate::http) fn read(
+        state: Option<String>,
+        session_id: Option<String>,
+        revision: Option<u64>,
+        otherwise: Self,
+    ) -> Result<Self, ApiError> {
+        let invalid = |message: String| ApiError::fault(Fault::InvalidValue, message);
+        match (state, session_id, revision) {
+            (Some(_), Some(_), _) => {
+                let message = "`state` and `session_id` exclude each other: either the client keeps the conversation \
+                               or the service does";
+                Err(invalid(message.to_owned()).about("state"))
+            }
+            (_, None, Some(_)) => {
+                Err(invalid("`revision` is that of a session: send `session_id` too".to_owned()).about("revision"))
+            }
+            (Some(state), None, None) => Ok(Self::Echo(state)),
+            (None, Some(id), revision) => Ok(Self::Session { id: session_id_of(&id)?, revision }),
+            (None, None, None) => Ok(otherwise),
+        }
+    }
+
+    /// For the metrics.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::New => "none",
+            Self::Echo(_) => "echo",
+            Self::Messages => "messages",
+            Self::Session { .. } => "session",
+        }
+    }
+}
+
+/// # Errors
+/// 400 for what is no id.
+pub(super) fn session_id_of(text: &str) -> Result<SessionId, ApiError> {
+    SessionId::new(text).map_err(|error| ApiError::fault(Fault::InvalidValue, error.to_string()).about("session_id"))
+}
+
+/// A language as a request names it.
+///
+/// # Errors
+/// 400 for what has not the shape of a BCP 47 tag.
+pub(in crate::http) fn language(tag: Option<String>) -> Result<Option<String>, ApiError> {
+    let Some(tag) = tag else { return Ok(None) };
+    let is_part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let primary = tag.split('-').next().unwrap_or_default();
+    let is_primary = primary.len() >= 2 && primary.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if is_primary && tag.len() <= LONGEST_LANGUAGE && tag.split('-').all(is_part) {
+        return Ok(Some(tag));
+    }
+    let message = "`language` is a BCP 47 tag, such as `en` or `de-CH`";
+    Err(ApiError::fault(Fault::InvalidValue, message).about("language"))
+}
+
+/// A turn, and where the conversation is after it.
+#[derive(Debug)]
+pub(in crate::http) struct Told {
+    pub turn: Turn,
+    pub kept: Kept,
+}
+
+impl AppState {
+    /// One turn of a conversation. `meanwhile` is what was said since the last turn of a state that is kept, by others than
+    /// the person. `is_named`: the request itself named the strategy. If it fails, a session is as it was.
+    pub(in crate::http) async fn converse(
+        &self,
+        snapshot: &Snapshot,
+        keeping: &Keeping,
+        request: &TurnRequest,
+        meanwhile: &[Said],
+        is_named: bool,
+    ) -> Result<Told, ApiError> {
+        let told = match keeping {
+            Keeping::New => {
+                let conversed = self.step(snapshot, State::new(&snapshot.module.name), request, is_named).await?;
+                self.echoed(snapshot, conversed, request, false)
+            }
+            Keeping::Echo(text) => {
+                let mut state = self.conversations.tokens.read(text, &snapshot.module).map_err(|error| {
+                    let message = format!("{error}: begin a new conversation, without `state`");
+                    ApiError::fault(Fault::InvalidState, message).about("state")
+                })?;
+                understand::catch_up(&mut state, meanwhile);
+                let conversed = self.step(snapshot, state, request, is_named).await?;
+                self.echoed(snapshot, conversed, request, true)
+            }
+            Keeping::Messages => {
+                let conversed = self
+                    .conversations
+                    .replays
+                    .converse(&self.understander, snapshot, request)
+                    .await
+                    .map_err(|error| ApiError::of_turn(&error, is_named))?;
+                self.echoed(snapshot, conversed, request, false)
+            }
+            Keeping::Session { id, revision } => {
+                self.in_session(snapshot, id, *revision, request, meanwhile, is_named).await
+            }
+        }?;
+        self.metrics.kept(keeping.name());
+        Ok(told)
+    }
+
+    async fn step(
+        &self,
+        snapshot: &Snapshot,
+        state: State,
+        request: &TurnRequest,
+        is_named: bool,
+    ) -> Result<Conversed, ApiError> {
+        let conversed = self.understander.converse(snapshot, &state, request).await;
+        conversed.map_err(|error| ApiError::of_turn(&error, is_named))
+    }
+
+    /// `must`: the client counts on the state, so that one which cannot be written is an error.
+    fn echoed(
+        &self,
+        snapshot: &Snapshot,
+        conversed: Conversed,
+        request: &TurnRequest,
+        must: bool,
+    ) -> Result<Told, ApiError> {
+        let Conversed { mut turn, state } = conversed;
+        let summary = understand::summary(snapshot, request.language.as_deref(), &state);
+        let written = match self.conversations.tokens.write(&state) {
+            Ok(text) => Some(text),
+            Err(error) if must => return Err(ApiError::fault(Fault::StateTooLarge, error.to_string()).about("state")),
+            Err(error) => {
+                turn.trace.notes.push(format!("there is no `state`: {error}"));
+                None
+            }
+        };
+        Ok(Told { turn, kept: Kept { state: written, session: None, turn: state.turn, summary } })
+    }
+
+    async fn in_session(
+        &self,
+        snapshot: &Snapshot,
+        id: &SessionId,
+        wanted: Option<u64>,
+        request: &TurnRequest,
+        meanwhile: &[Said],
+        is_named: bool,
+    ) -> Result<Told, ApiError> {
+        for again in 0..=REDONE {
+            let session = self.begin(id).await.map_err(|error| of_store(&error))?;
+            if let Some(wanted) = wanted
+                && session.revision != Some(wanted)
+            {
+                return Err(conflict("the session is at another revision").about("revision"));
+            }
+            let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
+            understand::catch_up(&mut record.state, meanwhile);
+            let Conversed { turn, state } = self.step(snapshot, record.state, request, is_named).await?;
+            record.state = state;
+            match self.commit(session, &record, snapshot).await {
+                // Only without a revision: with one, the client said which state it speaks of.
+                Err(StoreError::Conflict) if again < REDONE && wanted.is_none() => {}
+                Err(error) => return Err(of_store(&error)),
+                Ok(session) => {
+                    let summary = understand::summary(snapshot, request.language.as_deref(), &record.state);
+                    let turns = record.state.turn;
+                    return Ok(Told { turn, kept: Kept { state: None, session: Some(session), turn: turns, summary } });
+                }
+            }
+        }
+        Err(of_store(&StoreError::Conflict))
+    }
+
+    /// Takes the session, alone in this process.
+    pub(super) async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
+        let clock = Instant::now();
+        let begun = self.conversations.sessions.begin(id).await;
+        self.metrics.stored("begin", clock.elapsed(), begun.as_ref().err());
+        begun
+    }
+
+    /// Keeps the record, and tells whoever watches.
+    pub(super) async fn commit(
+        &self,
+        session: Session,
+        record: &Record,
+        snapshot: &Snapshot,
+    ) -> Result<SessionBody, StoreError> {
+        let clock = Instant::now();
+        let id = session.id().clone();
+        let committed = session.commit(record.bytes()).await;
+        self.metrics.stored("commit", clock.elapsed(), committed.as_ref().err());
+        let body = SessionBody {
+            id: id.to_string(),
+            revision: committed?,
+            turn: record.state.turn,
+            expires_at: self.conversations.expiry(),
+        };
+        self.conversations.hub.tell(&id, || super::session::view(self, snapshot, &id, record, Some(&body)));
+        Ok(body)
+    }
+}
+
+fn conflict(message: &str) -> ApiError {
+    ApiError::fault(Fault::SessionConflict, message)
+}
+
+/// What a store says that did not do its part.
+pub(super) fn of_store(error: &StoreError) -> ApiError {
+    match error {
+        StoreError::Conflict | StoreError::Busy { .. } => conflict(&error.to_string()).about("session_id"),
+        StoreError::TooLarge { .. } => ApiError::fault(Fault::StateTooLarge, error.to_string()).about("session_id"),
+        StoreError::UnknownKey | StoreError::Damaged => ApiError::logged(Failure::SessionUnreadable, error),
+        StoreError::Unavailable(_) | StoreError::Newer { .. } => ApiError::logged(Failure::SessionsUnavailable, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_keeps_the_conversation() {
+        let read = |state: Option<&str>, id: Option<&str>, revision| {
+            Keeping::read(state.map(str::to_owned), id.map(str::to_owned), revision, Keeping::New)
+        };
+        assert_eq!(read(None, None, None), Ok(Keeping::New));
+        assert_eq!(read(Some("p1.x"), None, None), Ok(Keeping::Echo("p1.x".into())));
+        let id = SessionId::new("a").unwrap();
+        assert_eq!(read(None, Some("a"), Some(7)), Ok(Keeping::Session { id, revision: Some(7) }));
+        for (state, id, revision) in
+            [(Some(""), Some("a"), None), (None, None, Some(1)), (None, Some("a/b"), None), (Some(""), None, Some(1))]
+        {
+            assert!(read(state, id, revision).is_err(), "{state:?} {id:?} {revision:?}");
+        }
+    }
+
+    #[test]
+    fn languages_have_the_shape_of_tags() {
+        for tag in ["en", "de-CH", "zh-Hant-TW", "x-klingon"] {
+            let read = language(Some(tag.to_owned()));
+            assert_eq!(read.is_ok(), tag != "x-klingon", "{tag}");
+        }
+        for tag in ["", "e", "en_US", "en-", "../en", "en US", &"a".repeat(36), "日本"] {
+            assert!(language(Some(tag.to_owned())).is_err(), "{tag}");
+        }
+    }
+}

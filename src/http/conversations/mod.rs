@@ -1,0 +1,77 @@
+//! Conversations over several requests: who keeps the state, and what of it can be seen.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `keeping` | a turn with the state that a request names, and that state afterwards |
+//! | `record` | what is stored of a session |
+//! | `observe` | utterances that are understood beside a chat, in their order, in the background |
+//! | `events` | a session's state as server-sent events |
+//! | `hub` | what of a session only this process knows: who waits, and who watches |
+//! | `session` | `GET` and `DELETE` |
+
+pub(super) mod events;
+mod hub;
+mod keeping;
+pub(super) mod observe;
+mod record;
+pub(super) mod session;
+
+use jiff::Timestamp;
+
+use crate::{
+    conversation::{
+        ConversationOptions, KeyError, Tokens,
+        store::{OpenError, SessionOptions, Sessions, Sweeper},
+    },
+    understand::Replays,
+};
+
+pub(super) use hub::Hub;
+pub(super) use keeping::{Keeping, language};
+
+/// How this service keeps conversations.
+pub struct Conversations {
+    pub(super) sessions: Sessions,
+    pub(super) tokens: Tokens,
+    /// Conversations rebuilt from their messages.
+    pub(super) replays: Replays,
+    pub(super) hub: Hub,
+    /// Seconds from a session's last turn until it is gone.
+    ttl_s: u64,
+}
+
+/// Why conversations cannot be kept as configured.
+#[derive(Debug, thiserror::Error)]
+pub enum ConversationsError {
+    #[error(transparent)]
+    Sessions(#[from] OpenError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+impl Conversations {
+    /// Reads the files of secrets that the options name. The store is opened by the first session.
+    ///
+    /// # Errors
+    /// For settings that make no sense, and files of secrets that cannot be read.
+    pub fn open(sessions: &SessionOptions, options: &ConversationOptions) -> Result<Self, ConversationsError> {
+        Ok(Self {
+            sessions: Sessions::open(sessions)?,
+            tokens: Tokens::open(options)?,
+            replays: Replays::new(options.replay_entries, options.replay_bytes),
+            hub: Hub::new(options.max_pending),
+            ttl_s: sessions.ttl_s,
+        })
+    }
+
+    /// Removes expired sessions from time to time. Must be called within a Tokio runtime.
+    #[must_use = "dropping it stops the sweeping"]
+    pub fn sweep_in_background(&self) -> Sweeper {
+        self.sessions.sweep_in_background()
+    }
+
+    /// When a session expires that was committed now, in seconds since 1970.
+    fn expiry(&self) -> i64 {
+        Timestamp::now().as_second().saturating_add(i64::try_from(self.ttl_s).unwrap_or(i64::MAX))
+    }
+}

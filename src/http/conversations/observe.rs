@@ -1,0 +1,203 @@
+//! `POST /v1/sessions/{id}/observe`: what is said in a chat that somebody else leads, understood beside it.
+//!
+//! The request is answered at once. Utterances of one session are read in the order in which they came; each ends with a
+//! new state, which can be read or watched.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use futures::FutureExt as _;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{
+    hub::News,
+    keeping::{language, of_store},
+    record::Record,
+    session::SessionSegment,
+};
+use crate::{
+    conversation::store::{SessionId, StoreError},
+    http::{
+        ApiError, AppState, Failure, Fault,
+        extract::{self, Object, Permit},
+        json::Json,
+    },
+    module::{ModuleName, settings::StrategyName},
+    snapshot::Snapshot,
+    understand::{self, Conversed, Said, TurnRequest, request},
+};
+
+/// Times that a turn is begun again because somebody else has the session.
+const TRIES: usize = 5;
+
+/// Members that are not listed here are ignored.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub(in crate::http) struct ObserveRequest {
+    /// Name of the module; the same for the whole session.
+    #[schema(required = true, value_type = String, example = "shoes")]
+    module: Option<String>,
+    /// What was said.
+    #[schema(required = true, value_type = String, min_length = 1)]
+    utterance: Option<String>,
+    /// Who said it: `person` (if absent), or `assistant`, whose words are no utterance to understand but tell what a short
+    /// answer is to.
+    #[schema(value_type = Option<String>, example = "person")]
+    role: Option<Role>,
+    /// The moment in which "tomorrow" is read, in RFC 9557 or RFC 3339. Now if absent.
+    now: Option<String>,
+    /// BCP 47 language in which questions are worded. The module's if absent.
+    #[schema(example = "en")]
+    language: Option<String>,
+    /// `auto`, `local`, `tools`, `structured` or `staged`.
+    #[schema(value_type = Option<String>, example = "auto")]
+    strategy: Option<StrategyName>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    #[default]
+    Person,
+    Assistant,
+}
+
+/// What was taken on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(in crate::http) struct Observed {
+    id: String,
+    /// Utterances of this session that are not read yet, this one included.
+    pending: usize,
+}
+
+/// An utterance that waits to be read.
+#[derive(Debug)]
+pub(super) struct Observation {
+    pub module: ModuleName,
+    pub heard: Heard,
+}
+
+#[derive(Debug)]
+pub(super) enum Heard {
+    Person(Box<TurnRequest>),
+    Assistant(String),
+}
+
+/// Observe an utterance
+///
+/// For a chat that another model leads: answers at once, and understands beside it. Calls that come of it are in the
+/// session, since nobody waits for them here.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/observe", tag = "sessions",
+    params(("id" = String, Path, description = "Name of a session; a new one begins it")),
+    request_body = ObserveRequest,
+    responses((status = 202, description = "It will be read", body = Observed)),
+)]
+pub(in crate::http) async fn observe(
+    SessionSegment(id): SessionSegment,
+    _permit: Permit,
+    State(app): State<AppState>,
+    Object(body): Object<ObserveRequest>,
+) -> Result<Response, ApiError> {
+    let observation = read(&app, body).await?;
+    let taken = app.conversations.hub.enqueue(&id, observation)?;
+    if taken.needs_worker {
+        tokio::spawn(work(app, id.clone()));
+    }
+    let body = Observed { id: id.to_string(), pending: taken.pending };
+    Ok((StatusCode::ACCEPTED, Json(body)).into_response())
+}
+
+async fn read(app: &AppState, body: ObserveRequest) -> Result<Observation, ApiError> {
+    let Some(module) = body.module else {
+        let message = "`module` is required: the name of a module";
+        return Err(ApiError::fault(Fault::MissingParameter, message).about("module"));
+    };
+    let module = ModuleName::new(&module)
+        .map_err(|error| ApiError::fault(Fault::InvalidModuleName, error.to_string()).about("module"))?;
+    let utterance = extract::utterance(body.utterance, app.turns.max_utterance)?;
+    let language = language(body.language)?;
+    let snapshot = app.module(&module).await?;
+    let home = request::time_zone(&snapshot.module, &app.turns.time_zone);
+    let now = body.now.as_deref().map(|now| request::moment(now, &home)).transpose()?;
+    let heard = match body.role.unwrap_or_default() {
+        Role::Assistant => Heard::Assistant(utterance),
+        Role::Person => Heard::Person(Box::new(TurnRequest {
+            utterance,
+            strategy: body.strategy,
+            // "Tomorrow" is what it was when it was said, not when it is read.
+            now: Some(now.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(home))),
+            language,
+            ..TurnRequest::default()
+        })),
+    };
+    Ok(Observation { module, heard })
+}
+
+/// Reads what waits, in its order, until nothing does.
+async fn work(app: AppState, id: SessionId) {
+    while let Some(observation) = app.conversations.hub.next(&id) {
+        let turn = AssertUnwindSafe(understood(&app, &id, &observation)).catch_unwind();
+        let result = match tokio::time::timeout(app.options.timeout(), turn).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(ApiError::logged(Failure::Internal, &"an observed turn panicked")),
+            Err(_) => Err(ApiError::logged(Failure::Deadline, &"an observed turn took longer than http.timeout_ms")),
+        };
+        app.conversations.hub.done(&id);
+        if let Err(error) = result {
+            let (_, body) = error.into_body();
+            tracing::warn!(code = body.code(), "an observed utterance was not understood");
+            app.metrics.error(body.code());
+            let told = serde_json::to_string(&body).expect("an error is strings and lists");
+            app.conversations.hub.announce(&id, News::Failed(told.into()));
+        }
+    }
+}
+
+/// One observed utterance, with the session as it is when its turn comes.
+async fn understood(app: &AppState, id: &SessionId, observation: &Observation) -> Result<(), ApiError> {
+    let _permit = app.background_permit().await;
+    let snapshot = app.module(&observation.module).await?;
+    let mut last = StoreError::Conflict;
+    for _ in 0..TRIES {
+        match attempt(app, &snapshot, id, observation).await? {
+            Ok(()) => return Ok(()),
+            // Somebody else's turn came between.
+            Err(error @ (StoreError::Conflict | StoreError::Busy { .. })) => last = error,
+            Err(error) => return Err(of_store(&error)),
+        }
+    }
+    Err(of_store(&last))
+}
+
+/// The inner result is what the store says.
+async fn attempt(
+    app: &AppState,
+    snapshot: &Snapshot,
+    id: &SessionId,
+    observation: &Observation,
+) -> Result<Result<(), StoreError>, ApiError> {
+    let session = match app.begin(id).await {
+        Ok(session) => session,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
+    match &observation.heard {
+        Heard::Assistant(text) => understand::catch_up(&mut record.state, &[Said::Assistant(text.clone())]),
+        Heard::Person(request) => {
+            let conversed = app.understander.converse(snapshot, &record.state, request).await;
+            let Conversed { turn, state } =
+                conversed.map_err(|error| ApiError::of_turn(&error, request.strategy.is_some()))?;
+            record.state = state;
+            record.note_calls(&snapshot.module, &turn);
+            app.record(&snapshot.module.name, &turn);
+            app.metrics.kept("observed");
+        }
+    }
+    app.conversations.hub.read(id);
+    Ok(app.commit(session, &record, snapshot).await.map(drop))
+}

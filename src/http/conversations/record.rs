@@ -1,0 +1,74 @@
+//! What is stored of a session: its state, and the calls that nobody was told of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    answer::ObservedCall,
+    conversation::State,
+    http::{ApiError, Failure, Fault},
+    module::{Module, ModuleName},
+    understand::{Outcome, Turn},
+};
+
+/// Calls of observed utterances that are remembered, at most.
+const REMEMBERED_CALLS: usize = 8;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub state: State,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ObservedCall>,
+}
+
+impl Record {
+    pub(super) fn new(module: &ModuleName) -> Self {
+        Self { state: State::new(module), calls: Vec::new() }
+    }
+
+    /// # Errors
+    /// If the store gives what we did not put there.
+    pub(super) fn parse(data: &[u8]) -> Result<Self, ApiError> {
+        // The cause would show a place in what was stored, and a word of it.
+        serde_json::from_slice(data).map_err(|error| {
+            ApiError::logged(
+                Failure::SessionUnreadable,
+                &format!("{:?} at column {}", error.classify(), error.column()),
+            )
+        })
+    }
+
+    /// The record for a turn with `module`: the one that is kept, or a new one.
+    ///
+    /// # Errors
+    /// If the session is of another module, or cannot be read.
+    pub(super) fn of(data: Option<&[u8]>, module: &Module) -> Result<Self, ApiError> {
+        let Some(data) = data else { return Ok(Self::new(&module.name)) };
+        let Self { state, calls } = Self::parse(data)?;
+        let state = state.adopted(module).map_err(|error| match error {
+            crate::conversation::state::StateError::OtherModule { found, wanted } => {
+                let message = format!("the session is of the module `{found}`, and the request of `{wanted}`");
+                ApiError::fault(Fault::InvalidValue, message).about("session_id")
+            }
+            error @ crate::conversation::state::StateError::Format(_) => {
+                ApiError::logged(Failure::SessionUnreadable, &error)
+            }
+        })?;
+        Ok(Self { state, calls })
+    }
+
+    /// Remembers the calls of a turn whose answer nobody gets.
+    pub(super) fn note_calls(&mut self, module: &Module, turn: &Turn) {
+        let Outcome::Call(calls) = &turn.outcome else { return };
+        self.calls.extend(calls.iter().map(|call| ObservedCall {
+            turn: self.state.turn,
+            name: module.function(call.function()).name.clone(),
+            arguments: call.arguments().clone(),
+        }));
+        let over = self.calls.len().saturating_sub(REMEMBERED_CALLS);
+        self.calls.drain(..over);
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a record is strings, numbers, lists and maps with text as keys")
+    }
+}
