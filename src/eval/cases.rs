@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::OutcomeKind;
+use super::{Dialogue, OutcomeKind, dialogue};
 use crate::module::kind_of;
 
 /// Where a case was written. Shown as `cases.jsonl:12`.
@@ -67,8 +67,8 @@ pub struct ExpectedFunction {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cases {
     pub cases: Vec<Case>,
-    /// Cases of several turns, which are counted and not run.
-    pub dialogues: usize,
+    /// Cases of several turns.
+    pub dialogues: Vec<Dialogue>,
     pub problems: Vec<Problem>,
 }
 
@@ -94,7 +94,7 @@ impl Cases {
     /// Adds what another file holds.
     pub fn extend(&mut self, other: Self) {
         self.cases.extend(other.cases);
-        self.dialogues += other.dialogues;
+        self.dialogues.extend(other.dialogues);
         self.problems.extend(other.problems);
     }
 }
@@ -157,7 +157,11 @@ impl Reader {
                 .problem(line, "a case is a JSON object such as {\"utterance\": \"...\", \"function\": \"...\"}");
         };
         if members.contains_key("turns") {
-            self.cases.dialogues += 1;
+            let place = Place { file: Arc::clone(&self.file), line };
+            match dialogue::dialogue(place, members) {
+                Ok(dialogue) => self.cases.dialogues.push(dialogue),
+                Err(message) => self.problem(line, message),
+            }
             return;
         }
         match self.read(line, members) {
@@ -210,7 +214,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-fn expected_function(value: Value) -> Result<ExpectedFunction, String> {
+pub(super) fn expected_function(value: Value) -> Result<ExpectedFunction, String> {
     match value {
         Value::String(name) => Ok(ExpectedFunction { name, arguments: None }),
         Value::Object(mut members) => match members.shift_remove("name") {
@@ -223,7 +227,7 @@ fn expected_function(value: Value) -> Result<ExpectedFunction, String> {
     }
 }
 
-fn arguments(value: Option<Value>) -> Result<Option<Map<String, Value>>, String> {
+pub(super) fn arguments(value: Option<Value>) -> Result<Option<Map<String, Value>>, String> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(arguments)) => Ok(Some(arguments)),
@@ -262,7 +266,7 @@ mod tests {
 "#,
         );
         assert_eq!(messages(&cases), Vec::<String>::new());
-        assert_eq!(cases.dialogues, 1);
+        assert_eq!(cases.dialogues.len(), 1);
         let lines: Vec<usize> = cases.cases.iter().map(|case| case.place.line).collect();
         assert_eq!(lines, [2, 3, 5, 7]);
         let names: Vec<Vec<&str>> = cases
@@ -278,10 +282,11 @@ mod tests {
 
     #[test]
     fn a_list_is_the_same_and_keeps_its_lines() {
-        let text =
-            "[\n  {\"utterance\": \"a\",\n   \"function\": null},\n\n  {\"utterance\": \"b\"},\n  {\"turns\": []}\n]\n";
+        let text = "[\n  {\"utterance\": \"a\",\n   \"function\": null},\n\n  {\"utterance\": \"b\"},\n  \
+             {\"turns\": [{\"user\": \"x\"}]}\n]\n";
         let cases = Cases::parse("cases.json", text);
-        assert_eq!((cases.cases.len(), cases.cases[0].place.line, cases.dialogues), (1, 2, 1));
+        assert_eq!((cases.cases.len(), cases.cases[0].place.line), (1, 2));
+        assert_eq!(cases.dialogues.iter().map(|dialogue| dialogue.place.line).collect::<Vec<_>>(), [6]);
         assert_eq!(
             messages(&cases),
             ["cases.json:5: `function` is missing: the name of the right one, or null if none is right"]

@@ -10,7 +10,7 @@ use std::{fmt::Write as _, sync::Arc};
 use serde::Serialize;
 
 use super::{
-    Cases, EvalOptions, Evaluation, Observation, OutcomeKind, Progress, Tally, Task, WrongCase,
+    Cases, Dialogues, EvalOptions, Evaluation, Observation, OutcomeKind, Progress, Tally, Task, WrongCase,
     oracle::{self, Oracle, RightCall},
     report, warm_up,
 };
@@ -123,7 +123,7 @@ pub async fn curve(
         })
         .collect();
     let own = module.settings.thresholds.sure.unwrap_or(turns.sure);
-    let evaluation = local.finish(alone.strategy, cases.dialogues);
+    let evaluation = local.finish(alone.strategy, cases.dialogues.len(), Dialogues::default());
     Ok((evaluation, Curve { cases: pairs.len(), points: points(&pairs, own), wrong: asked.wrong }))
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 pub mod cases;
 pub mod compare;
 pub mod curve;
+pub mod dialogue;
 pub mod oracle;
 pub mod report;
 pub mod score;
@@ -19,6 +20,7 @@ mod testing;
 pub use cases::{Case, Cases, ExpectedFunction, Place, Problem};
 pub use compare::{Counts, Finding, Understood, Verdict};
 pub use curve::Curve;
+pub use dialogue::{Dialogue, Dialogues};
 pub use score::{Observation, Scores};
 
 use crate::{
@@ -41,12 +43,14 @@ pub enum OutcomeKind {
     Call,
     Ask,
     NoMatch,
+    Cancelled,
+    Handoff,
     /// Neither: the turn ended in an error.
     Failed,
 }
 
 impl OutcomeKind {
-    pub const ALL: [Self; 4] = [Self::Call, Self::Ask, Self::NoMatch, Self::Failed];
+    pub const ALL: [Self; 6] = [Self::Call, Self::Ask, Self::NoMatch, Self::Cancelled, Self::Handoff, Self::Failed];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -54,13 +58,17 @@ impl OutcomeKind {
             Self::Call => "call",
             Self::Ask => "ask",
             Self::NoMatch => "no_match",
+            Self::Cancelled => "cancelled",
+            Self::Handoff => "handoff",
             Self::Failed => "failed",
         }
     }
 
     /// What a case may expect.
     fn expected(value: &Value) -> Option<Self> {
-        [Self::Call, Self::Ask, Self::NoMatch].into_iter().find(|outcome| value.as_str() == Some(outcome.name()))
+        [Self::Call, Self::Ask, Self::NoMatch, Self::Cancelled, Self::Handoff]
+            .into_iter()
+            .find(|outcome| value.as_str() == Some(outcome.name()))
     }
 
     const fn of(outcome: &Outcome) -> Self {
@@ -68,6 +76,8 @@ impl OutcomeKind {
             Outcome::Call(_) => Self::Call,
             Outcome::Ask(_) => Self::Ask,
             Outcome::NoMatch => Self::NoMatch,
+            Outcome::Cancelled { .. } => Self::Cancelled,
+            Outcome::Handoff { .. } => Self::Handoff,
         }
     }
 }
@@ -97,7 +107,9 @@ pub struct Evaluation {
     pub slots: Vec<SlotCounts>,
     /// In the order of the files.
     pub wrong: Vec<WrongCase>,
-    /// Cases of several turns: read, not run.
+    /// Cases of several turns.
+    pub dialogues: Dialogues,
+    /// Cases of several turns that were not run: a curve has no use for them.
     pub skipped_dialogues: usize,
     pub problems: Vec<Problem>,
 }
@@ -147,7 +159,8 @@ pub struct WrongCase {
 /// Told how far it is: cases done, and in all.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Send + Sync);
 
-/// Runs every case through [`Understander::turn`], one after the other.
+/// Runs every case through [`Understander::turn`], one after the other, then every dialogue through
+/// [`Understander::converse`].
 ///
 /// A case that names an unknown function is a problem and is not run. A turn that the model server fails is a wrong
 /// answer.
@@ -163,7 +176,7 @@ pub async fn evaluate(
 ) -> Result<Evaluation, TurnError> {
     let mut tally = Tally::new(&snapshot.module);
     tally.problems = cases.problems;
-    let all = cases.cases.len();
+    let all = cases.cases.len() + cases.dialogues.len();
     if let Some(first) = cases.cases.first() {
         warm_up(understander, snapshot, first).await;
     }
@@ -173,8 +186,19 @@ pub async fn evaluate(
             tally.run(understander, snapshot, case, &task, options).await?;
         }
     }
+    let mut dialogues = Dialogues::default();
+    for (index, dialogue) in cases.dialogues.iter().enumerate() {
+        progress(cases.cases.len() + index, all);
+        let (hindrance, odd) = dialogue::known(&snapshot.module, dialogue);
+        let is_run = hindrance.is_none();
+        let problem = |message| Problem { place: dialogue.place.clone(), message };
+        tally.problems.extend(odd.into_iter().chain(hindrance).map(problem));
+        if is_run {
+            dialogue::run(understander, snapshot, dialogue, options, &mut dialogues).await?;
+        }
+    }
     progress(all, all);
-    Ok(tally.finish(options.strategy, cases.dialogues))
+    Ok(tally.finish(options.strategy, 0, dialogues))
 }
 
 /// Lazy parts of the process are no part of a turn.
@@ -388,11 +412,11 @@ impl<'a> Tally<'a> {
         match observation.outcome {
             OutcomeKind::Failed => FAILED.to_owned(),
             OutcomeKind::Ask if observation.decided.is_empty() => TIE.to_owned(),
-            OutcomeKind::Call | OutcomeKind::Ask | OutcomeKind::NoMatch => self.names(&observation.decided),
+            _ => self.names(&observation.decided),
         }
     }
 
-    fn finish(self, strategy: Option<StrategyName>, skipped_dialogues: usize) -> Evaluation {
+    fn finish(self, strategy: Option<StrategyName>, skipped_dialogues: usize, dialogues: Dialogues) -> Evaluation {
         let mut confusions: Vec<Confusion> =
             self.confusions.into_iter().map(|((expected, got), count)| Confusion { expected, got, count }).collect();
         // Stable over the names' order.
@@ -408,6 +432,7 @@ impl<'a> Tally<'a> {
             confusions,
             slots,
             wrong: self.wrong,
+            dialogues,
             skipped_dialogues,
             problems: self.problems,
         }
@@ -472,14 +497,14 @@ impl Answer {
                 About::Tie { .. } => Vec::new(),
                 _ => turn.frames.iter().map(|frame| (frame.function, understood(&frame.slots))).collect(),
             },
-            Outcome::NoMatch => Vec::new(),
+            Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => Vec::new(),
         };
         let confidence = f64::from(turn.confidence).clamp(0.0, 1.0);
         // An answer's confidence falls with each doubtful slot, a frame's is that of the function alone. In a tie each
         // frame's is low while the sum of them, the confidence, is not.
         let in_scope_belief = match &turn.outcome {
             Outcome::NoMatch => 1.0 - confidence,
-            Outcome::Call(_) | Outcome::Ask(_) => {
+            Outcome::Call(_) | Outcome::Ask(_) | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => {
                 turn.frames.iter().map(|frame| f64::from(frame.confidence)).fold(confidence, f64::max)
             }
         };
@@ -506,7 +531,7 @@ fn understood(slots: &[Grounded]) -> Understood {
             *place = slot.value.clone();
         }
         match &slot.origin {
-            Origin::Utterance { text, .. } => {
+            Origin::Utterance { text, .. } | Origin::Earlier { text } => {
                 result.texts.insert(slot.pointer.clone(), text.clone());
             }
             Origin::Default => {
@@ -595,6 +620,7 @@ mod tests {
             frames: frames.into_iter().map(frame).collect(),
             trace: Trace { timings: Timings { total: 2.0, ..Timings::default() }, ..Trace::default() },
             usage: Usage::default(),
+            pending: None,
         }
     }
 
@@ -666,7 +692,7 @@ mod tests {
                 tally.count(case, &task, turn, vec![FunctionId::from_index(0)]);
             }
         }
-        let evaluation = tally.finish(None, 3);
+        let evaluation = tally.finish(None, 3, Dialogues::default());
         assert_eq!(
             evaluation.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
@@ -702,7 +728,7 @@ mod tests {
         let frames = vec![(0, said("pie")), (0, said("soup")), (1, Vec::new())];
         let task = tally.resolve(&cases[0]).unwrap();
         tally.count(&cases[0], &task, Ok(turn(missing(), frames)), Vec::new());
-        let evaluation = tally.finish(None, 0);
+        let evaluation = tally.finish(None, 0, Dialogues::default());
         assert_eq!(evaluation.wrong, []);
         assert_eq!(evaluation.scores.slots.counts.true_positives, 2);
     }
@@ -711,12 +737,20 @@ mod tests {
     #[test]
     fn the_shipped_modules_and_their_cases_hold_together() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("modules");
-        for (name, least) in [("weather", 25), ("restaurant", 25), ("shoes", 25), ("petstore", 25), ("banking", 100)] {
+        for (name, least) in
+            [("weather", 25), ("restaurant", 25), ("shoes", 25), ("petstore", 25), ("banking", 100), ("delivery", 40)]
+        {
             let directory = root.join(name);
             let limits = crate::module::Limits::default();
             let module = crate::module::load(&directory, ModuleName::new(name).unwrap(), &limits).unwrap();
             assert_eq!(module.warnings, [], "{name}");
-            let cases = Cases::parse(name, &std::fs::read_to_string(directory.join("cases.jsonl")).unwrap());
+            let mut cases = Cases::parse(name, &std::fs::read_to_string(directory.join("cases.jsonl")).unwrap());
+            if let Ok(dialogues) = std::fs::read_to_string(directory.join("dialogues.jsonl")) {
+                cases.extend(Cases::parse(name, &dialogues));
+            }
+            for dialogue in &cases.dialogues {
+                assert_eq!(dialogue::known(&module, dialogue), (None, Vec::new()), "{}", dialogue.place);
+            }
             let mut tally = Tally::new(&module);
             for case in &cases.cases {
                 let task = tally.resolve(case).expect(&case.utterance);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Evaluation, Finding, Verdict, WrongCase};
+use super::{Evaluation, Finding, Verdict, WrongCase, dialogue};
 use crate::eval::score::Scores;
 
 /// What a report shows beside the scores.
@@ -28,11 +28,15 @@ pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
     let mut lines = Vec::new();
     let scores = &evaluation.scores;
     let version: String = evaluation.module_version.chars().take(8).collect();
-    lines.push(format!(
-        "{} (version {version}): {} cases, {} in scope, {} out of scope",
-        evaluation.module, scores.cases, scores.in_scope, scores.out_of_scope
-    ));
-    summary(scores, &mut lines);
+    let (name, dialogues) = (&evaluation.module, &evaluation.dialogues);
+    if scores.cases > 0 || dialogues.is_empty() {
+        let scopes = format!("{} in scope, {} out of scope", scores.in_scope, scores.out_of_scope);
+        lines.push(format!("{name} (version {version}): {} cases, {scopes}", scores.cases));
+        summary(scores, &mut lines);
+    } else {
+        lines.push(format!("{name} (version {version}): {}", plural(dialogues.all(), "dialogue")));
+    }
+    lines.extend(dialogue::report::summary(dialogues).into_iter().map(|(name, text)| row(name, &text)));
     latency(scores, &mut lines);
     if !evaluation.confusions.is_empty() && options.top > 0 {
         lines.push(String::new());
@@ -63,10 +67,17 @@ pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
             describe(wrong, &mut lines);
         }
     }
+    if options.errors && !dialogues.wrong.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{} of {} not right", dialogues.wrong.len(), plural(dialogues.all(), "dialogue")));
+        for wrong in &dialogues.wrong {
+            dialogue::report::describe(wrong, &mut lines);
+        }
+    }
     if evaluation.skipped_dialogues > 0 {
         lines.push(String::new());
         lines.push(format!(
-            "{} with several turns not run: conversations are not evaluated yet",
+            "{} with several turns not run: a curve is over single utterances",
             plural(evaluation.skipped_dialogues, "case")
         ));
     }
@@ -79,7 +90,7 @@ pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
     lines.join("\n")
 }
 
-/// One object: every score, the `top` of each list, and the wrong cases where they are asked for.
+/// One object: every score, the `top` of each list, and the wrong cases and dialogues where they are asked for.
 #[must_use]
 pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
     let mut value = json!({
@@ -89,6 +100,7 @@ pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
         "scores": evaluation.scores,
         "confusions": &evaluation.confusions[..evaluation.confusions.len().min(options.top)],
         "slots": &evaluation.slots[..evaluation.slots.len().min(options.top)],
+        "dialogues": evaluation.dialogues,
         "skipped_dialogues": evaluation.skipped_dialogues,
         "problems": evaluation.problems,
     });
@@ -96,12 +108,17 @@ pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
         && let Some(members) = value.as_object_mut()
     {
         members.insert("wrong".to_owned(), json!(evaluation.wrong));
+        members.insert("wrong_dialogues".to_owned(), json!(evaluation.dialogues.wrong));
     }
     value
 }
 
+fn row(name: &str, text: &str) -> String {
+    format!("  {name:<11}{text}")
+}
+
 fn summary(scores: &Scores, lines: &mut Vec<String>) {
-    let mut row = |name: &str, text: String| lines.push(format!("  {name:<11}{text}"));
+    let mut row = |name: &str, text: String| lines.push(row(name, &text));
     row("answers", format!("{} wholly right", percent(scores.right)));
     if scores.in_scope > 0 {
         let mut function = format!(
@@ -205,11 +222,11 @@ fn more(all: usize, shown: usize, lines: &mut Vec<String>) {
     }
 }
 
-fn plural(number: usize, what: &str) -> String {
+pub(super) fn plural(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-fn percent(share: Option<f64>) -> String {
+pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
 }
 
@@ -222,7 +239,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        eval::{Confusion, Counts, Observation, OutcomeKind, Place, Problem, SlotCounts, score},
+        eval::{Confusion, Counts, Dialogues, Observation, OutcomeKind, Place, Problem, SlotCounts, score},
         module::FunctionId,
         understand::Timings,
     };
@@ -274,6 +291,7 @@ mod tests {
                 }],
                 error: None,
             }],
+            dialogues: Dialogues::default(),
             skipped_dialogues: 1,
             problems: vec![Problem { place, message: "`utterance` is missing".to_owned() }],
         }
@@ -309,7 +327,7 @@ mod tests {
           outcome call, confidence 0.40, expected no_match
           dishes[].name: "soup" instead of "pie" or 2
 
-        1 case with several turns not run: conversations are not evaluated yet
+        1 case with several turns not run: a curve is over single utterances
 
         1 problem in the cases
           cases.jsonl:2: `utterance` is missing

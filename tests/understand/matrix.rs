@@ -253,6 +253,7 @@ async fn wrong_answers_of_every_kind() {
                 }
                 Ok(Turn { outcome: Outcome::Ask(_), .. }) => 1,
                 Ok(Turn { outcome: Outcome::NoMatch, .. }) => 2,
+                Ok(other) => panic!("{:?} of one turn", other.outcome),
                 Err(TurnError::Llm(_)) => 3,
                 Err(_) => 4,
             };

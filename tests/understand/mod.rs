@@ -1,9 +1,11 @@
 //! The recipe over the shipped modules and over scripted model servers.
 
 mod adversary;
+mod dialogues;
 mod doubtful;
 mod fuzz;
 mod injection;
+mod japanese;
 mod llama;
 pub(crate) mod local;
 mod matrix;
@@ -15,3 +17,4 @@ mod several;
 mod strategies;
 mod tools;
 mod ways;
+mod wording;
