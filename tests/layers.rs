@@ -33,7 +33,7 @@ const LAYERS: [(&str, u8); 22] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 25] = [
+const OWNERS: [(&str, &[&str]); 28] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
@@ -41,6 +41,9 @@ const OWNERS: [(&str, &[&str]); 25] = [
     ("rmcp::", &["mcp/"]),
     ("prometheus_client::", &["http/metrics.rs"]),
     ("reqwest::", &["llm/openai.rs", "embed/remote.rs"]),
+    ("rusqlite::", &["conversation/store/sqlite.rs"]),
+    ("sqlx::", &["conversation/store/"]),
+    ("chacha20poly1305::", &["conversation/store/cipher.rs"]),
     ("tantivy::", &["retrieve/"]),
     ("hnsw_rs::", &["retrieve/"]),
     ("fastembed::", &["embed/fast.rs"]),

@@ -1,10 +1,12 @@
 //! All integration tests, in one binary: it links once.
 
 mod cli;
+mod conversation;
 mod http;
 mod import;
 mod layers;
 mod mcp;
 mod opendu;
+mod sessions;
 mod support;
 mod understand;

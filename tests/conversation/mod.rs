@@ -1,0 +1,3 @@
+//! Conversations from the first word to the call.
+
+mod random;
