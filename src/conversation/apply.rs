@@ -188,11 +188,10 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
 /// shared, or that a recognizer of the module's own finds under the same name.
 fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried], turn: u32) -> Vec<Filled> {
     let function = module.function(id);
-    let is_empty = |slot: &Slot| !form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == slot.path);
+    let is_empty = |slot: &Slot| !form.has(&slot.path);
     let open = function.slot_ids().filter(|slot| {
         let slot = function.slot(*slot);
-        let settings = module.settings.functions.get(&function.name);
-        let own = settings.and_then(|settings| settings.slots.get(&slot.path.to_string()));
+        let own = module.settings.slot(&function.name, &slot.path.to_string());
         let is_shared = own.is_some_and(|slot| slot.shared.is_some());
         (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
     });
@@ -206,14 +205,13 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried
 
 fn holds_the_same(module: &Module, (id, slot): (FunctionId, SlotId), carried: &Carried) -> bool {
     let Some(other) = module.function_named(&carried.function).filter(|other| *other != id) else { return false };
-    let settings =
-        |of: FunctionId, path: &str| module.settings.functions.get(&module.function(of).name)?.slots.get(path);
     let slot = module.function(id).slot(slot);
     let Some(from) = module.function(other).slots.iter().find(|slot| slot.path.to_string() == carried.slot) else {
         return false;
     };
-    let shared =
-        |of: FunctionId, slot: &Slot| settings(of, &slot.path.to_string()).and_then(|slot| slot.shared.clone());
+    let shared = |of: FunctionId, slot: &Slot| {
+        module.settings.slot(&module.function(of).name, &slot.path.to_string()).and_then(|slot| slot.shared.clone())
+    };
     if let (Some(one), Some(same)) = (shared(id, slot), shared(other, from)) {
         return one == same;
     }

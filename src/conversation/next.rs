@@ -7,7 +7,7 @@ use super::{
 use crate::{
     call::{Call, Completed, Known, Validator, Violation, ViolationKind},
     module::{
-        Function, FunctionId, Module, Slot, SlotPath,
+        Function, FunctionId, Module, Slot, SlotId, SlotPath,
         settings::{Ask, FunctionSettings},
     },
 };
@@ -151,7 +151,7 @@ fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, n
 /// What is asked for where something is missing: of a whole list or object, the slot in it that names it.
 fn place_to_ask(function: &Function, pointer: &str) -> String {
     let path = SlotPath::of_pointer(pointer);
-    let is_slot = function.slots.iter().any(|slot| slot.path == path);
+    let is_slot = function.slot_at(&path).is_some();
     let mut below =
         function.slots.iter().filter(|slot| slot.path.0.len() > path.0.len() && slot.path.0.starts_with(&path.0));
     let first = below.clone().find(|slot| slot.required).or_else(|| below.next());
@@ -171,7 +171,7 @@ fn optional(form: &Form, function: &Function, settings: &FunctionSettings) -> Ve
         settings.slots.get(&path).is_some_and(|slot| slot.ask)
             && !slot.path.is_repeated()
             && !form.skipped.contains(&path)
-            && !form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == slot.path)
+            && !form.has(&slot.path)
     };
     function.slots.iter().filter(is_open).map(|slot| slot.path.pointer()).collect()
 }
@@ -180,7 +180,7 @@ fn optional(form: &Form, function: &Function, settings: &FunctionSettings) -> Ve
 fn in_order(function: &Function, settings: &FunctionSettings, mut wanted: Vec<String>) -> Vec<String> {
     wanted.sort_by_cached_key(|pointer| {
         let path = SlotPath::of_pointer(pointer);
-        let place = function.slots.iter().position(|slot| slot.path == path).unwrap_or(function.slots.len());
+        let place = function.slot_at(&path).map_or(function.slots.len(), SlotId::index);
         let priority = settings.slots.get(&path.to_string()).map_or(0, |slot| slot.priority);
         let items: Vec<usize> = pointer.split('/').filter_map(|step| step.parse().ok()).collect();
         (std::cmp::Reverse(priority), items, place)

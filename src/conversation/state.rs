@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     call::{Grounded, Origin, ViolationKind},
-    module::{FunctionId, Module, ModuleName},
+    module::{FunctionId, Module, ModuleName, SlotPath},
     text::Span,
 };
 
@@ -299,7 +299,7 @@ impl State {
             let carried = form.slots.iter().filter(|filled| matches!(filled.from, Source::Said | Source::Carried));
             let carried = carried.map(|filled| Carried {
                 function: form.function.clone(),
-                slot: crate::module::SlotPath::of_pointer(&filled.pointer).to_string(),
+                slot: SlotPath::of_pointer(&filled.pointer).to_string(),
                 filled: filled.clone(),
             });
             self.carried.extend(carried);
@@ -313,6 +313,16 @@ impl Form {
     #[must_use]
     pub fn new(function: &str, opened: u32) -> Self {
         Self { function: function.to_owned(), opened, ..Self::default() }
+    }
+
+    /// The values of a slot: one at most, but for one in a list.
+    pub fn of_slot(&self, path: &SlotPath) -> impl Iterator<Item = &Filled> {
+        self.slots.iter().filter(move |filled| SlotPath::of_pointer(&filled.pointer) == *path)
+    }
+
+    #[must_use]
+    pub fn has(&self, path: &SlotPath) -> bool {
+        self.of_slot(path).next().is_some()
     }
 
     #[must_use]
@@ -359,7 +369,7 @@ impl Filled {
             (Source::Generated, ..) => Origin::Generated,
         };
         Grounded {
-            path: crate::module::SlotPath::of_pointer(&self.pointer),
+            path: SlotPath::of_pointer(&self.pointer),
             pointer: self.pointer.clone(),
             value: self.value.clone(),
             origin,

@@ -205,6 +205,12 @@ impl Function {
         (0..self.slots.len()).map(SlotId::from_index)
     }
 
+    /// The slot at exactly this path.
+    #[must_use]
+    pub fn slot_at(&self, path: &SlotPath) -> Option<SlotId> {
+        self.slots.iter().position(|slot| slot.path == *path).map(SlotId::from_index)
+    }
+
     /// The slot that an author or client means by `label`: its path, else its last key, else either without case and separators.
     #[must_use]
     pub fn slot_labelled(&self, label: &str) -> Option<SlotId> {

@@ -28,6 +28,14 @@ pub struct Settings {
     pub functions: BTreeMap<String, FunctionSettings>,
 }
 
+impl Settings {
+    /// What is set for a slot, by its function's name and its path, once names are looked up.
+    #[must_use]
+    pub fn slot(&self, function: &str, path: &str) -> Option<&SlotSettings> {
+        self.functions.get(function)?.slots.get(path)
+    }
+}
+
 /// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -441,7 +441,8 @@ pub(super) fn is_named_before(
     !name.is_empty() && (before.ends_with(&name) || !own.is_empty() && before.ends_with(&own))
 }
 
-fn words_of(text: &str) -> Vec<String> {
+/// The words of a text or of a name, folded.
+pub(super) fn words_of(text: &str) -> Vec<String> {
     let text = Utterance::new(&fold(text).replace(['_', '-'], " "));
     text.words().iter().map(|word| text.slice(*word).to_owned()).collect()
 }

@@ -13,8 +13,7 @@ pub fn open_frames(snapshot: &Snapshot, state: &State) -> Vec<Frame> {
 /// True if the values of this slot are not to be shown, nor to be kept in texts. `path` is the slot's.
 #[must_use]
 pub fn is_sensitive(module: &Module, function: &str, path: &str) -> bool {
-    let slot = module.settings.functions.get(function).and_then(|settings| settings.slots.get(path));
-    slot.is_some_and(|slot| slot.sensitive)
+    module.settings.slot(function, path).is_some_and(|slot| slot.sensitive)
 }
 
 /// What is known, missing and invalid of each open function, in a few lines that a prompt can embed; in this BCP 47 language,

@@ -165,9 +165,7 @@ impl Said {
 
 /// What a frame of this turn says. Of a value that was said in an earlier turn the form knows better, if it has one.
 pub(super) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
-    let is_known = |path: &SlotPath| {
-        form.is_some_and(|form| form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == *path))
-    };
+    let is_known = |path: &SlotPath| form.is_some_and(|form| form.has(path));
     let is_new = |origin: &Origin, path: &SlotPath| match origin {
         Origin::Utterance { .. } => true,
         Origin::Earlier { .. } | Origin::Choice | Origin::Generated => !is_known(path),

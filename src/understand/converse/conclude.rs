@@ -12,6 +12,7 @@ use crate::{
     understand::{
         Frame, Outcome, Question, Turn, TurnRequest, Understander,
         question::{self, Voice},
+        view,
     },
 };
 
@@ -342,8 +343,5 @@ fn redacted(module: &Module, state: &State, utterance: &str) -> String {
 }
 
 fn is_sensitive(module: &Module, function: &str, pointer: &str) -> bool {
-    let settings = module.settings.functions.get(function);
-    settings.is_some_and(|settings| {
-        settings.slots.iter().any(|(path, slot)| slot.sensitive && *path == SlotPath::of_pointer(pointer).to_string())
-    })
+    view::is_sensitive(module, function, &SlotPath::of_pointer(pointer).to_string())
 }

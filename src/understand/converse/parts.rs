@@ -34,7 +34,7 @@ impl Context<'_> {
     pub(super) fn asked_slots(&self) -> Vec<SlotId> {
         let slot = |asked: &String| {
             let path = SlotPath::of_pointer(asked);
-            self.function.slot_ids().find(|id| self.function.slot(*id).path == path)
+            self.function.slot_at(&path)
         };
         self.asked.iter().filter_map(slot).collect()
     }
@@ -60,10 +60,6 @@ impl Context<'_> {
 
     /// The slot of any words that exemplars show right behind this one.
     fn beside(&self, slot: SlotId) -> Option<SlotId> {
-        let is_free = |slot: SlotId| {
-            let slot = self.function.slot(slot);
-            slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
-        };
         let pairs = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
         let mut next = pairs.filter_map(|pieces| match pieces {
             [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }]
@@ -73,7 +69,7 @@ impl Context<'_> {
             }
             _ => None,
         });
-        next.find(|other| is_free(slot) && is_free(*other))
+        next.find(|other| takes_words(self.function.slot(slot)) && takes_words(self.function.slot(*other)))
     }
 
     /// "Jane Austin" to "what is your first name?": where exemplars show two slots side by side, two words fill both.
@@ -108,11 +104,11 @@ impl Context<'_> {
             let inside =
                 |mention: &&Mention| span.contains(mention.span) && own.recognizers.contains(&mention.recognizer);
             let mention = situation.mentions.iter().find(inside);
-            let is_free = own.recognizers.is_empty() && own.kind == SlotKind::String && own.choices.is_empty();
+
             let text = situation.utterance.slice(*span);
             let value = match mention {
                 Some(mention) => mention.value.clone(),
-                None if is_free => text.into(),
+                None if takes_words(own) => text.into(),
                 None => return None,
             };
             Some(Filled {
@@ -134,7 +130,7 @@ impl Context<'_> {
     pub(super) fn between(&self, situation: &Situation<'_>, found: &[Filled]) -> Vec<Filled> {
         let slot_of = |value: &Filled| {
             let path = SlotPath::of_pointer(&value.pointer);
-            self.function.slot_ids().find(|id| self.function.slot(*id).path == path)
+            self.function.slot_at(&path)
         };
         let mut known: Vec<(Span, SlotId)> =
             found.iter().filter_map(|value| Some((value.span?, slot_of(value)?))).collect();
@@ -164,10 +160,6 @@ impl Context<'_> {
 
     /// The slot of any words that an exemplar has between two others, with nothing else there.
     fn shown_between(&self, first: SlotId, last: SlotId) -> Option<SlotId> {
-        let is_free = |slot: &SlotId| {
-            let slot = self.function.slot(*slot);
-            slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
-        };
         self.function
             .exemplars
             .iter()
@@ -184,7 +176,7 @@ impl Context<'_> {
                     _ => None,
                 })
             })
-            .filter(is_free)
+            .filter(|slot| takes_words(self.function.slot(*slot)))
     }
 
     /// What recognizers found that only one slot of the function takes, and that nothing else was made of.
@@ -253,7 +245,7 @@ impl Context<'_> {
     /// "Sorry, 150-0002": it is of the kind that was asked for, and nothing of that is known yet.
     pub(super) fn fits_asked(&self, own: &Situation<'_>, part: Span) -> bool {
         let Some(asked) = self.asked_slot().map(|slot| self.function.slot(slot)) else { return false };
-        let is_filled = self.form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == asked.path);
+        let is_filled = self.form.has(&asked.path);
         let mut mentions = own.mentions.iter().filter(|mention| part.contains(mention.span));
         !is_filled
             && mentions.any(|mention| asked.recognizers.contains(&mention.recognizer) && is_distinct(own, mention))
@@ -267,7 +259,7 @@ impl Context<'_> {
         }
         let turn_of = |slot: SlotId| {
             let path = &self.function.slot(slot).path;
-            let filled = self.form.slots.iter().filter(|filled| SlotPath::of_pointer(&filled.pointer) == *path);
+            let filled = self.form.of_slot(path);
             filled.map(|filled| filled.turn).max()
         };
         let mentions: Vec<&Mention> = own.mentions.iter().filter(|mention| part.contains(mention.span)).collect();
@@ -298,7 +290,7 @@ impl Context<'_> {
         };
         let nearest = self.form.slots.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
         let path = SlotPath::of_pointer(&nearest.pointer);
-        let slot = self.function.slot_ids().find(|slot| self.function.slot(*slot).path == path)?;
+        let slot = self.function.slot_at(&path)?;
         (mentions.is_empty() && alike(nearest) >= ALIKE).then_some(slot)
     }
 
@@ -308,7 +300,7 @@ impl Context<'_> {
         named.slot(self.function).or_else(|| {
             let pointer = named.values(self.form).into_iter().next()?;
             let path = SlotPath::of_pointer(&pointer);
-            self.function.slot_ids().find(|id| self.function.slot(*id).path == path)
+            self.function.slot_at(&path)
         })
     }
 
@@ -333,7 +325,7 @@ impl Context<'_> {
         }
         let Some(slot) = named.slot(self.function) else { return Vec::new() };
         let path = &self.function.slot(slot).path;
-        let places = self.form.slots.iter().filter(|filled| SlotPath::of_pointer(&filled.pointer) == *path);
+        let places = self.form.of_slot(path);
         places.map(|filled| Removal::Place(filled.pointer.clone())).collect()
     }
 
@@ -356,6 +348,11 @@ impl Context<'_> {
             confidence: ANSWERED,
         })
     }
+}
+
+/// True of a slot that any words may fill.
+fn takes_words(slot: &Slot) -> bool {
+    slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
 }
 
 /// Without the space around it, and without a full stop.

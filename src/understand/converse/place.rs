@@ -7,6 +7,7 @@ use crate::{
     module::{Function, SlotId},
     recognize::Mention,
     text::{Span, Utterance, fold},
+    understand::expected::words_of,
 };
 
 /// The words under which a form is looked through, and what recognizers found in them.
@@ -97,11 +98,6 @@ pub(super) fn item_of(pointer: &str) -> Option<String> {
         at += 1;
     }
     None
-}
-
-fn words_of(text: &str) -> Vec<String> {
-    let text = Utterance::new(&fold(text).replace(['_', '-'], " "));
-    text.words().iter().map(|word| text.slice(*word).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -218,10 +218,7 @@ impl Context<'_> {
 
     /// True if every value is one that a recognizer knows, in a place that has another one.
     fn replaces(&self, found: &Said) -> bool {
-        let is_filled = |value: &Filled| {
-            let path = SlotPath::of_pointer(&value.pointer);
-            self.form.slots.iter().any(|filled| SlotPath::of_pointer(&filled.pointer) == path)
-        };
+        let is_filled = |value: &Filled| self.form.has(&SlotPath::of_pointer(&value.pointer));
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
     }
 
@@ -282,7 +279,7 @@ impl Context<'_> {
         let named = |span: Span| {
             let slot = Named { utterance: free.utterance, mentions: free.mentions, span }.slot(self.function)?;
             let path = &self.function.slot(slot).path;
-            self.form.slots.iter().find(|filled| SlotPath::of_pointer(&filled.pointer) == *path)
+            self.form.of_slot(path).next()
         };
         let changed = self.moves().find_map(|one| match one.kind {
             Kind::Change { what, to: None } => named(what),

@@ -322,7 +322,7 @@ impl<'a> Voice<'a> {
     }
 
     fn slot_settings(&self, function: &Function, path: &SlotPath) -> Option<&'a SlotSettings> {
-        self.settings(function)?.slots.get(&path.to_string())
+        self.module.settings.slot(&function.name, &path.to_string())
     }
 }
 
