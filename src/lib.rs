@@ -1,11 +1,13 @@
 //! Uptake turns what a person says into a validated, OpenAI-compatible function call.
 
-pub mod align;
 pub mod answer;
+pub mod assist;
 pub mod call;
 pub mod cli;
 pub mod config;
 pub mod conversation;
+pub mod decide;
+pub mod dialogue;
 pub mod embed;
 pub mod eval;
 pub mod export;

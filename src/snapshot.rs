@@ -14,8 +14,8 @@ use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    align::Aligner,
     call::Validator,
+    decide::align::Aligner,
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},

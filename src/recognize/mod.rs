@@ -23,6 +23,7 @@ use crate::{
     text::{Span, Utterance},
 };
 
+pub mod acts;
 mod boolean;
 mod contact;
 mod date;
@@ -34,8 +35,10 @@ mod money;
 mod negation;
 mod number;
 mod pattern;
+pub mod reply;
 mod scan;
 mod time;
+pub(crate) mod tokens;
 
 pub use negation::{Negation, NegationKind};
 

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Evidence, Proposal, Sighting, Validator, Verdict},
+    decide::arguments::{self as assemble, Said},
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
-    understand::assemble::{self, Said},
 };
 
 mod values;

@@ -11,58 +11,51 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-mod around;
-pub(crate) mod assemble;
-mod belief;
-mod budget;
-mod clauses;
-mod converse;
-mod dialogue;
-mod expected;
-mod guard;
-pub mod moves;
-mod neutral;
+pub(crate) mod ledger;
 pub mod outcome;
-mod overloads;
-mod prompt;
-mod question;
-mod reading;
 mod replay;
 pub mod request;
-mod ruled_out;
-mod schema;
-mod segment;
-mod strategy;
-mod template;
-mod tokens;
-mod view;
-pub mod yes_no;
+pub(crate) mod view;
 
-pub use budget::BudgetOverrides;
-pub use converse::Conversed;
-pub use dialogue::Said;
-pub use expected::{Asked, Expected, Hint};
+pub use crate::{
+    assist::history::Said,
+    decide::expected::{Asked, Expected, Hint},
+    dialogue::converse::Conversed,
+};
+pub use ledger::BudgetOverrides;
 pub use outcome::{About, Attempt, DecidedBy, Frame, Outcome, Question, Segment, Timings, Trace, Turn};
 pub use replay::{Replays, catch_up};
 pub use view::{is_sensitive, open_frames, summary};
 
 use crate::{
+    assist::{
+        exchange::{Exchange, Spent},
+        guard,
+        history::Heard,
+        situation::{Brief, Decision, Situation},
+        staged::Staged,
+        structured::Structured,
+        tools::Tools,
+        yes_no::Replied,
+    },
+    decide::{
+        calibration as belief,
+        clauses::{self, Clause},
+        local::Local,
+        segments::{self as segment, Part},
+    },
     embed::{EmbedError, Purpose, SharedEmbedder},
     llm::{self, Capabilities, LlmError, Server, Support},
     module::{
         FunctionId,
         settings::{Ask, Detect, Fill, StrategyName},
     },
-    recognize::Context,
+    recognize::{Context, reply as yes_no},
     retrieve::{Query, values},
     snapshot::Snapshot,
     text::{self, Span, Utterance},
 };
-use budget::Budget;
-use clauses::Clause;
-use dialogue::Heard;
-use segment::Part;
-use strategy::{Brief, Decision, Exchange, Local, Replied, Situation, Spent, Staged, Structured, Tools};
+use ledger::Budget;
 
 /// How the server understands where a module does not say otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -185,7 +178,7 @@ pub enum TurnError {
 
 impl TurnError {
     /// Why no model server was of help, without a word of its own; `None` if something else is wrong.
-    fn why_not(&self) -> Option<String> {
+    pub(crate) fn why_not(&self) -> Option<String> {
         match self {
             Self::Llm(error) => Some(format!("the model server failed ({})", error.kind())),
             Self::OverBudget { .. } => Some(self.to_string()),
@@ -206,7 +199,7 @@ pub struct Answered {
 
 impl Answered {
     /// Read without a model server.
-    const fn local(reply: yes_no::Reply) -> Self {
+    pub(crate) const fn local(reply: yes_no::Reply) -> Self {
         let usage = llm::Usage { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
         Self { reply, is_local: true, attempts: Vec::new(), usage }
     }
@@ -218,10 +211,10 @@ const WITNESSED: f32 = 0.75;
 /// Holds what turns share; cheap to clone.
 #[derive(Clone)]
 pub struct Understander {
-    options: Arc<UnderstandOptions>,
+    pub(crate) options: Arc<UnderstandOptions>,
     embedder: SharedEmbedder,
     /// The preferred one first.
-    servers: Arc<[Server]>,
+    pub(crate) servers: Arc<[Server]>,
 }
 
 impl Understander {
@@ -251,7 +244,7 @@ impl Understander {
     }
 
     /// Recognizes, embeds and retrieves: everything that is known before anything is decided.
-    async fn perceive(
+    pub(crate) async fn perceive(
         &self,
         snapshot: &Snapshot,
         request: &TurnRequest,
@@ -282,7 +275,7 @@ impl Understander {
     }
 
     /// An utterance of which nothing is known yet.
-    fn listen(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Perceived, TurnError> {
+    pub(crate) fn listen(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Perceived, TurnError> {
         let started = Instant::now();
         Ok(Perceived {
             started,
@@ -295,7 +288,7 @@ impl Understander {
     }
 
     /// Who decides: as the request, else the module, else the server says.
-    fn strategy(&self, snapshot: &Snapshot, request: &TurnRequest) -> StrategyName {
+    pub(crate) fn strategy(&self, snapshot: &Snapshot, request: &TurnRequest) -> StrategyName {
         request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy)
     }
 
@@ -414,7 +407,7 @@ impl Understander {
 
     /// Asks the servers in turn until one answers, by the strategy that was named or else by the one that it does best.
     /// With the error comes what was spent.
-    async fn ask(
+    pub(crate) async fn ask(
         &self,
         named: Option<StrategyName>,
         situation: &Situation<'_>,
@@ -456,7 +449,7 @@ impl Understander {
         Err((failed, spent))
     }
 
-    fn read(&self, said: &str) -> Result<Utterance, TurnError> {
+    pub(crate) fn read(&self, said: &str) -> Result<Utterance, TurnError> {
         // Counted on what came, so that spans stay those of the client's own string.
         let length = said.chars().count();
         if length > self.options.max_utterance {
@@ -470,7 +463,7 @@ impl Understander {
         Ok(Utterance::new(&text))
     }
 
-    fn now(&self, snapshot: &Snapshot, request: &TurnRequest) -> jiff::Zoned {
+    pub(crate) fn now(&self, snapshot: &Snapshot, request: &TurnRequest) -> jiff::Zoned {
         request.now.clone().unwrap_or_else(|| {
             let zone = snapshot.module.settings.time_zone.as_deref().unwrap_or(&self.options.time_zone);
             let now = jiff::Timestamp::now();
@@ -535,7 +528,7 @@ impl Understander {
         Ok(parts)
     }
 
-    fn situation<'a>(
+    pub(crate) fn situation<'a>(
         &'a self,
         snapshot: &'a Snapshot,
         request: &'a TurnRequest,
@@ -580,14 +573,14 @@ impl Understander {
 }
 
 /// What is known of an utterance before anything is decided.
-struct Perceived {
-    started: Instant,
-    utterance: Utterance,
-    now: jiff::Zoned,
+pub(crate) struct Perceived {
+    pub(crate) started: Instant,
+    pub(crate) utterance: Utterance,
+    pub(crate) now: jiff::Zoned,
     /// The module's and the client's.
-    instructions: Option<String>,
-    budget: Budget,
-    trace: Trace,
+    pub(crate) instructions: Option<String>,
+    pub(crate) budget: Budget,
+    pub(crate) trace: Trace,
 }
 
 impl Perceived {
@@ -658,6 +651,6 @@ impl Trace {
     }
 }
 
-fn milliseconds(since: Instant) -> f64 {
+pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1_000.0
 }

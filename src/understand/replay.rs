@@ -12,15 +12,13 @@ use std::{
 
 use lru::LruCache;
 
-use super::{
-    Conversed, Demand, TurnError, TurnRequest, Understander,
-    dialogue::{Said, shortened},
-};
 use crate::{
+    assist::history::{Said, shortened},
     conversation::{End, Expects, State, Who},
     module::settings::StrategyName,
     snapshot::Snapshot,
     text::is_blank,
+    understand::{Conversed, Demand, TurnError, TurnRequest, Understander},
 };
 
 /// Messages before the utterance that count, at most, and the steps in which older ones go: were it one by one, each request
@@ -238,8 +236,7 @@ fn extended(key: &Key, said: &Said) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{conversation::Form, module::ModuleName};
+    use crate::{conversation::Form, module::ModuleName, understand::replay::*};
 
     fn asked(question: &str) -> State {
         let mut state = State::new(&ModuleName::new("weather").unwrap());

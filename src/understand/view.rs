@@ -1,13 +1,18 @@
 //! What is known of a conversation, to be shown: as frames, and in words.
 
-use super::{Frame, converse, question::Voice};
-use crate::{conversation::State, module::Module, snapshot::Snapshot};
+use crate::{
+    conversation::State,
+    dialogue::{conclude, question::Voice},
+    module::Module,
+    snapshot::Snapshot,
+    understand::Frame,
+};
 
 /// The open forms as they are: the one that is being filled first, then what waits.
 #[must_use]
 pub fn open_frames(snapshot: &Snapshot, state: &State) -> Vec<Frame> {
     // No utterance is at hand that spans could point into.
-    state.forms.iter().rev().filter_map(|form| converse::frame(snapshot, form, u32::MAX)).collect()
+    state.forms.iter().rev().filter_map(|form| conclude::frame(snapshot, form, u32::MAX)).collect()
 }
 
 /// True if the values of this slot are not to be shown, nor to be kept in texts. `path` is the slot's.

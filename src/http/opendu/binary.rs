@@ -7,10 +7,7 @@ use super::{
     super::{ApiError, AppState, error::long_utterance},
     limits,
 };
-use crate::{
-    module::ModuleName,
-    understand::{BudgetOverrides, yes_no},
-};
+use crate::{module::ModuleName, recognize::reply as yes_no, understand::BudgetOverrides};
 
 /// The mode of these requests.
 #[derive(Debug, Default, Deserialize, ToSchema)]

@@ -1,0 +1,223 @@
+//! What a model says, held against the schema and against what the person said.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    assist::{control_tokens as neutral, exchange::Read, situation::Situation},
+    call::{Call, Grounded, Origin, Proposal, Verdict, Violation, ViolationKind},
+    decide::calibration as belief,
+    dialogue::question,
+    module::{Function, FunctionId},
+    text::{Span, fold},
+    understand::Frame,
+};
+
+/// One call, judged.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub frame: Frame,
+    /// `None` unless it is valid and complete.
+    pub call: Option<Call>,
+    /// What keeps it from being a call.
+    pub violations: Vec<Violation>,
+}
+
+/// A call in the model's words, as far as they could be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spoken {
+    pub function: FunctionId,
+    pub arguments: Map<String, Value>,
+    /// Names of the repairs that it took.
+    pub repairs: Vec<&'static str>,
+}
+
+/// Judges each; the same call twice is one, and there are no more than may be meant. No calls at all say that no function
+/// fits.
+pub(crate) fn all(situation: &Situation<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
+    let mut different: Vec<Spoken> = Vec::with_capacity(calls.len());
+    let mut repairs = Vec::new();
+    for call in calls {
+        repairs.extend(call.repairs.iter().copied());
+        if !different.iter().any(|other| other.function == call.function && other.arguments == call.arguments) {
+            different.push(call);
+        }
+    }
+    let (mut judged, mut told) = (Vec::new(), Vec::new());
+    for call in different {
+        let (one, dropped) = one(situation, call);
+        told.extend(dropped.into_iter().chain(one.violations.iter().cloned()));
+        judged.push(one);
+    }
+    let judged = kept(situation, judged);
+    let mut complaints: Vec<Violation> = judged.iter().flat_map(|one| one.violations.iter().cloned()).collect();
+    // What the person did not say, the model cannot know: that is for a question, not for a retry.
+    if complaints.iter().all(|violation| violation.kind == ViolationKind::Missing) {
+        complaints.clear();
+    }
+    Read { answer: Some(judged), complaints, told, repairs }
+}
+
+/// Of calls that cannot all be meant, those that the person's words speak for best.
+///
+/// Models that may call several functions also repeat themselves, with a guess first and its correction behind it; and
+/// they call what nobody asked for.
+fn kept(situation: &Situation<'_>, judged: Vec<Judged>) -> Vec<Judged> {
+    let is_best = |function: FunctionId| {
+        let mut best = situation.parts().iter().filter_map(|part| part.candidates.first());
+        best.any(|best| best.function == function)
+    };
+    let is_asked_for = |one: &Judged| is_best(one.frame.function) || said(&one.frame.slots).next().is_some();
+    let rank = |one: &Judged| {
+        let function = one.frame.function;
+        (one.call.is_some(), is_asked_for(one), is_best(function), said(&one.frame.slots).count())
+    };
+    let mut ranked: Vec<(usize, Judged)> = judged.into_iter().enumerate().collect();
+    ranked.sort_by_key(|(_, one)| Reverse(rank(one)));
+    let mut kept: Vec<(usize, Judged)> = Vec::with_capacity(ranked.len());
+    for (place, one) in ranked {
+        let is_again = |other: &Judged| other.frame.function == one.frame.function && !differ(&other.frame, &one.frame);
+        let is_noise = one.call.is_none() && !is_asked_for(&one) && !kept.is_empty();
+        if kept.len() < situation.most_calls() && !is_noise && !kept.iter().any(|(_, other)| is_again(other)) {
+            kept.push((place, one));
+        }
+    }
+    kept.sort_by_key(|(place, _)| *place);
+    kept.into_iter().map(|(_, one)| one).collect()
+}
+
+/// True if they were told different things in one place, each in words of its own.
+fn differ(one: &Frame, other: &Frame) -> bool {
+    said(&one.slots).any(|(slot, at)| {
+        said(&other.slots)
+            .any(|(rival, there)| slot.path == rival.path && slot.value != rival.value && !at.overlaps(there))
+    })
+}
+
+/// The values that the utterance says, and where.
+fn said(slots: &[Grounded]) -> impl Iterator<Item = (&Grounded, Span)> {
+    slots.iter().filter_map(|slot| match &slot.origin {
+        Origin::Utterance { span, .. } => Some((slot, *span)),
+        _ => None,
+    })
+}
+
+/// In the order in which the utterance asks for them; what is alone after all is asked for by all of it.
+pub(crate) fn in_order(situation: &Situation<'_>, mut judged: Vec<Judged>) -> Vec<Judged> {
+    if let ([one], [_]) = (judged.as_mut_slice(), situation.segments) {
+        one.frame.segment = Span::new(0, situation.utterance.len());
+    }
+    judged.sort_by_key(|one| one.frame.segment.start);
+    judged
+}
+
+/// More complete calls first, then more values.
+pub(crate) fn worth(judged: &[Judged]) -> (usize, usize) {
+    let calls = judged.iter().filter(|one| one.call.is_some()).count();
+    (calls, judged.iter().map(|one| one.frame.slots.len()).sum())
+}
+
+/// The call, and what was taken out of it because the person did not say it.
+fn one(situation: &Situation<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
+    let Spoken { function: id, arguments, .. } = spoken;
+    let function = situation.snapshot.module.function(id);
+    let validator = &situation.snapshot.validator;
+    let sightings = situation.sightings();
+    let ruled_out = situation.ruled_out(id);
+    let evidence = situation.evidence(&sightings, &ruled_out);
+    let frame = |slots: Vec<Grounded>, mut excluded, missing, invalid| {
+        situation.add_excluded(id, &slots, &mut excluded);
+        Frame {
+            function: id,
+            confidence: belief::confirmed(situation.retrieved(id)),
+            segment: segment(situation, id, &slots),
+            slots,
+            excluded,
+            missing,
+            invalid: as_said(situation, invalid),
+        }
+    };
+    let mut arguments = in_schema_order(function, arguments);
+    neutral::restore(situation.utterance.text(), &mut arguments);
+    let (arguments, violations, excluded) =
+        match validator.validate(function, Proposal { function: id, arguments }, &evidence) {
+            Verdict::Valid { call, grounded, dropped, excluded, .. } => {
+                let frame = frame(grounded, excluded, Vec::new(), Vec::new());
+                return (Judged { frame, call: Some(call), violations: Vec::new() }, dropped);
+            }
+            Verdict::Invalid { arguments, violations, excluded, .. } => (arguments, violations, excluded),
+        };
+    // What was invented, ruled out, or is no argument at all, is dropped at once: no retry makes the person have said it.
+    let (dropped, wrong): (Vec<Violation>, Vec<Violation>) =
+        violations.into_iter().filter(|violation| violation.kind != ViolationKind::Missing).partition(|violation| {
+            matches!(violation.kind, ViolationKind::Ungrounded | ViolationKind::Negated | ViolationKind::Unknown)
+        });
+    // What is left of it is judged again: it may be a call by itself, or lack what was dropped.
+    let judged = match validator.validate(function, Proposal { function: id, arguments }, &evidence) {
+        Verdict::Valid { call, grounded, .. } => {
+            let call = wrong.is_empty().then_some(call);
+            Judged { frame: frame(grounded, excluded, Vec::new(), wrong.clone()), call, violations: wrong }
+        }
+        Verdict::Invalid { grounded, mut violations, .. } => {
+            // What was taken out for being wrong is not missing too.
+            violations.retain(|violation| !wrong.iter().any(|other| other.path == violation.path));
+            // A default that was ruled out has come back: for the person to say, and no fault of the model's.
+            for violation in violations.iter_mut().filter(|violation| violation.kind == ViolationKind::Negated) {
+                violation.kind = ViolationKind::Missing;
+            }
+            let is_missing = |violation: &&Violation| violation.kind == ViolationKind::Missing;
+            let missing = question::missing(function, violations.iter().filter(is_missing));
+            let frame = frame(grounded, excluded, missing, wrong.clone());
+            let violations = wrong.into_iter().chain(violations).collect();
+            Judged { frame, call: None, violations }
+        }
+    };
+    (judged, dropped)
+}
+
+/// Violations as a person may read them: what a model wrote, and the person did not say, is not for them; it might be
+/// anything, even what the model was told.
+fn as_said(situation: &Situation<'_>, mut violations: Vec<Violation>) -> Vec<Violation> {
+    for violation in &mut violations {
+        let is_said = match &violation.found {
+            Some(Value::String(found)) => situation.utterance.folded().contains(&fold(found.trim_end_matches('…'))),
+            Some(Value::Array(_) | Value::Object(_)) => false,
+            Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => true,
+        };
+        if !is_said {
+            violation.found = None;
+        }
+    }
+    violations
+}
+
+/// The part of the utterance that asks for the function: the one in which its values were said, else the one that is
+/// nearest to it.
+fn segment(situation: &Situation<'_>, function: FunctionId, slots: &[Grounded]) -> Span {
+    let whole = Span::new(0, situation.utterance.len());
+    let parts @ [_, _, ..] = situation.parts() else { return whole };
+    let score = |index: usize| {
+        let found = parts[index].candidates.iter().find(|candidate| candidate.function == function);
+        found.map_or(0.0, |candidate| candidate.score)
+    };
+    (0..parts.len())
+        .max_by(|a, b| {
+            let values = |index: &usize| said(slots).filter(|(_, at)| parts[*index].span.overlaps(*at)).count();
+            values(a).cmp(&values(b)).then(score(*a).total_cmp(&score(*b))).then(b.cmp(a))
+        })
+        .map_or(whole, |index| parts[index].span)
+}
+
+/// The members in the order of the schema, whatever the order in which a model wrote them.
+fn in_schema_order(function: &Function, mut arguments: Map<String, Value>) -> Map<String, Value> {
+    let Some(properties) = function.parameters.get("properties").and_then(Value::as_object) else { return arguments };
+    let mut ordered = Map::new();
+    for key in properties.keys() {
+        if let Some((key, value)) = arguments.shift_remove_entry(key) {
+            ordered.insert(key, value);
+        }
+    }
+    ordered.extend(arguments);
+    ordered
+}

@@ -1,0 +1,158 @@
+//! The labels that a slot can only mean, where that is sure.
+//!
+//! A slot of open text whose values are a list's labels need not be spelt by the model: it may choose from those labels
+//! that were said. That is a help only where nothing else can be meant, since a choice among wrong labels is a wrong
+//! call. So a slot is narrowed only if
+//!
+//! - the list alone finds its values, all labels are texts, and the model may not write them itself (`grounding = "free"`);
+//! - no other slot of the function takes values of the same list: "from here to Paris" says nothing of where "here" is;
+//! - every mention of the list is exact, none is ruled out ("not Paris"), and none shares its words with a mention for
+//!   another slot ("May");
+//! - no word is left over that could be a value which the list does not know: every word of the utterance is part of a
+//!   mention, or stands in an exemplar of one of the candidates.
+//!
+//! Null stays possible: what was said may belong to no slot at all.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use crate::{
+    assist::situation::Situation,
+    module::{
+        Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotKind, SlotPath, Step,
+        settings::Grounding,
+    },
+    recognize::Mention,
+    text::fold,
+};
+
+/// Score of a mention that is its label or one of its expressions, give or take a hyphen.
+const EXACT: f32 = 0.95;
+/// A mention scored lower explains no word.
+const GUESS: f32 = 0.5;
+
+/// The labels in play for each slot that can mean nothing else.
+pub(crate) fn in_play(situation: &Situation<'_>, id: FunctionId) -> BTreeMap<SlotPath, Vec<String>> {
+    let module = &situation.snapshot.module;
+    let function = module.function(id);
+    let mut found = BTreeMap::new();
+    for slot in &function.slots {
+        let Some(list) = list_of(module, function, slot) else { continue };
+        let Some(labels) = labels(situation, function, list) else { continue };
+        if *situation.is_explained.get_or_init(|| is_explained(situation)) {
+            found.insert(slot.path.clone(), labels);
+        }
+    }
+    found
+}
+
+/// Puts labels in the place of the open text at `path`.
+pub(crate) fn narrow(schema: &mut Value, strict: bool, path: &SlotPath, labels: Vec<String>) {
+    let Some(leaf) = leaf(schema, path) else { return };
+    // Strict form has nothing beside a union or a reference.
+    if !strict || leaf.contains_key("type") {
+        // An item of a list that was not said is not there.
+        Narrowed { labels, nullable: !path.is_repeated() }.apply(leaf);
+    }
+}
+
+/// The members of the schema at `path`.
+fn leaf<'s>(schema: &'s mut Value, path: &SlotPath) -> Option<&'s mut Map<String, Value>> {
+    let mut at = schema;
+    for step in &path.0 {
+        at = match step {
+            Step::Key(key) => at.get_mut("properties")?.get_mut(&**key)?,
+            Step::Each => at.get_mut("items")?,
+        };
+    }
+    at.as_object_mut()
+}
+
+/// What a leaf is narrowed to.
+pub(crate) struct Narrowed {
+    pub labels: Vec<String>,
+    pub nullable: bool,
+}
+
+impl Narrowed {
+    pub(crate) fn apply(self, members: &mut Map<String, Value>) {
+        let mut choices: Vec<Value> = self.labels.into_iter().map(Value::from).collect();
+        if self.nullable || is_nullable(members) {
+            members.insert("type".to_owned(), Value::from(vec!["string", "null"]));
+            choices.push(Value::Null);
+        }
+        members.insert("enum".to_owned(), choices.into());
+    }
+}
+
+fn is_nullable(members: &Map<String, Value>) -> bool {
+    members.get("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|one| one == "null"))
+}
+
+/// The list that alone finds the slot's values, and those of no other slot.
+fn list_of(module: &Module, function: &Function, slot: &Slot) -> Option<RecognizerId> {
+    let [list] = slot.recognizers.as_slice() else { return None };
+    let RecognizerKind::List(spec) = &module.recognizer(*list).kind else { return None };
+    let is_open = slot.kind == SlotKind::String && slot.choices.is_empty();
+    let is_free = module
+        .settings
+        .functions
+        .get(&function.name)
+        .and_then(|of| of.slots.get(&slot.path.to_string()))
+        .is_some_and(|settings| settings.grounding == Grounding::Free);
+    let is_shared = function.slots.iter().any(|other| other.path != slot.path && other.recognizers.contains(list));
+    let fits = is_open && !is_free && !is_shared && spec.instances.iter().all(|one| one.label.is_string());
+    fits.then_some(*list)
+}
+
+/// The labels of a list that were said, in order; `None` if there are none, or a doubt about one.
+fn labels(situation: &Situation<'_>, function: &Function, list: RecognizerId) -> Option<Vec<String>> {
+    let mut labels: Vec<String> = Vec::new();
+    for mention in situation.mentions.iter().filter(|mention| mention.recognizer == list) {
+        let is_for_another = |other: &Mention| {
+            other.recognizer != list
+                && other.score >= GUESS
+                && other.span.overlaps(mention.span)
+                && function.slots.iter().any(|slot| slot.recognizers.contains(&other.recognizer))
+        };
+        let is_sure = mention.score >= EXACT
+            && !situation.negations.iter().any(|negation| negation.scope.overlaps(mention.span))
+            && !situation.mentions.iter().any(is_for_another);
+        let label = mention.value.as_str().filter(|_| is_sure)?;
+        if !labels.iter().any(|known| known == label) {
+            labels.push(label.to_owned());
+        }
+    }
+    (!labels.is_empty()).then_some(labels)
+}
+
+/// True if no word of the utterance could be the name of something that no list knows.
+fn is_explained(situation: &Situation<'_>) -> bool {
+    let mentioned =
+        |span| situation.mentions.iter().any(|mention| mention.score >= GUESS && mention.span.contains(span));
+    let mut left: HashSet<String> = situation
+        .utterance
+        .words()
+        .iter()
+        .filter(|span| !mentioned(**span))
+        .map(|span| fold(situation.utterance.slice(*span)))
+        .collect();
+    let snapshot = situation.snapshot;
+    for id in situation.shown() {
+        let known = snapshot.shown[id.index()].words.get_or_init(|| words(snapshot.module.function(id)));
+        left.retain(|word| !known.contains(word));
+    }
+    left.is_empty()
+}
+
+/// The words of a function's exemplars, folded.
+fn words(function: &Function) -> HashSet<String> {
+    let mut words = HashSet::new();
+    for piece in function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces) {
+        if let Piece::Text(text) = piece {
+            words.extend(fold(text).split(|c: char| !c.is_alphanumeric() && c != '\'').map(str::to_owned));
+        }
+    }
+    words
+}

@@ -1,0 +1,430 @@
+//! Decides in two stages, each with questions small enough for a small model: first which function is meant, then what
+//! its arguments are. How each stage asks is a setting; what does not depend on one another is asked at the same time.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    assist::{
+        exchange::{Exchange, Form, Read},
+        judge::{self, Judged, Spoken},
+        prompt, schema,
+        situation::Verdict,
+        tools::read_calls,
+    },
+    call::{Violation, ViolationKind, repair},
+    decide::calibration as belief,
+    dialogue::question,
+    llm::{ChatReply, ChatRequest, LlmError, Message},
+    module::{
+        Function, FunctionId, Slot, Step,
+        settings::{Detect, Fill},
+    },
+    text::Span,
+    understand::{Frame, Outcome, TurnError},
+};
+
+/// Of several functions that were said to be meant, one is chosen if no other is this likely, measured against it.
+const TIE: f32 = 0.8;
+
+const DETECT: &str = "detect";
+const FILL: &str = "fill";
+
+/// See [the module](self).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Staged;
+
+/// What the first stage came to.
+enum Detected {
+    /// In the order of the utterance; none if nothing fits.
+    Functions(Vec<FunctionId>),
+    /// All about as likely.
+    Tied(Vec<FunctionId>),
+}
+
+impl Staged {
+    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Verdict, TurnError> {
+        let situation = exchange.situation;
+        if let Some(function) = situation.given {
+            return Ok(exchange.verdict(exchange.converse(&Whole { function }).await?));
+        }
+        let (own, default) = (situation.snapshot.module.settings.staged, situation.options.staged);
+        let detected = match own.detect.unwrap_or(default.detect) {
+            Detect::Choice => Detected::Functions(exchange.converse(&Choice).await?),
+            Detect::Each => by_each(exchange).await?,
+            Detect::Vote => by_vote(exchange).await?,
+        };
+        let functions = match detected {
+            Detected::Functions(functions) => functions,
+            Detected::Tied(functions) => return Ok(tie(exchange, &functions)),
+        };
+        let fill = own.fill.unwrap_or(default.fill);
+        let mut judged = Vec::with_capacity(functions.len());
+        // One after the other: what the first one costs counts towards the budget of the next.
+        for function in functions {
+            let definition = situation.snapshot.module.function(function);
+            judged.extend(match fill {
+                _ if definition.slots.is_empty() => {
+                    judge::all(situation, vec![empty(function)]).answer.unwrap_or_default()
+                }
+                Fill::Slots if is_flat(definition) => by_slot(exchange, function).await?,
+                Fill::Whole | Fill::Slots => exchange.converse(&Whole { function }).await?,
+            });
+        }
+        Ok(exchange.verdict(judged))
+    }
+}
+
+fn empty(function: FunctionId) -> Spoken {
+    Spoken { function, arguments: Map::new(), repairs: Vec::new() }
+}
+
+/// Which of these does the person mean?
+fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Verdict {
+    let situation = exchange.situation;
+    let frames: Vec<Frame> = functions
+        .iter()
+        .map(|function| Frame {
+            function: *function,
+            confidence: belief::confirmed(situation.retrieved(*function)),
+            segment: Span::new(0, situation.utterance.len()),
+            slots: Vec::new(),
+            excluded: Vec::new(),
+            missing: Vec::new(),
+            invalid: Vec::new(),
+        })
+        .collect();
+    let confidence = frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
+    let outcome = Outcome::Ask(question::about_tie(&situation.snapshot.module, situation.language(), functions));
+    Verdict { outcome, confidence, frames, notes: Vec::new() }
+}
+
+/// One multi-class question.
+struct Choice;
+
+impl Form for Choice {
+    type Answer = Vec<FunctionId>;
+    const STAGE: &'static str = DETECT;
+
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+        let situation = exchange.situation;
+        let shape = schema::choice(situation, &situation.shown(), situation.may_be_several());
+        Ok(asking(exchange, prompt::choice(situation)?, "choice", shape))
+    }
+
+    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<FunctionId>> {
+        let situation = exchange.situation;
+        let (module, among) = (&situation.snapshot.module, situation.shown());
+        let content = reply.content.as_deref().unwrap_or_default();
+        let answer = repair::object(content).unwrap_or_default();
+        let mut names: Vec<&str> = match (answer.arguments.get("functions"), answer.arguments.get(schema::FUNCTION)) {
+            (Some(Value::Array(names)), _) => names.iter().filter_map(Value::as_str).collect(),
+            (_, Some(Value::String(name))) => vec![name],
+            // The bare name, as models write it that are not held to JSON.
+            _ if content.len() < 200 && !content.trim().is_empty() => vec![content],
+            _ => return Read::unreadable("the name of one of the functions, or NONE"),
+        };
+        if !situation.may_be_several() {
+            names.truncate(1);
+        }
+        let mut functions = Vec::new();
+        let mut repairs = answer.repairs;
+        for name in names.into_iter().filter(|name| !schema::is_none(name.trim_matches(['"', '.', '`']))) {
+            let Some(read) = repair::read_name(name, module, &among) else {
+                let names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
+                return Read::unreadable(format!("one of the functions {}, or NONE", names.join(", ")));
+            };
+            repairs.extend(read.repair);
+            if !functions.contains(&read.function) {
+                functions.push(read.function);
+            }
+        }
+        functions.truncate(situation.most_calls());
+        Read::settled(functions, repairs)
+    }
+}
+
+/// A yes-or-no question for each candidate.
+async fn by_each(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
+    let situation = exchange.situation;
+    let shown = situation.shown();
+    let prompts = shown.iter().map(|function| prompt::each(situation, *function)).collect::<Result<Vec<_>, _>>()?;
+    let answers = yes_or_no(exchange, prompts).await?;
+    let meant: Vec<(FunctionId, f32)> = shown
+        .into_iter()
+        .zip(answers)
+        .filter(|(_, answer)| *answer == Some(true))
+        .map(|(function, _)| (function, situation.retrieved(function)))
+        .collect();
+    Ok(elect(exchange, meant))
+}
+
+/// A yes-or-no question for each of the nearest exemplars; each yes counts as much as its exemplar is near.
+async fn by_vote(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
+    let situation = exchange.situation;
+    let module = &situation.snapshot.module;
+    let shown = situation.shown();
+    let mut voters = prompt::nearest(situation);
+    voters.retain(|(_, function, _)| shown.contains(function));
+    voters.truncate(module.settings.llm.shots.unwrap_or(situation.options.shots).max(1));
+    if voters.is_empty() {
+        // Functions that are only described have nobody to vote for them.
+        return by_each(exchange).await;
+    }
+    let prompts = voters
+        .iter()
+        .map(|(_, function, exemplar)| prompt::vote(situation, &module.function(*function).exemplars[exemplar.index()]))
+        .collect::<Result<Vec<_>, _>>()?;
+    let answers = yes_or_no(exchange, prompts).await?;
+    let mut votes: BTreeMap<FunctionId, f32> = BTreeMap::new();
+    for ((score, function, _), answer) in voters.into_iter().zip(answers) {
+        if answer == Some(true) {
+            *votes.entry(function).or_default() += score;
+        }
+    }
+    Ok(elect(exchange, votes.into_iter().collect()))
+}
+
+/// Who was meant, of those who got a yes and a weight each.
+fn elect(exchange: &Exchange<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected {
+    let situation = exchange.situation;
+    if situation.may_be_several() {
+        // Each part elects its own; parts follow one another as they were said.
+        let mut functions = Vec::new();
+        for part in situation.parts() {
+            let rank = |function: FunctionId| {
+                part.candidates.iter().find(|candidate| candidate.function == function).map_or(0.0, |found| found.score)
+            };
+            let best = meant.iter().map(|(function, _)| *function).max_by(|a, b| rank(*a).total_cmp(&rank(*b)));
+            functions.extend(best.filter(|best| rank(*best) > 0.0 && !functions.contains(best)));
+        }
+        return Detected::Functions(functions);
+    }
+    meant.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let highest = meant.first().map_or(0.0, |(_, weight)| *weight);
+    meant.retain(|(_, weight)| *weight >= TIE * highest);
+    let functions: Vec<FunctionId> = meant.into_iter().map(|(function, _)| function).collect();
+    if functions.len() > 1 { Detected::Tied(functions) } else { Detected::Functions(functions) }
+}
+
+/// The answers to yes-or-no questions that are asked at the same time; `None` where one could not be read.
+///
+/// # Errors
+/// If one could not be had, since what was never asked about may be just what is meant; or if none could be read.
+async fn yes_or_no(exchange: &Exchange<'_>, prompts: Vec<Vec<Message>>) -> Result<Vec<Option<bool>>, TurnError> {
+    let requests: Vec<ChatRequest> =
+        prompts.into_iter().map(|messages| asking(exchange, messages, "answer", schema::answer())).collect();
+    exchange.afford(&requests)?;
+    let mut answers = Vec::with_capacity(requests.len());
+    for reply in exchange.ask_all(DETECT, requests).await {
+        let (index, reply) = reply?;
+        let answer = yes(reply.content.as_deref().unwrap_or_default());
+        if answer.is_none() {
+            exchange.note(index, Vec::new(), Read::<bool>::unreadable("true or false").told);
+        }
+        answers.push(answer);
+    }
+    if answers.iter().all(Option::is_none) {
+        return Err(LlmError::Malformed("no reply said yes or no".to_owned()).into());
+    }
+    Ok(answers)
+}
+
+/// Yes or no, also in the words of a model that is not held to JSON.
+fn yes(content: &str) -> Option<bool> {
+    let object = repair::object(content).unwrap_or_default().arguments;
+    let said = match object.get("answer") {
+        Some(Value::Bool(answer)) => return Some(*answer),
+        Some(Value::String(text)) => text.as_str(),
+        _ => content,
+    };
+    let first: String =
+        said.trim_start().chars().take_while(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+    match first.as_str() {
+        "true" | "yes" => Some(true),
+        "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// All arguments of a function in one answer.
+struct Whole {
+    function: FunctionId,
+}
+
+impl Form for Whole {
+    type Answer = Vec<Judged>;
+    const STAGE: &'static str = FILL;
+
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+        let situation = exchange.situation;
+        let shape = schema::arguments(situation, self.function);
+        Ok(asking(exchange, prompt::fill(situation, self.function)?, "arguments", shape))
+    }
+
+    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
+        let situation = exchange.situation;
+        let function = situation.snapshot.module.function(self.function);
+        let content = reply.content.as_deref().unwrap_or_default();
+        if !reply.tool_calls.is_empty() {
+            return read_calls(exchange, &[self.function], reply);
+        }
+        match repair::arguments(content, function) {
+            Ok(_) if content.trim().is_empty() => Read::unreadable("the arguments as a JSON object"),
+            Ok(read) => {
+                let spoken = Spoken { function: self.function, arguments: read.arguments, repairs: read.repairs };
+                judge::all(situation, vec![spoken])
+            }
+            Err(error) => Read::unreadable(error.to_string()),
+        }
+    }
+
+    fn worth(judged: &Vec<Judged>) -> (usize, usize) {
+        judge::worth(judged)
+    }
+}
+
+/// Whether each slot can be asked for by itself: values of a list of objects belong together.
+fn is_flat(function: &Function) -> bool {
+    function.slots.iter().all(|slot| {
+        let each = slot.path.0.iter().position(|step| *step == Step::Each);
+        each.is_none_or(|at| at + 1 == slot.path.0.len())
+    })
+}
+
+/// A question for each slot, at the same time; those whose values are not valid are asked again, together.
+async fn by_slot(exchange: &Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>, TurnError> {
+    let situation = exchange.situation;
+    let function = situation.snapshot.module.function(id);
+    let mut requests = function
+        .slots
+        .iter()
+        .map(|slot| {
+            Ok(asking(exchange, prompt::slot(situation, id, slot)?, "value", schema::value(situation, id, slot)))
+        })
+        .collect::<Result<Vec<ChatRequest>, TurnError>>()?;
+    exchange.afford(&requests)?;
+    let mut values: Vec<Option<Value>> = vec![None; function.slots.len()];
+    let mut asked: Vec<usize> = (0..function.slots.len()).collect();
+    let mut is_first = true;
+    loop {
+        let round: Vec<ChatRequest> = asked.iter().map(|slot| requests[*slot].clone()).collect();
+        let replies = exchange.ask_all(FILL, round).await;
+        let mut heard: BTreeMap<usize, (usize, ChatReply)> = BTreeMap::new();
+        let mut unread = Vec::new();
+        let mut repairs = Vec::new();
+        for (slot, reply) in asked.iter().zip(replies) {
+            match reply {
+                Ok((attempt, reply)) => {
+                    match value_in(reply.content.as_deref().unwrap_or_default()) {
+                        Some((value, repaired)) => {
+                            values[*slot] = Some(value);
+                            repairs.extend(repaired);
+                        }
+                        None => unread.push(*slot),
+                    }
+                    heard.insert(*slot, (attempt, reply));
+                }
+                // Of a slot that was never asked for, nobody knows that it was not said.
+                Err(error) if is_first => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        is_first = false;
+        let arguments = assemble(&function.slots, &values);
+        let read = judge::all(situation, vec![Spoken { function: id, arguments, repairs }]);
+        // The whole is judged at once; its findings belong to the answers that they are about.
+        let about = |slot: usize, all: &[Violation]| -> Vec<Violation> {
+            let of_slot = |violation: &&Violation| question::points_to(&function.slots[slot].path, &violation.path);
+            all.iter().filter(of_slot).cloned().collect()
+        };
+        asked.clear();
+        for (slot, (attempt, reply)) in heard {
+            exchange.note(attempt, Vec::new(), about(slot, &read.told));
+            let mut wrong = about(slot, &read.complaints);
+            wrong.retain(|violation| violation.kind != ViolationKind::Missing);
+            if unread.contains(&slot) {
+                let unreadable = Read::<Value>::unreadable("a JSON object with the member `value`");
+                exchange.note(attempt, Vec::new(), unreadable.told);
+                wrong = unreadable.complaints;
+            }
+            if wrong.is_empty() {
+                continue;
+            }
+            exchange.answer_back(&mut requests[slot], reply, &wrong)?;
+            asked.push(slot);
+        }
+        if asked.is_empty() || !exchange.may_retry(&requests[asked[0]]) {
+            if values.iter().all(Option::is_none) {
+                return Err(LlmError::Malformed("no reply held a value".to_owned()).into());
+            }
+            return Ok(read.answer.unwrap_or_default());
+        }
+    }
+}
+
+/// The value in an answer, with the repairs that it took; `None` if it has none, null if none was said.
+fn value_in(content: &str) -> Option<(Value, Vec<&'static str>)> {
+    let mut read = repair::object(content).ok()?;
+    let value = read.arguments.shift_remove("value")?;
+    Some((value, read.repairs))
+}
+
+/// Values of flat slots at their paths; what was not said is left out.
+fn assemble(slots: &[Slot], values: &[Option<Value>]) -> Map<String, Value> {
+    let mut arguments = Map::new();
+    for (slot, value) in slots.iter().zip(values) {
+        let Some(value) = value.as_ref().filter(|value| !value.is_null()) else { continue };
+        let mut steps = slot.path.0.as_slice();
+        let mut value = value.clone();
+        if let [rest @ .., Step::Each] = steps {
+            steps = rest;
+            if !value.is_array() {
+                value = Value::Array(vec![value]);
+            }
+        }
+        put(&mut arguments, steps, value);
+    }
+    arguments
+}
+
+fn put(object: &mut Map<String, Value>, steps: &[Step], value: Value) {
+    match steps {
+        [Step::Key(last)] => {
+            object.insert(last.to_string(), value);
+        }
+        [Step::Key(first), rest @ ..] => {
+            let inner = object.entry(first.to_string()).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn asking(exchange: &Exchange<'_>, messages: Vec<Message>, name: &str, shape: Value) -> ChatRequest {
+    ChatRequest { response_schema: Some((name.to_owned(), shape.into())), ..exchange.request(messages) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assist::staged::*;
+
+    #[test]
+    fn yes_and_no_are_read_from_json_and_from_words() {
+        for (content, answer) in [
+            ("{\"answer\": true}", Some(true)),
+            ("{\"answer\": false}", Some(false)),
+            ("{'answer': 'Yes'}", Some(true)),
+            ("No, it does not.", Some(false)),
+            ("true", Some(true)),
+            ("", None),
+            ("perhaps", None),
+            ("{\"answer\": 1}", None),
+        ] {
+            assert_eq!(yes(content), answer, "{content}");
+        }
+    }
+}

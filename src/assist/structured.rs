@@ -1,0 +1,96 @@
+//! Decides through one answer that must fit a JSON Schema: a union of the candidates' calls and "none". For servers that
+//! force a grammar; what others make of it is read as leniently as anything else.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    assist::{
+        exchange::{Exchange, Form, Read},
+        judge::{self, Judged, Spoken},
+        prompt, schema,
+        situation::Verdict,
+        tools::{read_calls, speak},
+    },
+    call::repair,
+    llm::{ChatReply, ChatRequest},
+    module::FunctionId,
+    understand::TurnError,
+};
+
+/// See [the module](self).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Structured;
+
+impl Structured {
+    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Verdict, TurnError> {
+        Ok(exchange.verdict(exchange.converse(&self).await?))
+    }
+}
+
+impl Form for Structured {
+    type Answer = Vec<Judged>;
+    const STAGE: &'static str = "call";
+
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+        let situation = exchange.situation;
+        let shape = schema::calls(situation, &situation.shown(), situation.may_be_several());
+        let messages = prompt::structured(situation)?;
+        Ok(ChatRequest { response_schema: Some(("calls".to_owned(), shape.into())), ..exchange.request(messages) })
+    }
+
+    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
+        let among = exchange.situation.shown();
+        let content = reply.content.as_deref().unwrap_or_default();
+        let Ok(answer) = repair::object(content) else { return read_calls(exchange, &among, reply) };
+        let mut written: Vec<&Map<String, Value>> = match (answer.arguments.get("calls"), answer.arguments.get("call"))
+        {
+            (Some(Value::Array(calls)), _) => calls.iter().filter_map(Value::as_object).collect(),
+            (_, Some(Value::Object(call))) => vec![call],
+            (_, Some(Value::Null)) => Vec::new(),
+            _ if answer.arguments.contains_key(schema::FUNCTION) => vec![&answer.arguments],
+            _ if reply.cut => return Read::unreadable("a complete JSON object"),
+            // Some servers turn what looks like a call into one, and some models write one in their own form.
+            _ => return read_calls(exchange, &among, reply),
+        };
+        if !exchange.situation.may_be_several() {
+            written.truncate(1);
+        }
+        let mut wrong = None;
+        let mut calls: Vec<Spoken> = Vec::new();
+        for read in written.into_iter().filter_map(|call| read_one(exchange, &among, call)) {
+            match read {
+                Ok(mut call) => {
+                    call.repairs.splice(0..0, answer.repairs.iter().copied());
+                    calls.push(call);
+                }
+                Err(expected) => wrong = wrong.or(Some(expected)),
+            }
+        }
+        match wrong {
+            Some(expected) if calls.is_empty() => Read::unreadable(expected),
+            _ => judge::all(exchange.situation, calls),
+        }
+    }
+
+    fn worth(judged: &Vec<Judged>) -> (usize, usize) {
+        judge::worth(judged)
+    }
+}
+
+/// A call of the union; `None` where it says that no function fits.
+fn read_one(
+    exchange: &Exchange<'_>,
+    among: &[FunctionId],
+    call: &Map<String, Value>,
+) -> Option<Result<Spoken, String>> {
+    let name = call.get(schema::FUNCTION).and_then(Value::as_str).unwrap_or_default();
+    if schema::is_none(name) {
+        return None;
+    }
+    let arguments = match call.get(schema::ARGUMENTS) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    Some(speak(exchange, among, name, &arguments))
+}

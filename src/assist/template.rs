@@ -1,0 +1,140 @@
+//! Renders prompts: the embedded templates, compiled once, and those that a module has in their place.
+//!
+//! What a template writes itself is the author's; what it is given is data, in which control tokens are broken
+//! ([`neutral`](crate::assist::control_tokens)). A template runs with bounds, so that none keeps a request busy or fills the memory.
+
+use std::{borrow::Cow, io, sync::LazyLock};
+
+use minijinja::{Environment, Error, ErrorKind, Output, State, Value, syntax::SyntaxConfig};
+
+use crate::{assist::control_tokens::neutral, module::Module};
+
+/// Each but `user` and `retry` is a system message.
+const EMBEDDED: [(&str, &str); 11] = [
+    ("system", include_str!("../../config/prompts/system.jinja")),
+    ("structured", include_str!("../../config/prompts/structured.jinja")),
+    ("choice", include_str!("../../config/prompts/choice.jinja")),
+    ("each", include_str!("../../config/prompts/each.jinja")),
+    ("vote", include_str!("../../config/prompts/vote.jinja")),
+    ("fill", include_str!("../../config/prompts/fill.jinja")),
+    ("slot", include_str!("../../config/prompts/slot.jinja")),
+    ("yes_no", include_str!("../../config/prompts/yes_no.jinja")),
+    ("wording", include_str!("../../config/prompts/wording.jinja")),
+    ("user", include_str!("../../config/prompts/user.jinja")),
+    ("retry", include_str!("../../config/prompts/retry.jinja")),
+];
+
+/// Instructions that one rendering may execute, depth of its calls, and bytes that it may write.
+const FUEL: u64 = 100_000;
+const DEPTH: usize = 32;
+const LARGEST: usize = 256 << 10;
+
+#[derive(Debug, thiserror::Error)]
+#[error("prompt `{name}`: {source}")]
+pub(crate) struct PromptError {
+    name: &'static str,
+    source: Error,
+}
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(DEPTH);
+    environment.set_formatter(format);
+    environment.add_filter("tojson", to_json);
+    for (name, source) in EMBEDDED {
+        environment.add_template(name, source).expect("the tests render every embedded template");
+    }
+    environment
+});
+
+/// The module's own template of this name, else the embedded one; without white space around it.
+pub(crate) fn render(module: &Module, name: &'static str, context: Value) -> Result<String, PromptError> {
+    let rendered = match module.prompts.get(name) {
+        None => ENVIRONMENT.get_template(name).and_then(|template| bounded(&template, context)),
+        // Compiled each time: that takes as long as rendering it, some microseconds.
+        Some(own) => ENVIRONMENT.template_from_named_str(name, own).and_then(|template| bounded(&template, context)),
+    };
+    rendered.map_err(|source| PromptError { name, source })
+}
+
+fn bounded(template: &minijinja::Template<'_, '_>, context: Value) -> Result<String, Error> {
+    let mut page = Page(Vec::new());
+    template.render_captured_to(context, &mut page)?;
+    let text = String::from_utf8(page.0).map_err(|_| Error::new(ErrorKind::InvalidOperation, "it is not UTF-8"))?;
+    Ok(text.trim().to_owned())
+}
+
+/// Text up to [`LARGEST`].
+struct Page(Vec<u8>);
+
+impl io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LARGEST {
+            return Err(io::Error::other(format!("it is longer than {LARGEST} bytes")));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn format(output: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    if value.is_none() || value.is_undefined() {
+        return Ok(());
+    }
+    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    output.write_str(&neutral(&text)).map_err(Error::from)
+}
+
+/// Plain JSON. The library's own filter escapes for HTML: a model would read `what\u0027s` for "what's", and repeat it.
+fn to_json(value: &Value) -> Result<Value, Error> {
+    let json = serde_json::to_string(value)
+        .map_err(|error| Error::new(ErrorKind::BadSerialization, "it has no JSON form").with_source(error))?;
+    Ok(Value::from_safe_string(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use minijinja::context;
+
+    use crate::assist::template::*;
+
+    #[test]
+    fn every_embedded_template_says_one_thing_or_several() {
+        for (name, _) in EMBEDDED {
+            let said = |several: bool| {
+                let function =
+                    context! { name => "f", description => "d", parameters => context! {}, examples => ["e"] };
+                let context = context! {
+                    several, function => function.clone(), functions => [function], example => "e", utterance => "u", violations => [1],
+                    slot => context! { path => "p", description => "d", schema => context! {} },
+                };
+                ENVIRONMENT.get_template(name).and_then(|template| bounded(&template, context)).expect("it renders")
+            };
+            let (one, many) = (said(false), said(true));
+            assert!(!one.is_empty() && !one.contains("several things:") && !one.contains("several things. "));
+            let differs = matches!(name, "system" | "structured" | "choice");
+            assert_eq!(one != many, differs, "{name}");
+            assert_eq!(many.contains("for each of them, in their order"), differs, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_template_is_given_is_data() {
+        let render = |source: &str| {
+            let template = ENVIRONMENT.template_from_str(source).expect("it parses");
+            let context = context! { said => "what's <|im_end|> & {{ 7 * 7 }}", map => context! { b => 1, a => 2 } };
+            bounded(&template, context)
+        };
+        assert_eq!(render("<|own|> {{ said }}").expect("text"), "<|own|> what's < |im_end|> & {{ 7 * 7 }}");
+        assert_eq!(render("{{ said | tojson }}").expect("text"), "\"what's < |im_end|> & {{ 7 * 7 }}\"");
+        assert_eq!(render("{{ map | tojson }} {{ nothing }} {{ none }}").expect("text"), "{\"b\":1,\"a\":2}");
+        assert!(render("{% for a in range(9999) %}{{ said }}{% endfor %}").is_err());
+    }
+}

@@ -1,0 +1,113 @@
+//! Decides through a model server's native function calling: the few candidates as tools, the nearest exemplars as
+//! few-shot turns, the mentions as hints.
+
+use crate::{
+    assist::{
+        exchange::{Exchange, Form, Read},
+        judge::{self, Judged, Spoken},
+        prompt, schema,
+        situation::Verdict,
+    },
+    call::repair,
+    llm::{ChatReply, ChatRequest, Support, ToolCall},
+    module::FunctionId,
+    understand::TurnError,
+};
+
+/// See [the module](self).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tools;
+
+impl Tools {
+    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Verdict, TurnError> {
+        Ok(exchange.verdict(exchange.converse(&self).await?))
+    }
+}
+
+impl Form for Tools {
+    type Answer = Vec<Judged>;
+    const STAGE: &'static str = "call";
+
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+        let situation = exchange.situation;
+        let refuses_strict = exchange.capabilities().is_some_and(|found| found.strict == Support::Refused);
+        let tools =
+            situation.shown().into_iter().map(|function| schema::tool(situation, function, !refuses_strict)).collect();
+        let messages = prompt::calling(situation)?;
+        Ok(ChatRequest { tools, parallel: situation.may_be_several(), ..exchange.request(messages) })
+    }
+
+    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
+        read_calls(exchange, &exchange.situation.shown(), reply)
+    }
+
+    fn worth(judged: &Vec<Judged>) -> (usize, usize) {
+        judge::worth(judged)
+    }
+}
+
+/// Finds the calls in a reply, as tool calls or as text, and judges them. Where one was asked for, the first usable one
+/// counts. Words without a call say that no function fits.
+pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &ChatReply) -> Read<Vec<Judged>> {
+    let situation = exchange.situation;
+    let mut in_text: Option<&'static str> = None;
+    let mut calls = reply.tool_calls.clone();
+    if calls.is_empty() {
+        let content = reply.content.as_deref().unwrap_or_default();
+        calls = repair::calls_in(content)
+            .into_iter()
+            .map(|written| ToolCall { id: String::new(), name: written.name, arguments: written.arguments })
+            .collect();
+        if calls.is_empty() {
+            // Cut in the middle, it may have been about to call; an empty reply is no answer at all.
+            return if reply.cut || content.trim().is_empty() {
+                Read::unreadable("a call of one of the functions, or the word NONE")
+            } else {
+                Read::settled(Vec::new(), Vec::new())
+            };
+        }
+        in_text = Some("call-in-text");
+    }
+    let mut wrong = None;
+    let mut spoken = Vec::new();
+    for said in calls {
+        match speak(exchange, among, &said.name, &said.arguments) {
+            Ok(mut one) => {
+                one.repairs.extend(in_text);
+                spoken.push(one);
+                if !situation.may_be_several() {
+                    break;
+                }
+            }
+            Err(expected) => {
+                wrong.get_or_insert(expected);
+            }
+        }
+    }
+    match wrong {
+        Some(expected) if spoken.is_empty() => Read::unreadable(expected),
+        _ => judge::all(situation, spoken),
+    }
+}
+
+/// One call by its written name and arguments.
+///
+/// # Errors
+/// What was expected where it cannot be read.
+pub(crate) fn speak(
+    exchange: &Exchange<'_>,
+    among: &[FunctionId],
+    name: &str,
+    arguments: &str,
+) -> Result<Spoken, String> {
+    let module = &exchange.situation.snapshot.module;
+    let Some(name) = repair::read_name(name, module, among) else {
+        let names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
+        return Err(format!("one of the functions {}", names.join(", ")));
+    };
+    let read = repair::arguments(arguments, module.function(name.function))
+        .map_err(|error| format!("arguments as a JSON object ({error})"))?;
+    let mut repairs: Vec<&'static str> = name.repair.into_iter().collect();
+    repairs.extend(read.repairs);
+    Ok(Spoken { function: name.function, arguments: read.arguments, repairs })
+}

@@ -1,0 +1,236 @@
+//! What people say around a value in an answer, in languages without spaces: hesitation before it, politeness behind it.
+//!
+//! Elsewhere words are looked at one by one. Here a word is a character, and です says nothing only as a whole.
+
+use std::ops::Range;
+
+use crate::text::{Span, Utterance, is_unspaced};
+
+/// The phrases of one language. Whatever is listed is only taken away whole, and never all that was said.
+struct Phrases {
+    /// Before the value; those of one or two characters only where a mark or a space follows.
+    before: &'static [&'static str],
+    /// Behind the value.
+    behind: &'static [&'static str],
+    /// What stands between the name of what was asked for and the value.
+    topic: &'static [char],
+}
+
+const JAPANESE: Phrases = Phrases {
+    before: &[
+        "あ",
+        "え",
+        "あの",
+        "あのう",
+        "あのー",
+        "ええ",
+        "ええと",
+        "えーと",
+        "えー",
+        "えっと",
+        "えっとですね",
+        "うーん",
+        "そうですね",
+        "では",
+        "じゃあ",
+        "それでは",
+        "はい",
+        "いや",
+        "いえ",
+        "いいえ",
+        "すみません",
+        "ごめんなさい",
+        "間違えました",
+        "間違いました",
+        "違います",
+        "やっぱり",
+        "やはり",
+        "とりあえず",
+    ],
+    behind: &[
+        "です",
+        "ですね",
+        "ですよ",
+        "ですが",
+        "ですけど",
+        "でした",
+        "なんですが",
+        "なんですけど",
+        "だよ",
+        "だけど",
+        "で",
+        "に",
+        "を",
+        "まで",
+        "でございます",
+        "と申します",
+        "ともうします",
+        "といいます",
+        "と言います",
+        "っていいます",
+        "って言います",
+        "になります",
+        "となります",
+        "にします",
+        "にしてください",
+        "にして",
+        "でお願いします",
+        "でおねがいします",
+        "をお願いします",
+        "にお願いします",
+        "お願いします",
+        "でお願いいたします",
+        "をお願いいたします",
+        "でお願いできますか",
+        "でよろしくお願いします",
+        "がいいです",
+        "がいい",
+        "でいいです",
+        "でいい",
+        "を希望します",
+        "希望です",
+        "だと思います",
+        "かな",
+    ],
+    topic: &['は', 'が'],
+};
+
+/// Characters of the name of what was asked for, at most.
+const LONGEST_NAME: usize = 10;
+/// From so many characters on, a phrase before the value stands for itself.
+const UNMISTAKABLE: usize = 3;
+
+fn phrases(language: &str) -> Option<&'static Phrases> {
+    language.split(['-', '_']).next().unwrap_or_default().eq_ignore_ascii_case("ja").then_some(&JAPANESE)
+}
+
+/// The part of an answer that says something; all of it where the language has no table. `names` are texts that name
+/// what was asked for: "名前は田中です" says 田中 if one of them has 名前.
+pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Span {
+    let whole = Span::new(0, utterance.len());
+    let Some(phrases) = phrases(language) else { return whole };
+    let said: Vec<char> = utterance.half_width().text().chars().collect();
+    let mut left = 0..said.len();
+    trim_marks(&said, &mut left);
+    while strip_before(&said, &mut left, phrases) || strip_name(&said, &mut left, phrases, names) {
+        trim_marks(&said, &mut left);
+    }
+    while strip_behind(&said, &mut left, phrases) {
+        trim_marks(&said, &mut left);
+    }
+    if left.start >= left.end { whole } else { Span::new(left.start, left.end) }
+}
+
+/// How many words these characters are worth: two characters without spaces are about one.
+pub(crate) fn words_in(utterance: &Utterance, span: Span) -> usize {
+    let words = utterance.words().iter().filter(|word| word.overlaps(span));
+    let is_character = |word: &&Span| word.len() == 1 && utterance.slice(**word).chars().all(is_unspaced);
+    let (characters, others): (Vec<&Span>, Vec<&Span>) = words.partition(is_character);
+    others.len() + characters.len().div_ceil(2)
+}
+
+const fn is_mark(character: char) -> bool {
+    character.is_whitespace()
+        || matches!(character, '、' | '。' | ',' | '.' | '!' | '?' | '…' | '・' | '「' | '」' | '~' | '〜')
+}
+
+fn trim_marks(said: &[char], left: &mut Range<usize>) {
+    while left.start < left.end && is_mark(said[left.start]) {
+        left.start += 1;
+    }
+    while left.start < left.end && is_mark(said[left.end - 1]) {
+        left.end -= 1;
+    }
+}
+
+fn strip_before(said: &[char], left: &mut Range<usize>, phrases: &Phrases) -> bool {
+    let rest = &said[left.clone()];
+    let fits = |phrase: &&&str| {
+        let length = phrase.chars().count();
+        let ends = rest.get(length).is_some_and(|next| length >= UNMISTAKABLE || is_mark(*next));
+        ends && phrase.chars().eq(rest[..length].iter().copied())
+    };
+    let longest = phrases.before.iter().filter(fits).map(|phrase| phrase.chars().count()).max();
+    left.start += longest.unwrap_or_default();
+    longest.is_some()
+}
+
+fn strip_name(said: &[char], left: &mut Range<usize>, phrases: &Phrases, names: &[&str]) -> bool {
+    let rest = &said[left.clone()];
+    let Some(at) = rest.iter().take(LONGEST_NAME).position(|c| phrases.topic.contains(c)) else { return false };
+    let name: String = rest[..at].iter().collect();
+    let is_named = at > 1 && at + 1 < rest.len() && names.iter().any(|known| known.contains(&name));
+    if is_named {
+        left.start += at + 1;
+    }
+    is_named
+}
+
+fn strip_behind(said: &[char], left: &mut Range<usize>, phrases: &Phrases) -> bool {
+    let rest = &said[left.clone()];
+    let fits = |phrase: &&&str| {
+        let length = phrase.chars().count();
+        length < rest.len() && phrase.chars().eq(rest[rest.len() - length..].iter().copied())
+    };
+    let longest = phrases.behind.iter().filter(fits).map(|phrase| phrase.chars().count()).max();
+    left.end -= longest.unwrap_or_default();
+    longest.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::decide::carrier::*;
+
+    fn said(text: &str, names: &[&str]) -> String {
+        let utterance = Utterance::new(text);
+        utterance.slice(core("ja", &utterance, names)).to_owned()
+    }
+
+    #[test]
+    fn politeness_and_hesitation_are_left_out() {
+        for (text, core) in [
+            ("渋谷区です", "渋谷区"),
+            ("田中太郎と申します。", "田中太郎"),
+            ("えっと、150-0002です", "150-0002"),
+            ("あ、えーと、１５０−０００２でお願いします！", "１５０−０００２"),
+            ("いや、間違えました、2-2-3です", "2-2-3"),
+            ("名前は山本さくらです", "山本さくら"),
+            ("はい、お名前は山本です", "山本"),
+            ("明日にしてください", "明日"),
+            // Not all of it, and nothing that only looks like it.
+            ("です", "です"),
+            ("あべです", "あべ"),
+            ("はいばらです", "はいばら"),
+            ("母は花子です", "母は花子"),
+            ("", ""),
+            ("。。", "。。"),
+        ] {
+            assert_eq!(said(text, &["受取人の名前", "お名前を教えてください"]), core, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_languages_are_left_alone() {
+        let utterance = Utterance::new("uh, it is Rome, please");
+        assert_eq!(core("en", &utterance, &["it is"]), Span::new(0, utterance.len()));
+    }
+
+    #[test]
+    fn characters_are_half_a_word() {
+        for (text, words) in [("田中太郎", 2), ("ジョン・スミス", 2), ("my name is 田中", 4), ("", 0)] {
+            let utterance = Utterance::new(text);
+            assert_eq!(words_in(&utterance, Span::new(0, utterance.len())), words, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_core_lies_within(text in "[あえのです、。はいが名前で1ー]{0,20}|\\PC{0,20}", name in "[名前は]{0,3}") {
+            let utterance = Utterance::new(&text);
+            let core = core("ja", &utterance, &[&name]);
+            prop_assert!(core.end <= utterance.len() && (core.is_empty() == utterance.is_empty()));
+        }
+    }
+}

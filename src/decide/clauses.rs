@@ -1,0 +1,336 @@
+//! Where an utterance may fall into parts that each ask for something: at conjunctions and between sentences.
+//!
+//! Words alone cannot tell "salt and pepper" from two requests: that is for `segment` to judge.
+
+use crate::{
+    recognize::Mention,
+    text::{Span, Utterance, fold},
+};
+
+/// Clauses at most, and words in each at least.
+const MOST: usize = 4;
+const FEWEST_WORDS: usize = 2;
+
+/// How surely one request ends and another begins, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Strength {
+    /// A bare "and", which also joins the items of a list.
+    Conjunction,
+    /// The end of a sentence.
+    Sentence,
+    /// Words that order what is to be done: "and then".
+    Sequence,
+}
+
+/// A part of an utterance, without what joins it to the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clause {
+    pub span: Span,
+    /// Of what joins it to the one before; `None` for the first.
+    pub joined: Option<Strength>,
+}
+
+/// What stands between two parts and belongs to neither. May be empty, behind a full stop without a space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Joint {
+    span: Span,
+    strength: Strength,
+}
+
+/// The words that join requests in one language, folded.
+struct Words {
+    /// Join anything: items as well as requests.
+    conjunctions: &'static [&'static str],
+    /// Join what is done one after the other; also behind a conjunction.
+    sequences: &'static [&'static str],
+    /// Do so behind a conjunction, a comma or the end of a sentence; elsewhere they stand within a request.
+    followers: &'static [&'static str],
+    /// What ends a part in a script without spaces, and how many of its characters still belong to that part.
+    unspaced: &'static [(&'static str, usize)],
+}
+
+const ENGLISH: Words = Words {
+    conjunctions: &["and"],
+    sequences: &["then", "after that"],
+    followers: &["also", "afterwards"],
+    unspaced: &[],
+};
+const GERMAN: Words = Words {
+    conjunctions: &["und"],
+    sequences: &[],
+    followers: &["dann", "danach", "anschliessend", "auch", "ausserdem", "noch"],
+    unspaced: &[],
+};
+const SPANISH: Words = Words {
+    conjunctions: &["y", "e"],
+    sequences: &[],
+    followers: &["luego", "despues", "a continuacion", "tambien", "ademas"],
+    unspaced: &[],
+};
+const FRENCH: Words = Words {
+    conjunctions: &["et"],
+    sequences: &["puis"],
+    followers: &["ensuite", "apres ca", "aussi", "egalement"],
+    unspaced: &[],
+};
+const JAPANESE: Words = Words {
+    conjunctions: &[],
+    sequences: &[],
+    followers: &[],
+    // A verb that another one follows, "…て、", is part of its own request.
+    unspaced: &[("それから", 0), ("そして", 0), ("その後", 0), ("て、", 1)],
+};
+/// Of other languages only the punctuation is known.
+const OTHER: Words = Words { conjunctions: &[], sequences: &[], followers: &[], unspaced: &[] };
+
+/// By the first subtag of a BCP 47 tag.
+fn words_of(language: &str) -> &'static Words {
+    match language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "en" => &ENGLISH,
+        "de" => &GERMAN,
+        "es" => &SPANISH,
+        "fr" => &FRENCH,
+        "ja" => &JAPANESE,
+        _ => &OTHER,
+    }
+}
+
+/// The clauses into which the utterance may fall, in order: at most [`MOST`], each with at least [`FEWEST_WORDS`] words
+/// (in scripts without spaces: characters). One, unless something stands in it that may join two requests. What joins
+/// them, and the space around it, is in none; a mention is never cut.
+pub(crate) fn clauses(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
+    let mut joints = joints(utterance, words_of(language));
+    joints.retain(|joint| {
+        !mentions.iter().any(|mention| mention.span.start < joint.span.start && joint.span.end < mention.span.end)
+    });
+    loop {
+        let clauses = between(utterance, &joints);
+        let words = |clause: &Clause| utterance.words().iter().filter(|word| clause.span.contains(**word)).count();
+        let short = clauses.iter().position(|clause| words(clause) < FEWEST_WORDS);
+        // The weakest joint goes, the last one of equals: of a clause that is too short, or of all if they are too many.
+        let loose = match short {
+            Some(index) => index.saturating_sub(1)..(index + 1).min(joints.len()),
+            None if clauses.len() > MOST => 0..joints.len(),
+            None => return clauses,
+        };
+        let Some(weakest) = loose.rev().min_by_key(|index| joints[*index].strength) else { return clauses };
+        joints.remove(weakest);
+    }
+}
+
+/// What the joints leave, without the space and the commas at its ends.
+fn between(utterance: &Utterance, joints: &[Joint]) -> Vec<Clause> {
+    let starts = std::iter::once((0, None)).chain(joints.iter().map(|joint| (joint.span.end, Some(joint.strength))));
+    let ends = joints.iter().map(|joint| joint.span.start).chain(std::iter::once(utterance.len()));
+    starts
+        .zip(ends)
+        .map(|((start, joined), end)| Clause { span: trimmed(utterance, Span::new(start, end)), joined })
+        .collect()
+}
+
+fn trimmed(utterance: &Utterance, span: Span) -> Span {
+    let outside = |character: &char| character.is_whitespace() || matches!(character, ',' | '、' | '，' | ';' | '；');
+    let text = utterance.slice(span);
+    let before = text.chars().take_while(outside).count();
+    let behind = text.chars().rev().take_while(outside).count();
+    if before + behind >= span.len() {
+        return Span::new(span.start, span.start);
+    }
+    Span::new(span.start + before, span.end - behind)
+}
+
+/// Everything that may join two requests, in order; none overlaps another.
+fn joints(utterance: &Utterance, known: &Words) -> Vec<Joint> {
+    let words = utterance.words();
+    let folded: Vec<String> = words.iter().map(|word| fold(utterance.slice(*word))).collect();
+    let mut joints: Vec<Joint> = Vec::new();
+    let mut next = 0;
+    while next < words.len() {
+        let before = if next == 0 { 0 } else { words[next - 1].end };
+        let stop = sentence_end(utterance, Span::new(before, words[next].start), next.checked_sub(1).map(|i| words[i]));
+        let follows_comma = next > 0 && utterance.slice(Span::new(before, words[next].start)).contains(',');
+        let mut strength = stop.map(|_| Strength::Sentence);
+        let mut behind = next;
+        loop {
+            let rest = &folded[behind..];
+            let (length, found) = if let Some(length) = starts_with(rest, known.sequences) {
+                (length, Strength::Sequence)
+            } else if let Some(length) = starts_with(rest, known.conjunctions) {
+                (length, Strength::Conjunction)
+            } else if let Some(length) = starts_with(rest, known.followers)
+                && (strength.is_some() || follows_comma)
+            {
+                (length, Strength::Sequence)
+            } else {
+                break;
+            };
+            strength = strength.max(Some(found));
+            behind += length;
+        }
+        if let Some(strength) = strength {
+            let start = stop.unwrap_or(words[next].start);
+            let end = if behind > next { words[behind - 1].end } else { words[next].start };
+            joints.push(Joint { span: Span::new(start, end), strength });
+        }
+        next = behind.max(next + 1);
+    }
+    joints.extend(unspaced(utterance, known));
+    joints.sort_by_key(|joint| joint.span);
+    // "…て、それから…" is one.
+    joints.dedup_by(|later, earlier| {
+        let touch = later.span.start <= earlier.span.end;
+        if touch {
+            earlier.span.end = earlier.span.end.max(later.span.end);
+            earlier.strength = earlier.strength.max(later.strength);
+        }
+        touch
+    });
+    joints
+}
+
+/// The words of the first phrase that the text begins with, counted.
+fn starts_with(folded: &[String], phrases: &[&str]) -> Option<usize> {
+    phrases.iter().find_map(|phrase| {
+        let length = phrase.split(' ').count();
+        let matches = folded.len() >= length && phrase.split(' ').zip(folded).all(|(word, own)| word == own);
+        matches.then_some(length)
+    })
+}
+
+/// Where a sentence is over, if it is over between two words: behind its own mark.
+fn sentence_end(utterance: &Utterance, gap: Span, word_before: Option<Span>) -> Option<usize> {
+    let word = utterance.slice(word_before?);
+    let marks: Vec<char> = utterance.slice(gap).chars().collect();
+    let at = marks.iter().position(|mark| match mark {
+        '!' | '?' | ';' | '。' | '！' | '？' | '；' => true,
+        // "St. Louis", "J. Smith", "5 p.m. today": the mark of a short form.
+        '.' => {
+            let is_short = word.contains('.') || word.chars().count() < 3 && word.starts_with(char::is_uppercase);
+            !is_short && marks.iter().any(|mark| mark.is_whitespace())
+        }
+        _ => false,
+    })?;
+    Some(gap.start + at + 1)
+}
+
+fn unspaced(utterance: &Utterance, known: &Words) -> Vec<Joint> {
+    let found = known.unspaced.iter().flat_map(|(marker, own)| {
+        utterance.text().match_indices(marker).map(move |(at, marker)| {
+            let span = utterance.span_of_bytes(at..at + marker.len());
+            Joint { span: Span::new(span.start + own, span.end), strength: Strength::Sequence }
+        })
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use crate::{decide::clauses::*, module::RecognizerId};
+
+    /// The words of `mention`, if it stands in the text, are one mention.
+    fn split<'a>(language: &str, text: &'a str, mention: &str) -> Vec<&'a str> {
+        let utterance = Utterance::new(text);
+        let found = text.find(mention).filter(|_| !mention.is_empty());
+        let mentions: Vec<Mention> = found
+            .map(|at| Mention {
+                recognizer: RecognizerId::from_index(0),
+                span: utterance.span_of_bytes(at..at + mention.len()),
+                text: mention.to_owned(),
+                value: Value::Null,
+                score: 1.0,
+            })
+            .into_iter()
+            .collect();
+        let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let clauses = clauses(&utterance, language, &mentions);
+        clauses.iter().map(|clause| &text[bytes[clause.span.start]..bytes[clause.span.end]]).collect()
+    }
+
+    #[test]
+    fn requests_are_told_apart_in_each_language() {
+        for (language, text, expected) in [
+            (
+                "en",
+                "Turn off the lights and play some jazz, please!",
+                &["Turn off the lights", "play some jazz, please!"][..],
+            ),
+            (
+                "en-GB",
+                "cancel my table; what's the weather in Rome?",
+                &["cancel my table", "what's the weather in Rome?"],
+            ),
+            (
+                "en",
+                "book a table for four, and then also text Anna. After that play $2 jazz",
+                &["book a table for four", "text Anna.", "play $2 jazz"],
+            ),
+            (
+                "de",
+                "Mach das Licht aus und spiel dann Jazz, anschließend ruf Anna an",
+                &["Mach das Licht aus", "spiel dann Jazz", "ruf Anna an"],
+            ),
+            ("de", "Licht bitte aus, und dann Musik an", &["Licht bitte aus", "Musik an"]),
+            (
+                "es",
+                "apaga la luz y luego pon música. También llama a Ana",
+                &["apaga la luz", "pon música.", "llama a Ana"],
+            ),
+            ("fr", "éteins la lumière et puis joue du jazz", &["éteins la lumière", "joue du jazz"]),
+            ("ja", "電気を消して、それから音楽をかけて", &["電気を消して", "音楽をかけて"]),
+            ("ja", "電気を消して、音楽をかけて。天気を教えて？", &["電気を消して", "音楽をかけて。", "天気を教えて？"]),
+            ("xx", "mm nn and then oo pp! qq rr", &["mm nn and then oo pp!", "qq rr"]),
+        ] {
+            assert_eq!(split(language, text, ""), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_one_stays_whole() {
+        for (text, mention) in [
+            ("is it sunny in Trinidad and Tobago today", "Trinidad and Tobago"),
+            ("find me a bed and breakfast in Rome", "bed and breakfast"),
+            ("for two and a half hours", "two and a half hours"),
+            ("salt and pepper", ""),
+            ("hello. goodbye", ""),
+            ("fly to St. Louis at 5 p.m. on Monday with J. Smith", ""),
+            ("it costs 3.50 at example.com today", ""),
+            ("and then play jazz", ""),
+            ("...and", ""),
+            ("", ""),
+        ] {
+            assert_eq!(split("en", text, mention).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_too_many_parts_those_that_are_surest_apart_stay() {
+        let text = "a b and c d and e f and then g h and i j. k l";
+        assert_eq!(split("en", text, ""), ["a b", "c d and e f", "g h and i j.", "k l"]);
+    }
+
+    proptest! {
+        #[test]
+        fn clauses_are_few_in_order_and_long_enough(
+            language in "en|de|es|fr|ja|xx",
+            pieces in prop::collection::vec(
+                "and|then|also|und|dann|y|et|puis|[a-zé]{1,5}|[.?!;,]|て、|それから|電気|\\PC{0,3}", 0..25),
+        ) {
+            let text = pieces.join(" ");
+            let utterance = Utterance::new(&text);
+            let clauses = clauses(&utterance, &language, &[]);
+            prop_assert!(!clauses.is_empty() && clauses.len() <= MOST);
+            prop_assert_eq!(clauses.iter().position(|clause| clause.joined.is_none()), Some(0));
+            for pair in clauses.windows(2) {
+                prop_assert!(pair[0].span.end <= pair[1].span.start && pair[1].joined.is_some());
+            }
+            for clause in clauses.iter().filter(|_| clauses.len() > 1) {
+                let words = utterance.words().iter().filter(|word| clause.span.contains(**word)).count();
+                prop_assert!(words >= FEWEST_WORDS && clause.span.end <= utterance.len());
+                prop_assert_eq!(utterance.slice(clause.span).trim(), utterance.slice(clause.span));
+            }
+        }
+    }
+}

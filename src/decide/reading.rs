@@ -1,0 +1,295 @@
+//! An utterance read, without a model server, as a request for one particular function.
+
+use serde_json::Value;
+
+use crate::{
+    assist::situation::Situation,
+    call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, ground::flag_within},
+    decide::{
+        align::{Anchor, Filling},
+        arguments::{self as assemble, Said},
+        expected,
+    },
+    dialogue::question,
+    module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
+    recognize::Mention,
+    text::Span,
+    understand::Frame,
+};
+
+/// Fillings less likely than this are left out: a question is better than a guess.
+const UNSURE: f32 = 0.4;
+/// What somebody else's recognizer found is worth a little less than what one of ours did.
+const HINTED: f32 = 0.8;
+
+/// See [the module](self).
+pub(crate) struct Reading<'a> {
+    pub function: FunctionId,
+    definition: &'a Function,
+    values: Vec<Filled<'a>>,
+    /// What was said only to be ruled out.
+    excluded: Vec<Filled<'a>>,
+    ruled_out: Vec<RuledOut>,
+}
+
+/// A slot with the words that fill it.
+#[derive(Debug, Clone)]
+struct Filled<'a> {
+    slot: SlotId,
+    span: Span,
+    value: Value,
+    /// `None` for free text.
+    mention: Option<&'a Mention>,
+    confidence: f32,
+}
+
+impl<'a> Reading<'a> {
+    /// Fills the slots by what the recognizers found and by alignment with the function's exemplars.
+    pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
+        let definition = situation.snapshot.module.function(function);
+        let (anchors, mentions): (Vec<Anchor>, Vec<Option<&Mention>>) =
+            anchors(situation, definition).into_iter().unzip();
+        let expected = expected::awaited(situation, function);
+        let mut fillings = situation.snapshot.aligner.align_answer(function, situation.utterance, &anchors, &expected);
+        let asks_for_number = match expected[..] {
+            [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
+            _ => false,
+        };
+        let is_known = |slot: SlotId| anchors.iter().any(|anchor| anchor.slot == slot);
+        if (anchors.is_empty() || asks_for_number && !is_known(expected[0]))
+            && let Some(whole) = expected::whole_answer(situation, function, &expected, &fillings)
+        {
+            fillings = vec![whole];
+        }
+        let mut values: Vec<Filled<'a>> = fillings
+            .iter()
+            .filter(|filling| filling.confidence >= UNSURE)
+            .filter(|filling| filling.anchor.is_some() || !expected::is_empty_talk(situation, &expected, filling))
+            .map(|filling| Filled::new(situation, filling, &mentions))
+            .collect();
+        add_currency(situation, definition, &mut values);
+        let ruled_out = situation.ruled_out(function);
+        let is_excluded = |filled: &Filled<'a>| {
+            definition.slot(filled.slot).kind != SlotKind::Boolean
+                && ruled_out.iter().any(|one| one.scope.overlaps(filled.span) && !one.said_for.contains(&filled.slot))
+        };
+        let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
+        add_denied_flags(situation, definition, &ruled_out, &mut values);
+        Self { function, definition, values, excluded, ruled_out }
+    }
+
+    /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a function
+    /// that requires nothing, 1 if any is.
+    #[expect(clippy::cast_precision_loss, reason = "a function has a few slots")]
+    pub(crate) fn support(&self) -> f32 {
+        let is_filled = |id: &SlotId| self.values.iter().any(|filled| filled.slot == *id);
+        let required: Vec<SlotId> =
+            self.definition.slot_ids().filter(|id| self.definition.slot(*id).required).collect();
+        if required.is_empty() {
+            return if self.values.is_empty() { 0.0 } else { 1.0 };
+        }
+        required.iter().filter(|id| is_filled(id)).count() as f32 / required.len() as f32
+    }
+
+    /// Whether something may have been said that nothing here could find: a slot is empty for which there is neither a
+    /// recognizer nor an exemplar. Where a function has exemplars, what none of them has is not to be expected, unless the
+    /// call lacks it.
+    pub(crate) fn may_lack(&self, frame: &Frame) -> bool {
+        let is_shown = |id: SlotId| {
+            let mut pieces = self.definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
+            pieces.any(|piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id))
+        };
+        self.definition.slot_ids().any(|id| {
+            let slot = self.definition.slot(id);
+            let is_filled = frame.slots.iter().any(|said| said.path == slot.path);
+            let is_expected = self.definition.exemplars.is_empty() || frame.missing.contains(&slot.path);
+            slot.recognizers.is_empty() && !is_filled && is_expected && !is_shown(id)
+        })
+    }
+
+    /// The spans that fill these slots, or rule a value of them out; those of all slots if `slots` is empty.
+    pub(crate) fn spans_of(&self, slots: &[SlotId]) -> Vec<Span> {
+        let filled = self.values.iter().chain(&self.excluded);
+        filled.filter(|filled| slots.is_empty() || slots.contains(&filled.slot)).map(|filled| filled.span).collect()
+    }
+
+    fn is_required(&self, pointer: &str) -> bool {
+        let path = SlotPath::of_pointer(pointer);
+        self.definition.slots.iter().any(|slot| slot.path == path && slot.required)
+    }
+
+    /// What the validator makes of it: the frame, and the call if it is valid and complete.
+    pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
+        let said: Vec<Said> = self
+            .values
+            .iter()
+            .map(|filled| Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
+            .collect();
+        let (arguments, pointers) = assemble::arguments(self.definition, &said);
+        let sightings = situation.sightings();
+        let proposal = Proposal { function: self.function, arguments };
+        let validator = &situation.snapshot.validator;
+        let (call, grounded, mut excluded, violations) =
+            match validator.validate(self.definition, proposal, &situation.evidence(&sightings, &self.ruled_out)) {
+                Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
+                Verdict::Invalid { grounded, violations, excluded, .. } => (None, grounded, excluded, violations),
+            };
+        let slots: Vec<Grounded> = grounded
+            .into_iter()
+            .map(|grounded| {
+                let filled = pointers.iter().position(|pointer| pointer.as_deref() == Some(grounded.pointer.as_str()));
+                match filled {
+                    Some(index) => self.values[index].located(situation, grounded),
+                    None => grounded,
+                }
+            })
+            .collect();
+        for filled in &self.excluded {
+            let excluding = filled.excluded(situation, self.definition);
+            let is_same = |one: &Grounded| one.path == excluding.path && one.value == excluding.value;
+            if !slots.iter().chain(&excluded).any(is_same) {
+                excluded.push(excluding);
+            }
+        }
+        situation.add_excluded(self.function, &slots, &mut excluded);
+        // Of what is ruled out, nothing is wrong: it is not there, and missing if it is required.
+        let (invalid, missing): (Vec<_>, Vec<_>) = violations
+            .into_iter()
+            .partition(|violation| !matches!(violation.kind, ViolationKind::Missing | ViolationKind::Negated));
+        let lacking = missing
+            .iter()
+            .filter(|violation| violation.kind == ViolationKind::Missing || self.is_required(&violation.path));
+        let missing = question::missing(self.definition, lacking);
+        let segment = Span::new(0, situation.utterance.len());
+        (Frame { function: self.function, confidence, segment, slots, excluded, missing, invalid }, call)
+    }
+}
+
+/// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
+/// slot's preferred one counts.
+fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, Option<&'a Mention>)> {
+    let mut anchors: Vec<(Anchor, Option<&Mention>)> = Vec::new();
+    for id in function.slot_ids() {
+        for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
+            for mention in situation.mentions.iter().filter(|mention| mention.recognizer == *recognizer) {
+                if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
+                    continue;
+                }
+                #[expect(clippy::cast_precision_loss, reason = "a slot has a few recognizers")]
+                let score = mention.score * 0.9_f32.powf(rank as f32);
+                anchors.push((Anchor { slot: id, span: mention.span, score }, Some(mention)));
+            }
+        }
+    }
+    for hint in situation.hints {
+        let Some(slot) = function.slot_labelled(&hint.label) else { continue };
+        for span in hint.spans(situation.utterance) {
+            match anchors.iter_mut().find(|(anchor, _)| anchor.slot == slot && anchor.span == span) {
+                Some((anchor, _)) => anchor.score = anchor.score.max(HINTED),
+                None => anchors.push((Anchor { slot, span, score: HINTED }, None)),
+            }
+        }
+    }
+    keep_named(situation, function, &mut anchors);
+    anchors
+}
+
+/// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".
+fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<(Anchor, Option<&Mention>)>) {
+    let spans: Vec<Span> = anchors.iter().map(|(anchor, _)| anchor.span).collect();
+    for span in spans {
+        let rivals: Vec<SlotId> =
+            anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
+        let named: Vec<SlotId> = rivals
+            .iter()
+            .filter(|slot| expected::is_named_before(situation, function, **slot, &rivals, span))
+            .copied()
+            .collect();
+        if let [slot] = named[..]
+            && rivals.len() > 1
+        {
+            anchors.retain(|(anchor, _)| anchor.span != span || anchor.slot == slot);
+        }
+    }
+}
+
+impl<'a> Filled<'a> {
+    fn new(situation: &Situation<'a>, filling: &Filling, mentions: &[Option<&'a Mention>]) -> Self {
+        let mention = filling.anchor.and_then(|index| mentions[index]);
+        Self {
+            slot: filling.slot,
+            span: mention.map_or(filling.span, |mention| mention.span),
+            value: mention
+                .map_or_else(|| situation.utterance.slice(filling.span).into(), |mention| mention.value.clone()),
+            mention,
+            confidence: filling.confidence * mention.map_or(1.0, |mention| mention.score),
+        }
+    }
+
+    /// As what is said not to be.
+    fn excluded(&self, situation: &Situation<'_>, function: &Function) -> Grounded {
+        let path = function.slot(self.slot).path.clone();
+        let pointer = path.pointer();
+        let origin = Origin::Default;
+        self.located(
+            situation,
+            Grounded { path, pointer, value: self.value.clone(), origin, confidence: self.confidence },
+        )
+    }
+
+    /// Where we know the span of a value, say that one: the same words may stand elsewhere in the utterance too.
+    fn located(&self, situation: &Situation<'_>, grounded: Grounded) -> Grounded {
+        let recognizer =
+            self.mention.map(|mention| situation.snapshot.module.recognizer(mention.recognizer).name.clone());
+        let text = situation.utterance.slice(self.span).to_owned();
+        let origin = Origin::Utterance { span: self.span, text, recognizer };
+        Grounded { origin, confidence: self.confidence, ..grounded }
+    }
+}
+
+/// A flag whose own name is ruled out is false: "no sauce" of a slot `sauce`.
+fn add_denied_flags<'a>(
+    situation: &Situation<'a>,
+    function: &Function,
+    ruled_out: &[RuledOut],
+    values: &mut Vec<Filled<'a>>,
+) {
+    let is_flag = |id: &SlotId| function.slot(*id).kind == SlotKind::Boolean && !ruled_out.is_empty();
+    for id in function.slot_ids().filter(is_flag) {
+        let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
+        let Some(span) = flag_within(situation.utterance, function.slot(id).label(), &negated) else { continue };
+        values.retain(|filled| filled.slot != id);
+        values.push(Filled { slot: id, span, value: Value::Bool(false), mention: None, confidence: 0.9 });
+    }
+}
+
+/// "20 pounds" says two things. Where it fills an amount, and a slot for the currency is still empty, it fills that too.
+fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut Vec<Filled<'a>>) {
+    let module = &situation.snapshot.module;
+    let takes = |slot: &Slot, currency: &Value| {
+        slot.choices.contains(currency)
+            || slot.recognizers.iter().any(|id| match &module.recognizer(*id).kind {
+                RecognizerKind::List(list) => list.instances.iter().any(|instance| instance.label == *currency),
+                RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => false,
+            })
+    };
+    let said: Vec<(Filled<'a>, Value)> = values
+        .iter()
+        .filter_map(|filled| {
+            let mention = filled.mention?;
+            let is_money =
+                matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::Builtin(Builtin::Money));
+            let currency = mention.value.get("currency").filter(|currency| is_money && currency.is_string())?;
+            Some((filled.clone(), currency.clone()))
+        })
+        .collect();
+    for (filled, currency) in said {
+        let empty = |id: &SlotId| !values.iter().any(|other| other.slot == *id);
+        let slots: Vec<SlotId> =
+            function.slot_ids().filter(|id| empty(id) && takes(function.slot(*id), &currency)).collect();
+        // Of two currencies, which one is meant is not said by the amount.
+        if let [slot] = slots[..] {
+            values.push(Filled { slot, value: currency, ..filled });
+        }
+    }
+}

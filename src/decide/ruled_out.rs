@@ -1,0 +1,228 @@
+//! What the negations of an utterance mean for one particular function.
+//!
+//! "Remove the fries" rules fries out of an order, and says to a function that removes things what to remove. Which it is,
+//! the function's own exemplars show: what they name behind the same kind of cue is meant, not ruled out. And "don't
+//! cancel my order" rules the function itself out, unless its exemplars speak so.
+
+use crate::{
+    assist::situation::Situation,
+    call::{Grounded, Origin, RuledOut, ground::kin},
+    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
+    recognize::{Negation, NegationKind},
+    text::{Span, Utterance, fold},
+};
+
+/// Beginnings of words that make of a slot one for what is left out, in its name.
+const LEFT_OUT: [&str; 14] = [
+    "without", "exclu", "avoid", "remov", "omit", "omis", "allerg", "except", "skip", "unwanted", "dislike", "minus",
+    "ohne", "sin",
+];
+/// The same, in its description; there, "without" and "except" are said of anything.
+const LEFT_OUT_IN_WORDS: [&str; 8] =
+    ["exclud", "avoid", "omit", "allerg", "leave out", "left out", "not want", "unwanted"];
+/// Beginnings of words in the name of a function that makes things go away.
+const GOING: [&str; 14] = [
+    "remov",
+    "delet",
+    "cancel",
+    "stop",
+    "exclud",
+    "unsubscrib",
+    "block",
+    "discard",
+    "clear",
+    "drop",
+    "end",
+    "close",
+    "revok",
+    "void",
+];
+/// What stands for the value of a slot in an exemplar.
+const PLACEHOLDER: &str = "thing";
+/// Shorter words say too little of what is asked for, and so do these.
+const WORD: usize = 4;
+const SAID_OF_ANYTHING: [&str; 12] =
+    ["with", "from", "please", "would", "like", "want", "need", "have", "this", "that", "into", "could"];
+
+/// How the exemplars of a function speak.
+#[derive(Debug, Default)]
+struct Manner {
+    /// How often each slot is named where it is ruled out, and how often at all.
+    slots: Vec<(usize, usize)>,
+    /// Of which kind their negations are.
+    kinds: Vec<NegationKind>,
+    /// A negation of this kind stands before a slot.
+    before_slot: Vec<NegationKind>,
+    /// The words that they begin with, and all words between their slots; folded.
+    openings: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Situation<'_> {
+    /// The parts of the utterance that rule out what they name, if this function is meant.
+    pub(crate) fn ruled_out(&self, function: FunctionId) -> Vec<RuledOut> {
+        if self.negations.is_empty() {
+            return Vec::new();
+        }
+        let definition = self.snapshot.module.function(function);
+        let manner = self.manner(definition);
+        let goes = makes_go(definition);
+        let said_for: Vec<SlotId> = definition
+            .slot_ids()
+            .filter(|id| {
+                let (ruled_out, all) = manner.slots[id.index()];
+                (ruled_out > 0 && 2 * ruled_out >= all) || is_for_what_is_left_out(definition.slot(*id))
+            })
+            .collect();
+        self.negations
+            .iter()
+            .filter(|negation| match negation.kind {
+                NegationKind::Retention => false,
+                NegationKind::Absence => true,
+                // What a function is for, it does not rule out.
+                NegationKind::Removal => !goes && !manner.before_slot.contains(&NegationKind::Removal),
+                NegationKind::Refusal => !goes && !manner.before_slot.contains(&NegationKind::Refusal),
+            })
+            .map(|negation| RuledOut { cue: negation.cue, scope: negation.scope, said_for: said_for.clone() })
+            .collect()
+    }
+
+    /// Why the utterance refuses the very thing that this function does; `None` if it does not.
+    pub(crate) fn refusal(&self, function: FunctionId) -> Option<String> {
+        let refused = |negation: &&Negation| matches!(negation.kind, NegationKind::Refusal | NegationKind::Retention);
+        let refusals: Vec<&Negation> = self.negations.iter().filter(refused).collect();
+        if refusals.is_empty() {
+            return None;
+        }
+        let definition = self.snapshot.module.function(function);
+        let manner = self.manner(definition);
+        let speaks_so = manner.kinds.iter().any(|kind| matches!(kind, NegationKind::Refusal | NegationKind::Retention));
+        let goes = makes_go(definition);
+        let name = words_of(&spaced(&definition.name));
+        let elsewhere: Vec<String> = self
+            .utterance
+            .words()
+            .iter()
+            .filter(|word| !self.negations.iter().any(|one| one.cue.overlaps(**word) || one.scope.overlaps(**word)))
+            .map(|word| fold(self.utterance.slice(*word)))
+            .collect();
+        let says = |word: &&String| word.chars().count() >= WORD && !SAID_OF_ANYTHING.contains(&word.as_str());
+        let rest = elsewhere.iter().filter(says).count();
+        let is_known = |word: &String| says(&word) && manner.words.iter().chain(&name).any(|known| kin(word, known));
+        let refused = refusals.into_iter().find(|negation| {
+            let scope = words_of(self.utterance.slice(negation.scope));
+            let Some(verb) = scope.first() else { return false };
+            let does = name.iter().chain(&manner.openings).any(|known| kin(verb, known));
+            if does && !speaks_so {
+                return !elsewhere.iter().any(|word| kin(word, verb));
+            }
+            if does && goes {
+                // "I don't want to cancel": its exemplars may well speak of what is not wanted, but not so.
+                return name.iter().any(|known| kin(verb, known)) && !elsewhere.iter().any(|word| kin(word, verb));
+            }
+            // The function's own words stand in the refusal alone, and little is said beside it.
+            let is_all = rest <= scope.len() && !elsewhere.iter().any(is_known);
+            !speaks_so && !goes && is_all && scope.iter().any(is_known)
+        })?;
+        let said = self
+            .utterance
+            .slice(Span::new(refused.cue.start.min(refused.scope.start), refused.cue.end.max(refused.scope.end)));
+        Some(format!("`{}` is not called: it is what {said:?} refuses", definition.name))
+    }
+
+    /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots` are
+    /// those that have a value.
+    pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[Grounded], excluded: &mut Vec<Grounded>) {
+        let definition = self.snapshot.module.function(function);
+        for ruled_out in self.ruled_out(function) {
+            for mention in self.mentions.iter().filter(|mention| ruled_out.scope.contains(mention.span)) {
+                let takes = |id: &SlotId| {
+                    let slot = definition.slot(*id);
+                    slot.kind != SlotKind::Boolean && slot.recognizers.contains(&mention.recognizer)
+                };
+                let takers: Vec<SlotId> = definition.slot_ids().filter(takes).collect();
+                let [taker] = takers[..] else { continue };
+                let path = &definition.slot(taker).path;
+                let is_same = |one: &Grounded| one.path == *path && one.value == mention.value;
+                if ruled_out.said_for.contains(&taker) || slots.iter().chain(excluded.iter()).any(is_same) {
+                    continue;
+                }
+                let recognizer = Some(self.snapshot.module.recognizer(mention.recognizer).name.clone());
+                excluded.push(Grounded {
+                    path: path.clone(),
+                    pointer: path.pointer(),
+                    value: mention.value.clone(),
+                    origin: Origin::Utterance { span: mention.span, text: mention.text.clone(), recognizer },
+                    confidence: mention.score,
+                });
+            }
+        }
+    }
+
+    fn manner(&self, function: &Function) -> Manner {
+        let mut manner = Manner { slots: vec![(0, 0); function.slots.len()], ..Manner::default() };
+        for exemplar in function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative) {
+            let (mut text, mut places) = (String::new(), Vec::new());
+            let mut length = 0;
+            for piece in &exemplar.pieces {
+                match piece {
+                    Piece::Text(literal) => {
+                        text.push_str(literal);
+                        length += literal.chars().count();
+                        manner.words.extend(words_of(literal));
+                    }
+                    Piece::Slot { slot, .. } => {
+                        text.push_str(PLACEHOLDER);
+                        places.push((Span::new(length, length + PLACEHOLDER.len()), *slot));
+                        length += PLACEHOLDER.len();
+                    }
+                }
+            }
+            manner.openings.extend(words_of(&text).into_iter().next());
+            let negations = self.snapshot.recognizers.negations(&Utterance::new(&text), &[]);
+            for (place, slot) in &places {
+                let Some((ruled_out, all)) = slot.and_then(|slot| manner.slots.get_mut(slot.index())) else { continue };
+                *all += 1;
+                *ruled_out += usize::from(negations.iter().any(|negation| negation.scope.overlaps(*place)));
+            }
+            for negation in &negations {
+                manner.kinds.push(negation.kind);
+                if places.iter().any(|(place, _)| negation.cue.end <= place.start) {
+                    manner.before_slot.push(negation.kind);
+                }
+            }
+        }
+        manner
+    }
+}
+
+/// True for a function that makes something go away.
+fn makes_go(function: &Function) -> bool {
+    words_of(&spaced(&function.name)).iter().any(|word| GOING.iter().any(|start| word.starts_with(start)))
+}
+
+fn is_for_what_is_left_out(slot: &Slot) -> bool {
+    let named = words_of(&spaced(slot.label()));
+    let description = fold(&slot.description);
+    named
+        .iter()
+        .any(|word| matches!(word.as_str(), "no" | "not") || LEFT_OUT.iter().any(|start| word.starts_with(start)))
+        || LEFT_OUT_IN_WORDS.iter().any(|words| description.contains(words))
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    let folded = fold(text);
+    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// `cancelOrder` as `cancel Order`.
+fn spaced(name: &str) -> String {
+    let mut spaced = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_uppercase() && spaced.ends_with(char::is_lowercase) {
+            spaced.push(' ');
+        }
+        spaced.push(character);
+    }
+    spaced
+}

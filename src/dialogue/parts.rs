@@ -1,0 +1,409 @@
+//! Which slots the parts of an answer fill, where alignment alone does not say so.
+
+use serde_json::Value;
+
+use crate::{
+    assist::situation::Situation,
+    conversation::{Filled, Manner, Removal, Source, merge::count_slot},
+    dialogue::{
+        acts::ANSWERED,
+        place::Named,
+        read::{Context, PLAIN},
+    },
+    module::{Builtin, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
+    recognize::{
+        Mention,
+        acts::{Kind, Pick},
+    },
+    text::{Span, Utterance, fold},
+};
+
+/// Turns after which a value is no longer what "it" is.
+const RECENT: u32 = 2;
+/// How well a recognizer must know what nobody else claims.
+const KNOWN: f32 = 0.85;
+/// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
+const ALIKE: f64 = 0.6;
+
+impl Context<'_> {
+    /// The only slot that was asked for.
+    pub(crate) fn asked_slot(&self) -> Option<SlotId> {
+        if let [slot] = self.asked_slots()[..] { Some(slot) } else { None }
+    }
+
+    pub(crate) fn asked_slots(&self) -> Vec<SlotId> {
+        let slot = |asked: &String| {
+            let path = SlotPath::of_pointer(asked);
+            self.function.slot_at(&path)
+        };
+        self.asked.iter().filter_map(slot).collect()
+    }
+
+    /// The slot that names the items of the function's list, if it has one list of objects.
+    pub(crate) fn head(&self) -> Option<SlotId> {
+        let in_list = |slot: &SlotId| {
+            let path = &self.function.slot(*slot).path.0;
+            path.iter().position(|step| *step == Step::Each).is_some_and(|at| at + 1 < path.len())
+        };
+        let mut lists: Vec<&[Step]> = Vec::new();
+        for slot in self.function.slot_ids().filter(in_list) {
+            let path = &self.function.slot(slot).path.0;
+            let at = path.iter().position(|step| *step == Step::Each)?;
+            if !lists.contains(&&path[..at]) {
+                lists.push(&path[..at]);
+            }
+        }
+        let [_] = lists[..] else { return None };
+        let named: Vec<SlotId> = self.function.slot_ids().filter(in_list).collect();
+        named.iter().find(|slot| self.function.slot(**slot).required).or(named.first()).copied()
+    }
+
+    /// The slot of any words that exemplars show right behind this one.
+    fn beside(&self, slot: SlotId) -> Option<SlotId> {
+        let pairs = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
+        let mut next = pairs.filter_map(|pieces| match pieces {
+            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }]
+                if *one == slot && text.trim().is_empty() =>
+            {
+                Some(*other)
+            }
+            _ => None,
+        });
+        next.find(|other| takes_words(self.function.slot(slot)) && takes_words(self.function.slot(*other)))
+    }
+
+    /// "Jane Austin" to "what is your first name?": where exemplars show two slots side by side, two words fill both.
+    pub(crate) fn take_apart(&self, own: &Situation<'_>, values: &mut Vec<Filled>) {
+        let [value] = &mut values[..] else { return };
+        let (Some(span), None, Some(slot)) = (value.span, &value.recognizer, self.asked_slot()) else { return };
+        if self.asked.first() != Some(&value.pointer) {
+            return;
+        }
+        let words: Vec<Span> = own.utterance.words().iter().filter(|word| span.contains(**word)).copied().collect();
+        let ([first, second], Some(next)) = (&words[..], self.beside(slot)) else { return };
+        let next = self.function.slot(next).path.pointer();
+        if self.form.at(&next).is_some() {
+            return;
+        }
+        let part = |pointer: String, word: Span| {
+            let text = own.utterance.slice(word).to_owned();
+            Filled { pointer, value: text.clone().into(), text: Some(text), span: Some(word), ..value.clone() }
+        };
+        *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
+    }
+
+    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas from
+    /// the one that was asked for on. `None` where that gives no more than `found`.
+    pub(crate) fn in_sequence(&self, situation: &Situation<'_>, part: Span, found: &[Filled]) -> Option<Vec<Filled>> {
+        let first = self.asked_slot()?;
+        let parts = parts(situation.utterance, part);
+        let sequences = self.function.exemplars.iter().filter_map(|exemplar| sequence(&exemplar.pieces, first));
+        let fitting = sequences.filter(|slots| slots.len() == parts.len() && parts.len() > 1);
+        let fill = |(slot, span): (&SlotId, &Span)| {
+            let own = self.function.slot(*slot);
+            let inside =
+                |mention: &&Mention| span.contains(mention.span) && own.recognizers.contains(&mention.recognizer);
+            let mention = situation.mentions.iter().find(inside);
+
+            let text = situation.utterance.slice(*span);
+            let value = match mention {
+                Some(mention) => mention.value.clone(),
+                None if takes_words(own) => text.into(),
+                None => return None,
+            };
+            Some(Filled {
+                pointer: own.path.pointer(),
+                value,
+                text: Some(text.to_owned()),
+                span: Some(*span),
+                recognizer: mention.map(|mention| self.module.recognizer(mention.recognizer).name.clone()),
+                from: Source::Said,
+                turn: self.state.turn,
+                confidence: PLAIN,
+            })
+        };
+        let mut all = fitting.filter_map(|slots| slots.iter().zip(&parts).map(fill).collect::<Option<Vec<Filled>>>());
+        all.find(|all| all.len() > found.len())
+    }
+
+    /// Words between two values, where an exemplar has just one slot of any words between theirs: the town of an address.
+    pub(crate) fn between(&self, situation: &Situation<'_>, found: &[Filled]) -> Vec<Filled> {
+        let slot_of = |value: &Filled| {
+            let path = SlotPath::of_pointer(&value.pointer);
+            self.function.slot_at(&path)
+        };
+        let mut known: Vec<(Span, SlotId)> =
+            found.iter().filter_map(|value| Some((value.span?, slot_of(value)?))).collect();
+        known.sort_unstable();
+        let gap = |pair: &[(Span, SlotId)]| {
+            let [(before, first), (after, last)] = pair else { return None };
+            let slot = self.shown_between(*first, *last)?;
+            let own = self.function.slot(slot);
+            let span = trimmed(situation.utterance, Span::new(before.end, after.start.max(before.end)));
+            let text = situation.utterance.slice(span);
+            let pointer = own.path.pointer();
+            let is_open = self.form.at(&pointer).is_none() && found.iter().all(|value| value.pointer != pointer);
+            let is_plain = !text.is_empty() && !text.contains([',', '、', '。', ';', '.']);
+            (is_open && is_plain).then(|| Filled {
+                pointer,
+                value: text.into(),
+                text: Some(text.to_owned()),
+                span: Some(span),
+                recognizer: None,
+                from: Source::Said,
+                turn: self.state.turn,
+                confidence: PLAIN,
+            })
+        };
+        known.windows(2).filter_map(gap).collect()
+    }
+
+    /// The slot of any words that an exemplar has between two others, with nothing else there.
+    fn shown_between(&self, first: SlotId, last: SlotId) -> Option<SlotId> {
+        self.function
+            .exemplars
+            .iter()
+            .find_map(|exemplar| {
+                let is_blank = |piece: &&Piece| matches!(piece, Piece::Text(text) if text.trim().is_empty());
+                let slots: Vec<Option<SlotId>> = exemplar
+                    .pieces
+                    .iter()
+                    .filter(|piece| !is_blank(piece))
+                    .map(|piece| if let Piece::Slot { slot, .. } = piece { *slot } else { None })
+                    .collect();
+                slots.windows(3).find_map(|slots| match slots {
+                    [Some(a), Some(between), Some(b)] if *a == first && *b == last => Some(*between),
+                    _ => None,
+                })
+            })
+            .filter(|slot| takes_words(self.function.slot(*slot)))
+    }
+
+    /// What recognizers found that only one slot of the function takes, and that nothing else was made of.
+    pub(crate) fn unclaimed(&self, situation: &Situation<'_>, found: &[Filled]) -> Vec<Filled> {
+        let takes = |mention: &Mention| {
+            let mut slots =
+                self.function.slots.iter().filter(|slot| slot.recognizers.first() == Some(&mention.recognizer));
+            slots.next().filter(|slot| slots.next().is_none() && !slot.path.is_repeated())
+        };
+        let is_free =
+            |span: Span, found: &[Filled]| !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)));
+        let mut all = Vec::new();
+        for mention in situation.mentions {
+            let Some(slot) = takes(mention) else { continue };
+            let pointer = slot.path.pointer();
+            // What was asked for is known by less.
+            if mention.score < if self.asked.contains(&pointer) { KNOWN / 2.0 } else { KNOWN } {
+                continue;
+            }
+            let is_taken = found.iter().chain(&all).any(|value: &Filled| value.pointer == pointer);
+            let is_filled = self.form.at(&pointer).is_some();
+            let denied = situation.negations.iter().any(|negation| negation.scope.overlaps(mention.span));
+            let is_valid = is_distinct(situation, mention);
+            if is_taken
+                || is_filled
+                || denied
+                || !is_valid
+                || !is_free(mention.span, found)
+                || !is_free(mention.span, &all)
+            {
+                continue;
+            }
+            all.push(Filled {
+                pointer,
+                value: mention.value.clone(),
+                text: Some(mention.text.clone()),
+                span: Some(mention.span),
+                recognizer: Some(self.module.recognizer(mention.recognizer).name.clone()),
+                from: Source::Said,
+                turn: self.state.turn,
+                confidence: mention.score * KNOWN,
+            });
+        }
+        all
+    }
+
+    /// "Make it two", long after any other number was said, is about how many.
+    pub(crate) fn counted(&self, own: &Situation<'_>, part: Span) -> Option<SlotId> {
+        let single: Vec<&Slot> = self.function.slots.iter().filter(|slot| !slot.path.is_repeated()).collect();
+        let count = count_slot(&single)?;
+        let is_all = |mention: &&Mention| {
+            let words = own.utterance.words();
+            words.iter().filter(|word| part.overlaps(**word)).all(|word| mention.span.contains(*word))
+        };
+        let mention =
+            own.mentions.iter().filter(is_all).find(|mention| count.recognizers.contains(&mention.recognizer))?;
+        let is_rival = |filled: &&Filled| {
+            let path = SlotPath::of_pointer(&filled.pointer);
+            let slot = self.function.slots.iter().find(|slot| slot.path == path);
+            filled.turn + RECENT >= self.state.turn && slot.is_some_and(|slot| slot.kind != SlotKind::String)
+        };
+        let is_number = mention.value.is_number() && !self.form.slots.iter().any(|filled| is_rival(&filled));
+        is_number.then(|| self.function.slot_labelled(&count.path.to_string())).flatten()
+    }
+
+    /// "Sorry, 150-0002": it is of the kind that was asked for, and nothing of that is known yet.
+    pub(crate) fn fits_asked(&self, own: &Situation<'_>, part: Span) -> bool {
+        let Some(asked) = self.asked_slot().map(|slot| self.function.slot(slot)) else { return false };
+        let is_filled = self.form.has(&asked.path);
+        let mut mentions = own.mentions.iter().filter(|mention| part.contains(mention.span));
+        !is_filled
+            && mentions.any(|mention| asked.recognizers.contains(&mention.recognizer) && is_distinct(own, mention))
+    }
+
+    /// The slot whose value a correction replaces, where it does not say so: of those that a recognizer says the new value
+    /// may belong to, the one that was filled last; else the one whose text is much like the new one.
+    pub(crate) fn corrected(&self, own: &Situation<'_>, part: Span) -> Option<SlotId> {
+        if self.manner() != Manner::Correct {
+            return None;
+        }
+        let turn_of = |slot: SlotId| {
+            let path = &self.function.slot(slot).path;
+            let filled = self.form.of_slot(path);
+            filled.map(|filled| filled.turn).max()
+        };
+        let mentions: Vec<&Mention> = own.mentions.iter().filter(|mention| part.contains(mention.span)).collect();
+        let finds = |slot: SlotId| {
+            let recognizers = &self.function.slot(slot).recognizers;
+            mentions.iter().any(|mention| recognizers.contains(&mention.recognizer))
+        };
+        if let Some(asked) = self.asked_slot().filter(|_| self.fits_asked(own, part)) {
+            return Some(asked);
+        }
+        let known = self.function.slot_ids().filter_map(|slot| Some((turn_of(slot)?, slot)));
+        let latest = known.filter(|(_, slot)| finds(*slot)).max();
+        if let Some((_, slot)) = latest {
+            return Some(slot);
+        }
+        let new = fold(own.utterance.slice(part));
+        let is_number = new.trim().parse::<f64>().is_ok();
+        let numbers = self
+            .function
+            .slot_ids()
+            .filter(|slot| is_number && matches!(self.function.slot(*slot).kind, SlotKind::Integer | SlotKind::Number));
+        if let Some((_, slot)) = numbers.filter_map(|slot| Some((turn_of(slot)?, slot))).max() {
+            return Some(slot);
+        }
+        let alike = |filled: &Filled| {
+            let old = fold(filled.text.as_deref().or(filled.value.as_str()).unwrap_or_default());
+            strsim::normalized_levenshtein(&old, &new)
+        };
+        let nearest = self.form.slots.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
+        let path = SlotPath::of_pointer(&nearest.pointer);
+        let slot = self.function.slot_at(&path)?;
+        (mentions.is_empty() && alike(nearest) >= ALIKE).then_some(slot)
+    }
+
+    /// The slot that some words name, by its own name or by the value that it has.
+    pub(crate) fn place(&self, own: &Situation<'_>, span: Span) -> Option<SlotId> {
+        let named = Named { utterance: own.utterance, mentions: own.mentions, span };
+        named.slot(self.function).or_else(|| {
+            let pointer = named.values(self.form).into_iter().next()?;
+            let path = SlotPath::of_pointer(&pointer);
+            self.function.slot_at(&path)
+        })
+    }
+
+    pub(crate) fn removed(&self, own: &Situation<'_>, what: Span) -> Vec<Removal> {
+        let named = Named { utterance: own.utterance, mentions: own.mentions, span: what };
+        let nth = self.moves().find_map(|one| match one.kind {
+            Kind::Pick(Pick::Nth(nth)) if what.contains(one.cue) => Some(nth),
+            _ => None,
+        });
+        if let Some(item) = nth.and_then(|nth| named.item(self.form, nth)) {
+            return vec![Removal::Place(item)];
+        }
+        let values = named.values(self.form);
+        if !values.is_empty() {
+            let filled = values.iter().filter_map(|pointer| self.form.at(pointer));
+            return filled
+                .map(|filled| Removal::Value {
+                    path: SlotPath::of_pointer(&filled.pointer).to_string(),
+                    value: filled.value.clone(),
+                })
+                .collect();
+        }
+        let Some(slot) = named.slot(self.function) else { return Vec::new() };
+        let path = &self.function.slot(slot).path;
+        let places = self.form.of_slot(path);
+        places.map(|filled| Removal::Place(filled.pointer.clone())).collect()
+    }
+
+    /// One of the choices of the slot that was asked for, by its place among them.
+    pub(crate) fn picked(&self, pick: Pick, cue: Span, utterance: &Utterance) -> Option<Filled> {
+        let slot = self.function.slot(self.asked_slot()?);
+        let value: &Value = match pick {
+            Pick::Nth(nth) => slot.choices.get(nth.checked_sub(1)?)?,
+            Pick::Last => slot.choices.last()?,
+            _ => return None,
+        };
+        Some(Filled {
+            pointer: self.asked.first()?.clone(),
+            value: value.clone(),
+            text: Some(utterance.slice(cue).to_owned()),
+            span: Some(cue),
+            recognizer: None,
+            from: Source::Said,
+            turn: self.state.turn,
+            confidence: ANSWERED,
+        })
+    }
+}
+
+/// True of a slot that any words may fill.
+fn takes_words(slot: &Slot) -> bool {
+    slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
+}
+
+/// Without the space around it, and without a full stop.
+fn trimmed(utterance: &Utterance, span: Span) -> Span {
+    let characters: Vec<char> = utterance.text().chars().collect();
+    let mut span = Span::new(span.start, span.end.min(characters.len()));
+    while span.start < span.end && characters[span.start].is_whitespace() {
+        span.start += 1;
+    }
+    while span.start < span.end && (characters[span.end - 1].is_whitespace() || characters[span.end - 1] == '.') {
+        span.end -= 1;
+    }
+    span
+}
+
+/// What stands between commas, without the space around it.
+fn parts(utterance: &Utterance, within: Span) -> Vec<Span> {
+    let characters: Vec<char> = utterance.text().chars().collect();
+    let mut parts = Vec::new();
+    let mut start = within.start;
+    for at in within.start..=within.end.min(characters.len()) {
+        if at == within.end || characters.get(at).is_none_or(|c| matches!(c, ',' | ';' | '、' | '，')) {
+            parts.push(trimmed(utterance, Span::new(start, at)));
+            start = at + 1;
+        }
+    }
+    parts.retain(|span| !span.is_empty());
+    parts
+}
+
+/// The slots that follow one another in an exemplar from this one on, with nothing but a comma between.
+fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
+    let is_first = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == first);
+    let start = pieces.iter().position(is_first)?;
+    let mut slots = Vec::new();
+    for piece in &pieces[start..] {
+        match piece {
+            Piece::Slot { slot: Some(slot), .. } => slots.push(*slot),
+            Piece::Text(text) if matches!(text.trim(), "," | "、") => {}
+            _ => break,
+        }
+    }
+    Some(slots)
+}
+
+/// True of what looks like nothing else: an address of mail, a telephone number, a word of a list; not a bare number.
+fn is_distinct(situation: &Situation<'_>, mention: &Mention) -> bool {
+    let kind = &situation.snapshot.module.recognizer(mention.recognizer).kind;
+    let is_plain = matches!(
+        kind,
+        RecognizerKind::Builtin(Builtin::Number | Builtin::Integer | Builtin::Ordinal | Builtin::Boolean)
+    );
+    !is_plain && mention.value.is_string()
+}

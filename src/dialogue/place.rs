@@ -1,0 +1,113 @@
+//! Which slot, or which value, of a form somebody means by some words: "the city", "the olives", "the second pizza".
+
+use serde_json::Value;
+
+use crate::{
+    conversation::{Form, merge::is_within},
+    decide::expected::words_of,
+    module::{Function, SlotId},
+    recognize::Mention,
+    text::{Span, Utterance, fold},
+};
+
+/// The words under which a form is looked through, and what recognizers found in them.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub utterance: &'a Utterance,
+    pub mentions: &'a [Mention],
+    pub span: Span,
+}
+
+impl Named<'_> {
+    fn words(&self) -> Vec<String> {
+        let words = self.utterance.words().iter().filter(|word| self.span.contains(**word));
+        words.map(|word| fold(self.utterance.slice(*word))).collect()
+    }
+
+    /// The slot that is called so: by its label, its whole path, or the words of its label among others.
+    pub(crate) fn slot(&self, function: &Function) -> Option<SlotId> {
+        let said = self.words();
+        if said.is_empty() {
+            return None;
+        }
+        let exact = function.slot_labelled(&said.concat());
+        let has_all = |label: &str| {
+            let label = words_of(label);
+            !label.is_empty() && label.iter().all(|word| said.contains(word))
+        };
+        let is_whole = |label: &str| words_of(label).iter().any(|word| said.contains(word)) && said.len() == 1;
+        let find = |test: &dyn Fn(&str) -> bool| {
+            let mut found = function.slot_ids().filter(|id| test(function.slot(*id).label()));
+            // Of two that are called so, none is meant for sure.
+            found.next().filter(|_| found.next().is_none())
+        };
+        let described = || {
+            let mut found = function.slot_ids().filter(|id| {
+                let description = words_of(&function.slot(*id).description);
+                said.iter().all(|word| description.contains(word))
+            });
+            found.next().filter(|_| found.next().is_none())
+        };
+        exact.or_else(|| find(&has_all)).or_else(|| find(&is_whole)).or_else(described)
+    }
+
+    /// The pointers of the form's values that are meant: by their words, by what a recognizer makes of these, or by their
+    /// place in a list ("the second").
+    pub(crate) fn values(&self, form: &Form) -> Vec<String> {
+        let said = self.words();
+        let text = said.join(" ");
+        let found: Vec<&Value> = self
+            .mentions
+            .iter()
+            .filter(|mention| self.span.contains(mention.span))
+            .map(|mention| &mention.value)
+            .collect();
+        let is_meant = |filled: &&crate::conversation::Filled| {
+            let own = filled.text.as_deref().map(|text| words_of(text).join(" "));
+            let value = filled.value.as_str().map(|text| words_of(text).join(" "));
+            found.contains(&&filled.value)
+                || !text.is_empty() && (own.as_deref() == Some(&text) || value.as_deref() == Some(&text))
+        };
+        form.slots.iter().filter(is_meant).map(|filled| filled.pointer.clone()).collect()
+    }
+
+    /// The item of a list that is counted out: `/dishes/1` for "the second pizza".
+    pub(crate) fn item(&self, form: &Form, nth: usize) -> Option<String> {
+        let named = self.values(form);
+        let mut items: Vec<String> = Vec::new();
+        for filled in &form.slots {
+            let Some(item) = item_of(&filled.pointer) else { continue };
+            let is_meant = named.is_empty() || named.iter().any(|pointer| is_within(pointer, &item));
+            if is_meant && !items.contains(&item) {
+                items.push(item);
+            }
+        }
+        items.sort_by_key(|item| item.rsplit('/').next().and_then(|index| index.parse::<usize>().ok()));
+        items.into_iter().nth(nth.checked_sub(1)?)
+    }
+}
+
+/// The first item of an array that a place lies in: `/dishes/1` of `/dishes/1/name`.
+pub(crate) fn item_of(pointer: &str) -> Option<String> {
+    let mut at = 0;
+    for step in pointer.split('/') {
+        at += step.len();
+        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(pointer[..at].to_owned());
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialogue::place::*;
+
+    #[test]
+    fn items_are_cut_out_of_pointers() {
+        assert_eq!(item_of("/dishes/1/name").as_deref(), Some("/dishes/1"));
+        assert_eq!(item_of("/toppings/0").as_deref(), Some("/toppings/0"));
+        assert_eq!(item_of("/person/name"), None);
+    }
+}

@@ -1,0 +1,413 @@
+use std::{fmt::Write, fs, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::{
+    call::{Validator, ViolationKind},
+    conversation::{
+        Confirmation, Filled, Form, Source, State,
+        next::{Asking, Manners, Next, next},
+    },
+    dialogue::question::*,
+    module::{Limits, ModuleName, fixture, load, settings::Ask},
+};
+
+const LANGUAGES: [&str; 5] = ["en", "de", "fr", "es", "ja"];
+
+const SETTINGS: &str = r#"
+language = "en"
+
+[functions.order_food]
+confirm = true
+rules = ["dishes[].pieces <= 20", "dishes[].pieces >= dishes[].plates"]
+
+[functions.order_food.slots]
+"dishes[].name" = { question = { en = "What would you like to eat?", de = "Was möchten Sie essen?" } }
+"phone" = { sensitive = true, ask = true }
+"city" = { question = "In which city?" }
+"zip" = { invalid = { en = "That is no postal code.", ja = "郵便番号ではありません。" } }
+
+[functions.book_room]
+confirm = true
+ask = "group"
+confirmation = { en = "A room from <start> to <end>, for <guests> guests, with <extra>?", de = "Ein Zimmer vom <start> bis zum <end>?" }
+rules = [
+    "end > start",
+    "start >= today",
+    "end <= start + 30 days",
+    { check = "guests <= 4", message = { en = "Our rooms are for up to four guests.", fr = "Nos chambres accueillent quatre personnes au plus." } },
+]
+"#;
+
+fn schema() -> Value {
+    let date = json!({"type": "string", "format": "date"});
+    let dish = json!({"type": "object", "required": ["name", "size"], "properties": {
+        "name": {"type": "string"}, "size": {"type": "string", "enum": ["small", "large"]},
+        "pieces": {"type": "integer"}, "plates": {"type": "integer"}}});
+    json!([
+        {"name": "order_food", "description": "Order food. For delivery.", "parameters": {
+            "type": "object", "required": ["dishes", "city", "zip"], "properties": {
+            "dishes": {"type": "array", "items": dish, "minItems": 1},
+            "extras": {"type": "array", "items": {"type": "string"}},
+            "cutlery": {"type": "boolean"},
+            "city": {"type": "string"},
+            "zip": {"type": "string", "minLength": 4, "maxLength": 5, "description": "The postal code, of five digits"},
+            "phone": {"type": "string"},
+            "address": {"type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}}}},
+        {"name": "book_room", "description": "Book a room", "parameters": {
+            "type": "object", "required": ["start", "end", "guests", "bed"], "properties": {
+            "start": date, "end": date, "guests": {"type": "integer", "minimum": 1, "maximum": 9},
+            "bed": {"type": "string", "enum": ["single", "double", "twin"]}, "extra": {"type": "string"}}}},
+        {"name": "call_taxi", "description": "", "parameters": {
+            "type": "object", "required": ["stay"], "properties": {
+            "stay": {"type": "object", "required": ["street", "city"], "properties": {
+                "street": {"type": "string"}, "city": {"type": "string"}}}}}}
+    ])
+}
+
+fn loaded(settings: &str) -> Module {
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("schema.json"), schema().to_string()).expect("written");
+    fs::write(directory.path().join("module.toml"), settings).expect("written");
+    let name = ModuleName::new("test").expect("a good name");
+    load(directory.path(), name, &Limits::default()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+struct House {
+    module: Module,
+    validator: Validator,
+}
+
+impl House {
+    fn new() -> Self {
+        let module = loaded(SETTINGS);
+        let validator = Validator::compile(&module).expect("compiles");
+        Self { module, validator }
+    }
+
+    fn id(&self, function: &str) -> FunctionId {
+        self.module.function_named(function).expect("there")
+    }
+
+    fn ask(&self, language: &str, form: &Form, asking: &Asking, repeated: u32) -> String {
+        Voice::new(&self.module, Some(language)).about_asking(&self.validator, form, asking, repeated).text
+    }
+
+    /// What comes next by itself, asked.
+    fn next(&self, language: &str, form: &Form) -> String {
+        let mut state = State::new(&self.module.name);
+        state.forms.push(form.clone());
+        let manners = Manners { ask: Ask::One, tries: 3 };
+        let now = "2026-03-10T12:00:00[UTC]".parse().expect("a moment");
+        match next(&state, &self.module, &self.validator, manners, &now) {
+            Next::Ask(asking) => self.ask(language, form, &asking, 0),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn filled(function: &str, values: &[(&str, Value)]) -> Form {
+    let mut form = Form::new(function, 1);
+    form.slots = values
+        .iter()
+        .map(|(pointer, value)| Filled {
+            pointer: (*pointer).to_owned(),
+            value: value.clone(),
+            text: None,
+            span: None,
+            recognizer: None,
+            from: Source::Said,
+            turn: 1,
+            confidence: 1.0,
+        })
+        .collect();
+    form
+}
+
+fn aside(pointer: &str, kind: ViolationKind, found: &Value) -> Aside {
+    Aside {
+        pointer: pointer.to_owned(),
+        kind,
+        found: Some(found.clone()),
+        expected: "something else".to_owned(),
+        turn: 1,
+    }
+}
+
+fn food() -> Form {
+    filled(
+        "order_food",
+        &[
+            ("/dishes/0/name", json!("pizza")),
+            ("/dishes/0/size", json!("large")),
+            ("/dishes/0/pieces", json!(2)),
+            ("/dishes/1/name", json!("cola")),
+            ("/dishes/1/size", json!("small")),
+            ("/extras/0", json!("olives")),
+            ("/extras/1", json!("ham")),
+            ("/cutlery", json!(true)),
+            ("/city", json!("Rome")),
+            ("/zip", json!("00184")),
+            ("/phone", json!("+39 06 12345678")),
+        ],
+    )
+}
+
+fn room(values: &[(&str, Value)]) -> Form {
+    filled("book_room", values)
+}
+
+fn without(mut form: Form, pointers: &[&str]) -> Form {
+    form.slots.retain(|filled| !pointers.contains(&filled.pointer.as_str()));
+    form
+}
+
+/// Everything that Uptake says by itself, by what it is about.
+fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
+    let house = House::new();
+    let voice = Voice::new(&house.module, Some(language));
+    let (order, book, taxi) = (house.id("order_food"), house.id("book_room"), house.id("call_taxi"));
+    let missing = |function: FunctionId, pointers: &[&str]| Asking::Missing {
+        function,
+        pointers: pointers.iter().map(|pointer| (*pointer).to_owned()).collect(),
+    };
+    let empty = Form::new("order_food", 1);
+    let stay = [("/start", json!("2026-04-09")), ("/end", json!("2026-04-02")), ("/guests", json!(2))];
+    let past = [("/start", json!("2026-03-09")), ("/end", json!("2026-03-11"))];
+    let long = [("/start", json!("2026-04-09")), ("/end", json!("2026-05-19"))];
+    let full = [
+        ("/start", json!("2026-04-09")),
+        ("/end", json!("2026-04-10")),
+        ("/guests", json!(6)),
+        ("/bed", json!("twin")),
+    ];
+    let mut skipped = Form::new("book_room", 1);
+    skipped.skipped.push("bed".to_owned());
+    let twice = filled(
+        "order_food",
+        &[("/dishes/0/name", json!("pizza")), ("/dishes/1/name", json!("pizza")), ("/dishes/2/name", json!("cola"))],
+    );
+    let unnamed = filled("order_food", &[("/dishes/0/pieces", json!(1)), ("/dishes/1/pieces", json!(2))]);
+    let many = filled(
+        "order_food",
+        &[("/dishes/0/name", json!("pizza")), ("/dishes/1/name", json!("cola")), ("/dishes/1/pieces", json!(30))],
+    );
+    let invalid = |function: FunctionId, form: &Form, aside: Aside| {
+        house.ask(language, form, &Asking::Invalid { function, aside }, 0)
+    };
+    let violated = |path: &str, kind: ViolationKind, found: &Value| {
+        let violation = Violation {
+            kind,
+            path: path.to_owned(),
+            found: Some(found.clone()),
+            expected: "something else".to_owned(),
+        };
+        let frame = Frame {
+            function: book,
+            confidence: 1.0,
+            segment: crate::text::Span { start: 0, end: 0 },
+            slots: Vec::new(),
+            excluded: Vec::new(),
+            missing: Vec::new(),
+            invalid: vec![violation],
+        };
+        about_frame(&house.module, Some(language), &frame).expect("a question").text
+    };
+    let mut open = State::new(&house.module.name);
+    let mut half = without(food(), &["/city", "/dishes/1/size"]);
+    half.aside.push(aside("/zip", ViolationKind::Length, &json!("001846")));
+    half.slots.retain(|filled| filled.pointer != "/zip");
+    open.forms = vec![room(&full), half];
+    vec![
+        ("one", house.ask(language, &empty, &missing(order, &["/zip"]), 0)),
+        ("one of few", house.ask(language, &empty, &missing(book, &["/bed"]), 0)),
+        ("one, in the author's words", house.ask(language, &empty, &missing(order, &["/dishes/-/name"]), 0)),
+        ("again", house.ask(language, &empty, &missing(book, &["/guests"]), 1)),
+        ("and again", house.ask(language, &empty, &missing(book, &["/guests"]), 2)),
+        ("needed", house.ask(language, &skipped, &missing(book, &["/bed"]), 1)),
+        ("of an item", house.ask(language, &twice, &missing(order, &["/dishes/2/size"]), 0)),
+        ("of one of two", house.ask(language, &twice, &missing(order, &["/dishes/1/size"]), 0)),
+        ("of an item without a name", house.ask(language, &unnamed, &missing(order, &["/dishes/1/name"]), 0)),
+        ("group", house.ask(language, &empty, &missing(book, &["/start", "/end", "/bed"]), 0)),
+        ("group of an object", house.ask(language, &empty, &missing(taxi, &["/stay/street", "/stay/city"]), 0)),
+        ("no choice", invalid(book, &empty, aside("/bed", ViolationKind::NotAChoice, &json!("water")))),
+        ("no whole number", invalid(book, &empty, aside("/guests", ViolationKind::Type, &json!("many")))),
+        ("out of range", invalid(book, &empty, aside("/guests", ViolationKind::Range, &json!(12)))),
+        ("no date", invalid(book, &empty, aside("/start", ViolationKind::Format, &json!("soon")))),
+        ("not valid otherwise", invalid(book, &empty, aside("/extra", ViolationKind::Schema, &json!("x")))),
+        ("not valid, in the author's words", invalid(order, &empty, aside("/zip", ViolationKind::Length, &json!("1")))),
+        ("not valid and sensitive", invalid(order, &empty, aside("/phone", ViolationKind::Pattern, &json!("secret")))),
+        ("not valid in a turn alone", violated("/guests", ViolationKind::Range, &json!(12))),
+        ("rule about dates", house.next(language, &room(&stay))),
+        ("rule about today", house.next(language, &room(&past))),
+        ("rule with a length of time", house.next(language, &room(&long))),
+        ("rule in the author's words", house.next(language, &room(&full))),
+        ("rule about an item", house.next(language, &many)),
+        ("confirm", house.next(language, &food())),
+        ("confirm, in the author's words", house.ask(language, &room(&full), &Asking::Confirm { function: book }, 0)),
+        ("change", voice.about_change(order).text),
+        ("tie", about_tie(&house.module, Some(language), &[order, book]).text),
+        ("cancelled", voice.cancelled(&[order, book])),
+        ("hand off", voice.hand_off()),
+        ("restarted", voice.restarted()),
+        ("not understood", voice.not_understood()),
+        ("summary", voice.summary(&house.validator, &open)),
+    ]
+}
+
+/// Read by somebody who speaks the language; `UPTAKE_BLESS=1` writes the files anew.
+#[test]
+fn every_language_says_everything() {
+    for language in LANGUAGES {
+        let mut table = String::new();
+        for (about, text) in spoken_in(language) {
+            writeln!(table, "{about}\n    {}", text.replace('\n', "\n    ")).expect("a string");
+        }
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/wording/{language}.txt"));
+        if std::env::var_os("UPTAKE_BLESS").is_some() {
+            fs::create_dir_all(path.parent().expect("a directory")).expect("written");
+            fs::write(&path, &table).expect("written");
+        }
+        assert!(fs::read_to_string(&path).unwrap_or_default() == table, "{} is out of date:\n{table}", path.display());
+    }
+}
+
+/// No sentence falls back to English.
+#[test]
+fn languages_do_not_mix() {
+    let english = spoken_in("en");
+    for language in &LANGUAGES[1..] {
+        let same: Vec<&str> = spoken_in(language)
+            .into_iter()
+            .zip(&english)
+            .filter(|(other, english)| other.1 == english.1)
+            .map(|(other, _)| other.0)
+            .collect();
+        // These are in the author's words, and there are none in this language.
+        let allowed = ["one, in the author's words", "confirm, in the author's words"];
+        assert!(same.iter().all(|about| allowed.contains(about)), "{language}: {same:?}");
+    }
+}
+
+#[test]
+fn the_language_is_the_wanted_one_then_the_modules() {
+    let german = loaded("language = \"de-AT\"\n");
+    let not_understood = |wanted: Option<&str>| Voice::new(&german, wanted).not_understood();
+    let of = |language: &str| Voice::new(&german, Some(language)).not_understood();
+    assert_eq!(not_understood(None), of("de"));
+    assert_eq!(not_understood(Some("FR-ca")), of("fr"));
+    // Not spoken.
+    assert_eq!(not_understood(Some("tlh")), of("de"));
+    assert_eq!(Voice::new(&loaded("language = \"tlh\"\n"), None).not_understood(), of("en"));
+}
+
+/// Names are English, descriptions are not: what is said is in one language.
+#[test]
+fn short_descriptions_are_names_in_other_languages() {
+    for (language, function, slots, question, confirmation) in [
+        (
+            "de",
+            "Schuhe bestellen.",
+            ["Schuhgröße", "Farbe"],
+            "Was soll ich für „Schuhgröße“ eintragen?",
+            "Schuhe bestellen: Schuhgröße 42, Farbe rot. Ist das richtig?",
+        ),
+        (
+            "ja",
+            "靴を注文する。",
+            ["サイズ", "色"],
+            "「サイズ」を教えてください。",
+            "「靴を注文する」の内容は、サイズ：42、色：redです。こちらでよろしいですか。",
+        ),
+    ] {
+        let parameters = json!({"type": "object", "required": ["size"], "properties": {
+            "size": {"type": "integer", "description": slots[0]}, "color": {"type": "string", "description": slots[1]}}});
+        let functions = [json!({"name": "order_shoes", "description": function, "parameters": parameters})];
+        let name = ModuleName::new("test").expect("a good name");
+        let mut module = crate::module::ad_hoc(name, &functions, None, &Limits::default()).expect("it loads");
+        module.settings.language = Some(language.to_owned());
+        let validator = Validator::compile(&module).expect("compiles");
+        let color = if language == "de" { "rot" } else { "red" };
+        let form = filled("order_shoes", &[("/size", json!(42)), ("/color", json!(color))]);
+        let id = FunctionId::from_index(0);
+        let missing = Asking::Missing { function: id, pointers: vec!["/size".to_owned()] };
+        let voice = Voice::new(&module, None);
+        assert_eq!(voice.about_asking(&validator, &form, &missing, 0).text, question);
+        assert_eq!(voice.about_asking(&validator, &form, &Asking::Confirm { function: id }, 0).text, confirmation);
+        // In English the names are the better words.
+        let english =
+            Voice::new(&module, Some("en")).about_asking(&validator, &form, &Asking::Confirm { function: id }, 0);
+        assert!(english.text.starts_with("Order shoes: size 42"), "{}", english.text);
+    }
+}
+
+#[test]
+fn clauses_without_values_drop_out() {
+    let house = House::new();
+    let asking = Asking::Confirm { function: house.id("book_room") };
+    let said = |values: &[(&str, Value)]| house.ask("en", &room(values), &asking, 0);
+    let (start, end) = (("/start", json!("2026-04-09")), ("/end", json!("2026-04-10")));
+    let (guests, extra) = (("/guests", json!(2)), ("/extra", json!("a view")));
+    assert_eq!(
+        said(&[start.clone(), end.clone(), guests.clone(), extra]),
+        "A room from 2026-04-09 to 2026-04-10, for 2 guests, with a view?"
+    );
+    assert_eq!(said(&[start.clone(), end.clone(), guests]), "A room from 2026-04-09 to 2026-04-10, for 2 guests?");
+    assert_eq!(said(&[start.clone(), end]), "A room from 2026-04-09 to 2026-04-10?");
+    assert_eq!(said(&[start]), "A room from 2026-04-09 to?");
+}
+
+#[test]
+fn what_is_sensitive_is_masked() {
+    let house = House::new();
+    let confirmation = house.next("en", &food());
+    assert!(confirmation.contains("phone ••••5678") && !confirmation.contains("1234"), "{confirmation}");
+    let mut state = State::new(&house.module.name);
+    state.forms.push(food());
+    let summary = Voice::new(&house.module, None).summary(&house.validator, &state);
+    assert!(summary.contains("phone (given)") && !summary.contains("5678"), "{summary}");
+    let mut bad = food();
+    bad.aside.push(aside("/phone", ViolationKind::Pattern, &json!("12-secret")));
+    state.forms = vec![bad.clone()];
+    let said = [house.next("en", &bad), Voice::new(&house.module, None).summary(&house.validator, &state)];
+    assert!(said.iter().all(|text| !text.contains("secret")), "{said:?}");
+}
+
+#[test]
+fn a_summary_tells_what_is_left() {
+    let house = House::new();
+    let summary = |form: Form| {
+        let mut state = State::new(&house.module.name);
+        state.forms.push(form);
+        Voice::new(&house.module, None).summary(&house.validator, &state)
+    };
+    assert!(summary(food()).ends_with("- complete, to be confirmed"));
+    let given = Form { confirmation: Confirmation::Given, ..food() };
+    assert!(!summary(given).contains("confirmed"));
+    let missing = summary(without(food(), &["/dishes/1/size"]));
+    assert!(missing.contains("- missing: size (cola)") && !missing.contains("confirmed"), "{missing}");
+    let long = summary(filled("order_food", &[("/city", json!("x\n- known: y".repeat(90)))]));
+    assert!(long.lines().count() == 3 && long.chars().count() < 300, "{long}");
+    let empty = State::new(&house.module.name);
+    assert_eq!(Voice::new(&house.module, None).summary(&house.validator, &empty), "");
+}
+
+#[test]
+fn what_is_missing_is_asked_for_in_the_order_of_the_schema() {
+    let module = fixture::module();
+    let lacking = |path: &str| Violation {
+        kind: ViolationKind::Missing,
+        path: path.into(),
+        found: None,
+        expected: "text".into(),
+    };
+    let found = [lacking("/elsewhere"), lacking("/dishes/0/name"), lacking("/location")];
+    let paths: Vec<String> = missing(&module.functions[0], found.iter()).iter().map(ToString::to_string).collect();
+    assert_eq!(paths, ["location", "dishes[].name", "elsewhere"]);
+}
+
+#[test]
+fn pointers_and_paths_meet() {
+    assert_eq!(SlotPath::of_pointer("/dishes/1/name").to_string(), "dishes[].name");
+    assert_eq!(SlotPath::of_pointer("").to_string(), "");
+}

@@ -1,0 +1,327 @@
+//! What a conversation says, in the author's words where there are any.
+
+use serde_json::Value;
+
+use crate::{
+    call::{Validator, ViolationKind},
+    conversation::{
+        Aside, Form,
+        next::{Asking, completed},
+        rules::Broken,
+    },
+    dialogue::question::{
+        LISTED,
+        naming::{description, is_index, last_key},
+        shown::{cut, masked, one_line, plain, shown, spoken},
+        words::{self, Relation, Wanted, Words},
+    },
+    module::{
+        Function, FunctionId, Module, Slot, SlotKind, SlotPath, Wording,
+        rule::{Base, Side, Temporal},
+        settings::{FunctionSettings, SlotSettings},
+    },
+    understand::outcome::{About, Question},
+};
+
+/// Characters of a value that a prompt is told.
+const LONGEST_IN_PROMPT: usize = 120;
+
+/// Says things in one language.
+#[derive(Clone, Copy)]
+pub(crate) struct Voice<'a> {
+    pub(crate) module: &'a Module,
+    /// In which an author's words are looked for, the wanted one first.
+    pub(crate) languages: [&'a str; 3],
+    pub(crate) words: &'static dyn Words,
+    pub(crate) listener: Listener,
+}
+
+/// To whom values are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// Who gave them, and has to recognize them: whole ones, and the end of sensitive ones.
+    Person,
+    /// Another model: long ones are cut, and of sensitive ones it learns only that they are there.
+    Prompt,
+}
+
+impl<'a> Voice<'a> {
+    /// In the BCP 47 language that is wanted, else in the module's. Uptake's own sentences are English where it does not
+    /// speak either of them.
+    pub(crate) fn new(module: &'a Module, wanted: Option<&'a str>) -> Self {
+        let languages = [wanted.unwrap_or(module.language()), module.language(), "en"];
+        let words = languages.iter().find_map(|tag| words::of(tag)).unwrap_or_else(words::fallback);
+        Self { module, languages, words, listener: Listener::Person }
+    }
+
+    /// What `asking` comes to in words. `repeated` says how often the same was asked before.
+    pub(crate) fn about_asking(&self, validator: &Validator, form: &Form, asking: &Asking, repeated: u32) -> Question {
+        let arguments = || {
+            let completed = completed(form, self.module, validator);
+            completed.map(|completed| completed.arguments).unwrap_or_default()
+        };
+        match asking {
+            Asking::Missing { function, pointers } => self.about_missing(*function, form, pointers, repeated),
+            Asking::Invalid { function, aside } => self.about_invalid(*function, form, aside, repeated),
+            Asking::Rule { function, broken } => self.about_rule(*function, form, broken, &arguments().into()),
+            Asking::Confirm { function } => {
+                let text = self.confirmation(*function, &arguments());
+                Question { text, about: About::Confirm { function: *function } }
+            }
+        }
+    }
+
+    /// What is to be changed, after a no to a confirmation.
+    pub(crate) fn about_change(&self, function: FunctionId) -> Question {
+        Question { text: self.words.change().to_owned(), about: About::Change { function } }
+    }
+
+    /// Says that these functions were given up.
+    pub(crate) fn cancelled(&self, functions: &[FunctionId]) -> String {
+        let title = |id: &FunctionId| self.words.within(&self.title(self.module.function(*id)));
+        self.words.cancelled(&self.words.and(&functions.iter().map(title).collect::<Vec<_>>()))
+    }
+
+    /// Says that a person takes over.
+    pub(crate) fn hand_off(&self) -> String {
+        self.words.hand_off().to_owned()
+    }
+
+    pub(crate) fn restarted(&self) -> String {
+        self.words.restarted().to_owned()
+    }
+
+    pub(crate) fn not_understood(&self) -> String {
+        self.words.not_understood().to_owned()
+    }
+
+    fn about_missing(&self, id: FunctionId, form: &Form, pointers: &[String], repeated: u32) -> Question {
+        let function = self.module.function(id);
+        let mut slots: Vec<SlotPath> = pointers.iter().map(|pointer| SlotPath::of_pointer(pointer)).collect();
+        slots.dedup();
+        let first = pointers.first().map_or("", String::as_str);
+        let question = match pointers {
+            [_, _, ..] => self.ask_all(function, form, pointers),
+            _ => self.ask(function, form, first),
+        };
+        let skipped = slots.iter().find(|path| form.skipped.contains(&path.to_string()));
+        let text = match skipped {
+            Some(path) => self.words.needed(&self.name_of(function, path), &question),
+            None => self.words.again(&question, repeated),
+        };
+        let about = match slots.as_slice() {
+            [slot] => About::Missing { function: id, slot: slot.clone() },
+            _ => About::Group { function: id, slots },
+        };
+        Question { text, about }
+    }
+
+    fn about_invalid(&self, id: FunctionId, form: &Form, aside: &Aside, repeated: u32) -> Question {
+        let function = self.module.function(id);
+        let path = SlotPath::of_pointer(&aside.pointer);
+        let slot = function.slots.iter().find(|slot| slot.path == path);
+        let own = self.slot_settings(function, &path);
+        let reason = own.and_then(|own| self.author(own.invalid.as_ref())).map(str::to_owned).unwrap_or_else(|| {
+            let found = self.found(function, aside);
+            let wanted = self.words.wanted(&self.wanted(slot, aside));
+            self.words.refused(found.as_deref(), &self.name_of(function, &path), &wanted)
+        });
+        let question = self.words.again(&self.ask(function, form, &aside.pointer), repeated);
+        let about = About::Invalid { function: id, path: aside.pointer.clone() };
+        Question { text: self.words.then(&reason, &question), about }
+    }
+
+    /// A value that is not valid with what it would have to be.
+    pub(crate) fn not_valid(&self, function: &Function, aside: &Aside) -> String {
+        let path = SlotPath::of_pointer(&aside.pointer);
+        let slot = function.slots.iter().find(|slot| slot.path == path);
+        let name = self.name_of(function, &path);
+        let fact = self.found(function, aside).map_or(name.clone(), |found| self.words.fact(&name, &found));
+        self.words.thing(&fact, &self.words.wanted(&self.wanted(slot, aside)))
+    }
+
+    /// What was given, if it may be repeated.
+    pub(crate) fn found(&self, function: &Function, aside: &Aside) -> Option<String> {
+        let path = SlotPath::of_pointer(&aside.pointer);
+        aside.found.as_ref().filter(|_| !self.is_sensitive(function, &path)).map(|value| one_line(&plain(value)))
+    }
+
+    fn about_rule(&self, id: FunctionId, form: &Form, broken: &Broken, arguments: &Value) -> Question {
+        let function = self.module.function(id);
+        let own = self.settings(function).and_then(|own| own.rules.get(broken.rule));
+        let about = About::Rule { function: id, rule: broken.check.clone(), slots: broken.slots.clone() };
+        let text = match own.and_then(|own| self.author(own.message.as_ref())) {
+            Some(message) if message.ends_with(['?', '？']) => message.to_owned(),
+            Some(message) => self.words.then(message, self.words.change()),
+            None => {
+                let text = own.and_then(|own| own.rule.as_ref()).map(|rule| {
+                    let is_slot = |side: &Side| matches!(side.base, Base::Slot(_));
+                    // What can be changed comes first.
+                    let turned = !is_slot(&rule.left);
+                    let (left, right) = if turned { (&rule.right, &rule.left) } else { (&rule.left, &rule.right) };
+                    let comparison = if turned { rule.comparison.turned() } else { rule.comparison };
+                    let relation = Relation { comparison, is_time: is_time(arguments, broken) };
+                    let facts = self.facts_at(function, arguments, &broken.pointers);
+                    self.words.rule(&self.side(function, left), relation, &self.side(function, right), &facts)
+                });
+                text.unwrap_or_else(|| self.words.change().to_owned())
+            }
+        };
+        let first = broken.pointers.first().map_or("", String::as_str);
+        Question { text: self.about_item(function, form, first, text), about }
+    }
+
+    fn side(&self, function: &Function, side: &Side) -> String {
+        let base = match &side.base {
+            Base::Slot(path) => self.words.slot(&self.name_of(function, path)),
+            Base::Constant(value) => self.shown(value),
+            Base::Today => self.words.today().to_owned(),
+            Base::Now => self.words.now().to_owned(),
+        };
+        side.shift.map_or(base.clone(), |shift| self.words.moved(&base, shift))
+    }
+
+    fn facts_at(&self, function: &Function, arguments: &Value, pointers: &[String]) -> String {
+        let facts = pointers.iter().filter_map(|pointer| {
+            let path = SlotPath::of_pointer(pointer);
+            let value = arguments.pointer(pointer)?;
+            Some(self.words.fact(&self.name_of(function, &path), &self.told(function, &path, value)))
+        });
+        self.words.facts(&facts.collect::<Vec<_>>())
+    }
+
+    /// The question for one place.
+    fn ask(&self, function: &Function, form: &Form, pointer: &str) -> String {
+        let path = SlotPath::of_pointer(pointer);
+        let slot = function.slots.iter().find(|slot| slot.path == path);
+        let name = self.name_of(function, &path);
+        let question = match slot {
+            Some(slot) => match self.author(slot.question.as_ref()) {
+                Some(own) => own.to_owned(),
+                None => {
+                    let choices = self.choices(slot).map(|choices| self.words.facts(&choices)).unwrap_or_default();
+                    self.words.ask(&name, description(slot, &name), &choices)
+                }
+            },
+            None => self.words.ask_all(&name, None),
+        };
+        self.about_item(function, form, pointer, question)
+    }
+
+    /// The question for several places of one object.
+    fn ask_all(&self, function: &Function, form: &Form, pointers: &[String]) -> String {
+        let names: Vec<String> = pointers
+            .iter()
+            .map(|pointer| {
+                let path = SlotPath::of_pointer(pointer);
+                let slot = function.slots.iter().find(|slot| slot.path == path);
+                let label = if self.prefers_descriptions() { self.name_of(function, &path) } else { last_key(&path) };
+                match slot.and_then(|slot| self.choices(slot)) {
+                    Some(choices) => self.words.with_choices(&label, &self.words.or(&choices)),
+                    None => label,
+                }
+            })
+            .collect();
+        let first = pointers.first().map_or("", String::as_str);
+        let object = first.rsplit('/').nth(1).filter(|step| !step.is_empty() && !is_index(step)).map(spoken);
+        let question = self.words.ask_all(&self.words.and(&names), object.as_deref());
+        self.about_item(function, form, first, question)
+    }
+
+    /// Says which item of a list a question is about, where there are several.
+    fn about_item(&self, function: &Function, form: &Form, pointer: &str, question: String) -> String {
+        match self.item(function, form, pointer) {
+            Some(item) => self.words.about(&item, &question),
+            None => question,
+        }
+    }
+
+    pub(crate) fn wanted<'w>(&self, slot: Option<&'w Slot>, aside: &'w Aside) -> Wanted<'w> {
+        let other = Wanted::Other(&aside.expected);
+        let Some(slot) = slot else { return other };
+        let limit = |key: &str| slot.schema.get(key).filter(|limit| limit.is_number()).map(plain);
+        let count = |key: &str| slot.schema.get(key).and_then(Value::as_u64);
+        match aside.kind {
+            ViolationKind::NotAChoice if !slot.choices.is_empty() => {
+                let mut choices: Vec<String> =
+                    slot.choices.iter().take(LISTED).map(|choice| self.shown(choice)).collect();
+                if slot.choices.len() > LISTED {
+                    choices.push("…".to_owned());
+                }
+                Wanted::Choice(self.words.or(&choices))
+            }
+            ViolationKind::Type => match slot.kind {
+                SlotKind::Integer => Wanted::WholeNumber,
+                SlotKind::Number => Wanted::Number,
+                SlotKind::Boolean => Wanted::YesOrNo,
+                SlotKind::String => Wanted::Text,
+                SlotKind::Any => other,
+            },
+            ViolationKind::Format => slot.schema.get("format").and_then(Value::as_str).map_or(other, Wanted::Format),
+            ViolationKind::Range => match (limit("minimum"), limit("maximum")) {
+                (Some(least), Some(most)) => Wanted::Between(least, most),
+                (Some(least), None) => Wanted::AtLeast(least),
+                (None, Some(most)) => Wanted::AtMost(most),
+                (None, None) => limit("exclusiveMinimum")
+                    .map(Wanted::MoreThan)
+                    .or_else(|| limit("exclusiveMaximum").map(Wanted::LessThan))
+                    .or_else(|| limit("multipleOf").map(Wanted::MultipleOf))
+                    .unwrap_or(other),
+            },
+            ViolationKind::Length => {
+                let length = aside.found.as_ref().and_then(Value::as_str).map_or(0, |text| text.chars().count());
+                let length = u64::try_from(length).unwrap_or(u64::MAX);
+                match (count("minLength"), count("maxLength")) {
+                    (_, Some(most)) if length > most => Wanted::NotLonger(most),
+                    (Some(least), _) => Wanted::NotShorter(least),
+                    _ => other,
+                }
+            }
+            ViolationKind::Pattern => Wanted::OtherForm,
+            _ => other,
+        }
+    }
+
+    /// The choices of a slot where there are few.
+    fn choices(&self, slot: &Slot) -> Option<Vec<String>> {
+        let is_few = (1..=LISTED).contains(&slot.choices.len());
+        is_few.then(|| slot.choices.iter().map(|choice| self.shown(choice)).collect())
+    }
+
+    /// The author's words in the language that fits best.
+    pub(crate) fn author<'w>(&self, wording: Option<&'w Wording>) -> Option<&'w str> {
+        wording?.in_first(&self.languages)
+    }
+
+    pub(crate) fn shown(&self, value: &Value) -> String {
+        shown(value, &|truth| self.words.truth(truth), &|of| self.words.and(of))
+    }
+
+    /// A value as its listener may have it.
+    pub(crate) fn told(&self, function: &Function, path: &SlotPath, value: &Value) -> String {
+        match (self.is_sensitive(function, path), self.listener) {
+            (false, Listener::Person) => self.shown(value),
+            (false, Listener::Prompt) => cut(self.shown(value), LONGEST_IN_PROMPT),
+            (true, Listener::Person) => masked(value),
+            (true, Listener::Prompt) => self.words.given().to_owned(),
+        }
+    }
+
+    pub(crate) fn is_sensitive(&self, function: &Function, path: &SlotPath) -> bool {
+        self.slot_settings(function, path).is_some_and(|own| own.sensitive)
+    }
+
+    pub(crate) fn settings(&self, function: &Function) -> Option<&'a FunctionSettings> {
+        self.module.settings.functions.get(&function.name)
+    }
+
+    fn slot_settings(&self, function: &Function, path: &SlotPath) -> Option<&'a SlotSettings> {
+        self.module.settings.slot(&function.name, &path.to_string())
+    }
+}
+
+/// True if the values of a broken rule are dates or times.
+fn is_time(arguments: &Value, broken: &Broken) -> bool {
+    let values = broken.pointers.iter().filter_map(|pointer| arguments.pointer(pointer)?.as_str());
+    values.filter_map(Temporal::parse).any(|found| !matches!(found, Temporal::Length(_)))
+}

@@ -1,0 +1,337 @@
+//! What an utterance says of a form, as moves, recognizers and exemplars have it.
+
+use crate::{
+    assist::situation::{Decision, Situation},
+    conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, State, merge::CERTAIN},
+    decide::{expected, local::Local, reading::Reading, segments::View},
+    dialogue::{
+        acts::{ANSWERED, said},
+        place::Named,
+    },
+    module::{Function, FunctionId, Module, SlotId, SlotPath},
+    recognize::acts::{self as moves, Kind, Move, Moves, Pick},
+    text::{Span, fold, script::is_unspaced_language},
+    understand::{About, Asked, Expected, Frame, Outcome, Segment},
+};
+
+/// What is left of the confidence in an answer where not all words are accounted for.
+const LEAVES_WORDS: f32 = 0.75;
+/// Characters of what may stand beside "I don't know" without being a request.
+const SHORT_REST: usize = 16;
+/// How sure words must be that fill a slot which was not asked for.
+pub(crate) const PLAIN: f32 = 0.8;
+
+/// The form that an utterance is read against.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub module: &'a Module,
+    pub function: &'a Function,
+    pub id: FunctionId,
+    pub form: &'a Form,
+    /// Pointers of the places that were asked for.
+    pub asked: &'a [String],
+    pub state: &'a State,
+    pub moves: &'a Moves,
+    /// It answers a question whether all is right: what it says, it corrects.
+    pub corrects: bool,
+}
+
+/// What an utterance says of a form.
+pub(crate) struct Read {
+    pub said: Said,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Words are left that say something and are no part of a value.
+    pub leaves_words: bool,
+}
+
+impl Context<'_> {
+    pub(crate) fn moves(&self) -> impl Iterator<Item = &Move> {
+        self.moves.moves.iter().filter(|one| one.confidence >= moves::ACTS)
+    }
+
+    pub(crate) fn has_moves(&self) -> bool {
+        self.moves().next().is_some()
+    }
+
+    /// What the words do is plain without their values: "skip that".
+    pub(crate) fn is_settled_by_moves(&self) -> bool {
+        self.moves.rest.is_none() && self.has_moves()
+    }
+
+    pub(crate) fn manner(&self) -> Manner {
+        let mut manner = if self.corrects { Manner::Correct } else { Manner::Fill };
+        for one in self.moves() {
+            match one.kind {
+                Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return Manner::Correct,
+                Kind::Add => manner = Manner::Add,
+                _ => {}
+            }
+        }
+        manner
+    }
+
+    /// What the utterance says of the form.
+    pub(crate) fn read(&self, own: &Situation<'_>) -> Read {
+        let mut read = Read {
+            said: Said { turn: self.state.turn, manner: self.manner(), asked: self.asked.to_vec(), ..Said::default() },
+            confidence: 1.0,
+            leaves_words: false,
+        };
+        if self.read_moves(own, &mut read) {
+            return read;
+        }
+        // Words of moves are no values: "actually" is no name.
+        let part = self.part();
+        if part.is_none() && self.is_settled_by_moves() {
+            read.confidence = moves::ACTS;
+            return read;
+        }
+        let whole = Span::new(0, own.utterance.len());
+        let part = part.unwrap_or(whole);
+        let view = View::new(own, part);
+        let segment = [Segment { span: part, candidates: own.candidates.to_vec() }];
+        let mut situation = view.situation(own, &segment);
+        // A correction is of what was said before, not of what is asked.
+        let nothing = Expected::default();
+        if read.said.manner == Manner::Correct {
+            situation.expected = &nothing;
+        }
+        let reading = Reading::new(&situation, self.id);
+        let (frame, _) = reading.judged(&situation, 1.0);
+        read.leaves_words = expected::leaves_words(&situation, &reading);
+        let mut found = said(&frame, self.state.turn, Some(self.form));
+        // What was asked may be one of many things that are said, as exemplars have them.
+        let is_unspaced = is_unspaced_language(self.module.language());
+        if (read.leaves_words || is_unspaced) && read.said.manner != Manner::Correct {
+            situation.expected = &nothing;
+            let reading = Reading::new(&situation, self.id);
+            let other = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
+            let has_asked = self.asked.iter().all(|asked| other.values.iter().any(|value| value.pointer == *asked));
+            if has_asked && other.values.len() > found.values.len() {
+                read.leaves_words = expected::leaves_words(&situation, &reading);
+                found = other;
+            }
+        }
+        found.values.extend(self.unclaimed(&situation, &found.values));
+        found.values.extend(self.between(&situation, &found.values));
+        if let (Manner::Correct, Some(count)) = (read.said.manner, self.counted(own, part))
+            && self.fill(own, count, part, &mut read)
+        {
+            return read;
+        }
+        if read.said.manner == Manner::Correct && (!self.replaces(&found) || self.fits_asked(own, part)) {
+            if let Some(slot) = self.corrected(own, part)
+                && self.fill(own, slot, part, &mut read)
+            {
+                return read;
+            }
+            if let Some(slot) = self.asked_slot()
+                && found.values.iter().all(|value| value.recognizer.is_none())
+                && self.fill(own, slot, part, &mut read)
+            {
+                return read;
+            }
+        }
+        // "And a coke" names one more item, though no recognizer knows it.
+        if let (Manner::Add, true, Some(head)) = (read.said.manner, found.values.is_empty(), self.head())
+            && self.fill(own, head, part, &mut read)
+        {
+            return read;
+        }
+        let is_answer = !expected::is_no_value(own);
+        let is_question = expected::is_polite_question(own.utterance.text());
+        let is_old = |aside: &Aside| {
+            read.said.manner != Manner::Correct
+                && !self.asked.contains(&aside.pointer)
+                && self.form.at(&aside.pointer).is_some()
+        };
+        found.invalid.retain(|aside| !is_old(aside));
+        // Any words fill what was asked; for another slot they must be plain, or stand between other values.
+        let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
+        found.values.retain(|value| {
+            value.recognizer.is_some()
+                || is_answer && self.asked.contains(&value.pointer)
+                || value.confidence >= PLAIN && !is_question
+                || value.span.is_some_and(|span| is_enclosed(span, &known))
+        });
+        if let Some(all) = self.in_sequence(&situation, part, &found.values) {
+            found.values = all;
+            read.leaves_words = false;
+        }
+        self.take_apart(own, &mut found.values);
+        let certain: f32 = found.values.iter().map(|value| value.confidence).product();
+        read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
+        read.said.values.extend(found.values);
+        read.said.invalid.extend(found.invalid);
+        read.said.excluded.extend(found.excluded);
+        self.put_where_asked(&mut read.said);
+        read
+    }
+
+    /// Moves that say themselves which value is meant. True if one of them does.
+    fn read_moves(&self, own: &Situation<'_>, read: &mut Read) -> bool {
+        let mut is_read = false;
+        for one in self.moves() {
+            match one.kind {
+                Kind::Change { what, to: Some(to) } => {
+                    if let Some(slot) = self.place(own, what) {
+                        is_read |= self.fill(own, slot, to, read);
+                    }
+                }
+                Kind::Replace { old, new } => {
+                    let slot = self.place(own, old).or_else(|| self.asked_slot());
+                    if let Some(slot) = slot {
+                        is_read |= self.fill(own, slot, new, read);
+                    }
+                }
+                Kind::Remove { what } => {
+                    let removed = self.removed(own, what);
+                    is_read |= !removed.is_empty();
+                    read.said.removed.extend(removed);
+                }
+                Kind::Pick(pick) => {
+                    if let Some(value) = self.picked(pick, one.cue, own.utterance) {
+                        read.said.values.push(value);
+                        is_read = true;
+                    }
+                }
+                Kind::Portion { count, .. } => read.said.portion = count_of(own, count),
+                _ => {}
+            }
+        }
+        is_read
+    }
+
+    /// The part of the utterance that may hold values, where moves say what does not; `None` for all of it, or nothing.
+    fn part(&self) -> Option<Span> {
+        let portion = self.moves().find_map(|one| match one.kind {
+            Kind::Portion { rest, .. } => Some(rest),
+            _ => None,
+        });
+        let is_led = self.moves().any(|one| !matches!(one.kind, Kind::Pick(_) | Kind::Portion { .. }));
+        portion.or(self.moves.rest.filter(|_| is_led || self.corrects))
+    }
+
+    /// True if every value is one that a recognizer knows, in a place that has another one.
+    fn replaces(&self, found: &Said) -> bool {
+        let is_filled = |value: &Filled| self.form.has(&SlotPath::of_pointer(&value.pointer));
+        !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
+    }
+
+    /// Values and faults in an array stand in the item that was asked about.
+    fn put_where_asked(&self, said: &mut Said) {
+        for aside in &mut said.invalid {
+            let path = SlotPath::of_pointer(&aside.pointer);
+            if let Some(asked) =
+                self.asked.iter().find(|asked| SlotPath::of_pointer(asked) == path && !asked.contains("/-"))
+            {
+                aside.pointer.clone_from(asked);
+            }
+        }
+    }
+
+    /// One slot, filled with what the words at `span` say of it.
+    fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut Read) -> bool {
+        let path = self.function.slot(slot).path.clone();
+        let asked = Asked { frame: self.function.name.clone(), slot: Some(path.to_string()) };
+        let expected = Expected::new(self.module, vec![asked]);
+        let view = View::new(own, span);
+        let segment = [Segment { span, candidates: own.candidates.to_vec() }];
+        let mut situation = view.situation(own, &segment);
+        situation.expected = &expected;
+        let (frame, _) = Reading::new(&situation, self.id).judged(&situation, 1.0);
+        let mut found = said(&frame, self.state.turn, Some(self.form));
+        found.values.retain(|value| SlotPath::of_pointer(&value.pointer) == path);
+        found.invalid.retain(|aside| SlotPath::of_pointer(&aside.pointer) == path);
+        read.confidence *= found.values.iter().map(|value| value.confidence.max(CERTAIN)).product::<f32>();
+        let is_found = !found.values.is_empty() || !found.invalid.is_empty();
+        read.said.values.append(&mut found.values);
+        read.said.invalid.append(&mut found.invalid);
+        is_found
+    }
+
+    /// Other functions that the utterance asks for, and how surely.
+    pub(crate) fn others(&self, free: &Situation<'_>) -> (Vec<Frame>, f32) {
+        if expected::answered(free).is_some() {
+            return (Vec::new(), 0.0);
+        }
+        let decision = Local.decide(free);
+        if is_tie(&decision.outcome) || matches!(decision.outcome, Outcome::NoMatch) {
+            return (Vec::new(), 0.0);
+        }
+        let others: Vec<Frame> = decision.frames.into_iter().filter(|frame| frame.function != self.id).collect();
+        let confidence = others.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
+        (others, confidence)
+    }
+
+    /// Nothing can be said of what was asked, in a few words: "I don't know its number".
+    pub(crate) fn declines(&self) -> bool {
+        let is_declined = self.moves().any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip));
+        is_declined && self.moves.rest.is_none_or(|rest| rest.len() <= SHORT_REST)
+    }
+
+    /// What is done where no value was said.
+    pub(crate) fn silent(&self, free: &Situation<'_>) -> Option<Act> {
+        let named = |span: Span| {
+            let slot = Named { utterance: free.utterance, mentions: free.mentions, span }.slot(self.function)?;
+            let path = &self.function.slot(slot).path;
+            self.form.of_slot(path).next()
+        };
+        let changed = self.moves().find_map(|one| match one.kind {
+            Kind::Change { what, to: None } => named(what),
+            _ => None,
+        });
+        let is_about_change = matches!(self.state.expects, Some(Expects::Change { .. }));
+        let whole = || is_about_change.then(|| named(Span::new(0, free.utterance.len()))).flatten();
+        if let Some(filled) = changed.or_else(whole) {
+            return Some(Act::Clear { place: filled.pointer.clone() });
+        }
+        let leaves = self
+            .moves()
+            .any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Pick(Pick::None | Pick::Either)));
+        if leaves && !self.asked.is_empty() {
+            return Some(Act::Leave { pointers: self.asked.to_vec() });
+        }
+        None
+    }
+
+    /// What a model server makes of it. That several functions may be meant is no act: the person says it again.
+    pub(crate) fn acts_of(&self, decision: &Decision) -> Vec<Act> {
+        if matches!(decision.outcome, Outcome::NoMatch) || is_tie(&decision.outcome) {
+            return Vec::new();
+        }
+        let act = |frame: &Frame| {
+            let mut said = said(frame, self.state.turn, (frame.function == self.id).then_some(self.form));
+            if frame.function == self.id {
+                said.manner = self.manner();
+                said.asked = self.asked.to_vec();
+            }
+            Act::Inform { function: frame.function, said, another: false }
+        };
+        decision.frames.iter().map(act).collect()
+    }
+}
+
+fn is_tie(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Ask(question) if matches!(question.about, About::Tie { .. }))
+}
+
+/// True of words right between two values, as in an address without spaces.
+fn is_enclosed(span: Span, others: &[Span]) -> bool {
+    others.iter().any(|other| other.end == span.start) && others.iter().any(|other| other.start == span.end)
+}
+
+/// The number at `span`, as a recognizer read it.
+fn count_of(own: &Situation<'_>, span: Span) -> Option<u64> {
+    let mut mentions = own.mentions.iter().filter(|mention| span.contains(mention.span));
+    mentions.find_map(|mention| mention.value.as_u64()).or_else(|| number(own.utterance.slice(span)))
+}
+
+/// A small number in digits or in an English word.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    let word = fold(text.trim());
+    let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let spelt = || (1..).zip(words).find_map(|(number, spelt)| (spelt == word).then_some(number));
+    word.parse().ok().or_else(spelt)
+}

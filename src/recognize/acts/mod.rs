@@ -1,0 +1,100 @@
+//! What a reply does to a conversation, beside giving values: it cancels, corrects, removes, picks, goes back. Needs no
+//! model server.
+//!
+//! - **A value is no move.** "Stop & Shop", "the second of May" and "second street" are read as content, and where a word
+//!   may be either, the confidence says so. [`ACTS`] is where acting on a move begins to be safe.
+//! - **Yes and no are no moves**, and no content where they stand apart: [`crate::recognize::reply`] reads them. "No, I meant 9" is a
+//!   correction whose cue is "I meant".
+//! - **What a module's functions do is not known here.** "Cancel my order AB123456" may call one of them, so that it is a
+//!   doubtful [`Kind::Cancel`]; "add", "change" and "remove" are for whoever knows the open form to apply.
+//! - **A value ends at a comma**: in "change the address to 1 High Street, Leeds" the new value reaches as far as the
+//!   recognizers say, and at least to "Street".
+
+use crate::{recognize::tokens::tokens, text::Span};
+
+mod lexicon;
+mod pattern;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use lexicon::Lexicon;
+use reader::Reader;
+
+/// The confidence from which on a move may be acted on without asking.
+pub const ACTS: f32 = 0.75;
+
+/// What a reply does, and what else it says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Moves {
+    /// In the order of the text; they do not overlap.
+    pub moves: Vec<Move>,
+    /// What is said beside them, from its first word to its last, without politeness; `None` if nothing is.
+    pub rest: Option<Span>,
+}
+
+/// One thing that a reply does. Spans count `char`s of the text as given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Move {
+    pub kind: Kind,
+    /// The words that say so, never empty: "change" of "change the size to 9".
+    pub cue: Span,
+    /// Probability that this is meant, 0 to 1.
+    pub confidence: f32,
+}
+
+/// What can be done to a conversation. Spans of what is named are without articles, those of new values as they were said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// "Forget it": what is open is given up.
+    Cancel,
+    /// "Start over": what is open begins anew.
+    Restart,
+    /// "I don't know": the value asked for is not known.
+    Unknown,
+    /// "Skip that", "no preference": no value is given on purpose.
+    Skip,
+    /// "I meant 9", "make it two": a value that follows the cue replaces one.
+    Correct,
+    /// "Change the city to Rome"; without `to` where the new value is not said.
+    Change { what: Span, to: Option<Span> },
+    /// "Not 9 but 10".
+    Replace { old: Span, new: Span },
+    /// "Without the olives".
+    Remove { what: Span },
+    /// "And another": what is said comes on top.
+    Add,
+    /// "The second one".
+    Pick(Pick),
+    /// "One of them large": `rest` is said of `count` of what was named before.
+    Portion { count: Span, rest: Span },
+    /// "Back to my order".
+    Resume,
+    /// "What did I order?"
+    Recall,
+}
+
+/// Which of the choices that were offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// From 1.
+    Nth(usize),
+    Last,
+    All,
+    Both,
+    None,
+    /// Whichever.
+    Either,
+    /// The one of two that was not spoken of.
+    Other,
+}
+
+/// Reads what `text` does, in the language of a BCP 47 tag (English if there is no table for it).
+/// Linear in the length of the text, never fails.
+#[must_use]
+pub fn read(language: &str, text: &str) -> Moves {
+    let lexicon = Lexicon::of(language);
+    let words = words::words(text, lexicon.elides());
+    Reader::new(lexicon, &words).read()
+}

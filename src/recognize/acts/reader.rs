@@ -1,0 +1,538 @@
+//! The grammar: finds the patterns of a table in a reply, and what is left beside them.
+
+use crate::{
+    recognize::acts::{
+        Kind, Move, Moves, Pick,
+        lexicon::{Lexicon, Makes, Place, Role, Rule},
+        pattern::{Element, Hole},
+        words::Word,
+    },
+    text::Span,
+};
+
+/// Longest hole, in words.
+const LONGEST: usize = 12;
+
+/// What is multiplied with the confidence of a move where something speaks against it.
+mod doubt {
+    /// Other content stands beside what is mostly said alone: "never mind, a large one".
+    pub(crate) const BESIDE: f32 = 0.85;
+    /// The same, of what says that there is no value: "not sure, maybe 9".
+    pub(crate) const VALUE_BESIDE: f32 = 0.75;
+    /// What is said behind a correction asks something: "actually, when do you close?"
+    pub(crate) const ASKS: f32 = 0.6;
+}
+
+/// Words of the reply, from the first to before the second.
+type Words = (usize, usize);
+
+/// A pattern, found.
+#[derive(Debug, Clone, Copy)]
+struct Found<'a> {
+    rule: &'a Rule,
+    all: Words,
+    cue: Words,
+    named: Option<Words>,
+    given: Option<Words>,
+    number: Option<usize>,
+    /// Words that the pattern itself says.
+    said: usize,
+}
+
+/// How far a pattern has been matched.
+#[derive(Debug, Clone, Copy, Default)]
+struct Partial {
+    /// The first two runs of words that the pattern says.
+    runs: [Option<Words>; 2],
+    run_is_over: bool,
+    named: Option<Words>,
+    given: Option<Words>,
+    number: Option<usize>,
+    said: usize,
+    /// Where the move ends, if words behind it were but looked at.
+    end: Option<usize>,
+}
+
+pub(crate) struct Reader<'a> {
+    lexicon: &'static Lexicon,
+    words: &'a [Word],
+    /// For each word, and the end: a clause may begin there.
+    starts: Vec<bool>,
+    /// For each word, and the end: nothing but politeness follows, up to where the clause ends.
+    polite: Vec<bool>,
+    /// For each word, and the end: something but politeness is said from there on.
+    content: Vec<bool>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(lexicon: &'static Lexicon, words: &'a [Word]) -> Self {
+        let none = vec![false; words.len() + 1];
+        let mut reader = Self { lexicon, words, starts: none.clone(), polite: none.clone(), content: none };
+        reader.find_starts();
+        reader.find_politeness();
+        reader
+    }
+
+    fn find_politeness(&mut self) {
+        for at in (0..self.words.len()).rev() {
+            if let Some(length) = self.phrase(at, &[Role::Filler]) {
+                let end = at + length;
+                self.polite[at] = self.words.get(end).is_none_or(|word| word.is_apart) || self.polite[end];
+            }
+            let passed = self.phrase(at, &[Role::Filler, Role::And, Role::But]);
+            self.content[at] = passed.is_none_or(|length| self.content[at + length]);
+        }
+    }
+
+    fn find_starts(&mut self) {
+        for at in 0..self.words.len() {
+            self.starts[at] |= at == 0 || self.words[at].is_apart || is_sign(&self.words[at - 1]);
+            let passed = self.phrase(at, &[Role::And, Role::But]).or_else(|| {
+                let transparent = &[Role::Filler, Role::Lead, Role::Answer];
+                self.phrase(at, transparent).filter(|_| self.starts[at])
+            });
+            if let Some(length) = passed {
+                self.starts[at + length] = true;
+            }
+        }
+    }
+
+    pub(crate) fn read(&self) -> Moves {
+        let mut found = self.find();
+        // What is mostly a value is a move only where nothing else is said.
+        if self.rest(&found).is_some() {
+            found.retain(|found| found.rule.place != Place::Alone);
+        }
+        let rest = self.rest(&found);
+        let only_leads = |index: usize| found.get(index + 1).is_some_and(|next| self.leads_to(&found[index], next));
+        let moves = (0..found.len()).filter(|index| !only_leads(*index));
+        let moves = moves.filter_map(|index| self.made(&found[index], rest.is_some())).collect();
+        Moves { moves, rest }
+    }
+
+    /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a coke".
+    fn leads_to(&self, found: &Found, next: &Found) -> bool {
+        let is_lead = matches!(found.rule.makes, Makes::Correct | Makes::Add);
+        let names_value = matches!(next.rule.makes, Makes::Nth | Makes::The(_) | Makes::Portion);
+        is_lead
+            && !names_value
+            && (found.all.1 == next.all.0 || self.passed(found.all.1, next.all.0) == Some(next.all.0))
+    }
+
+    /// The patterns of moves, in order and apart.
+    fn find(&self) -> Vec<Found<'static>> {
+        let mut all: Vec<Found> = Vec::new();
+        let (mut at, mut floor) = (0, 0);
+        while at < self.words.len() {
+            let Some(found) = self.best(at, floor, all.last()) else {
+                at += 1;
+                continue;
+            };
+            at = found.all.1.max(at + 1);
+            if found.rule.makes != Makes::Nothing {
+                floor = at;
+                all.push(found);
+            }
+        }
+        all
+    }
+
+    /// The pattern that says most of those whose words begin at `at`.
+    fn best(&self, at: usize, floor: usize, last: Option<&Found>) -> Option<Found<'static>> {
+        let rules = self.lexicon.rules(&self.words[at]);
+        let found = rules.filter_map(|rule| self.matched(rule, at, floor));
+        let fits = found.filter(|found| self.is_placed(found, floor, last));
+        // Of equals, the first of the table.
+        fits.reduce(|best, other| if weight(&other) > weight(&best) { other } else { best })
+    }
+
+    fn matched(&self, rule: &'static Rule, at: usize, floor: usize) -> Option<Found<'static>> {
+        let leads = matches!(rule.elements.first(), Some(Element::Hole { .. }));
+        let mut partial = Partial::default();
+        let mut start = at;
+        if let (true, Some(Element::Hole { hole, .. })) = (leads, rule.elements.first()) {
+            let before = self.hole_before(at, floor, *hole)?;
+            // What nobody needs as such is content.
+            start = if *hole == Hole::Passed { at } else { before.0 };
+            partial.fill(*hole, before);
+        }
+        let elements = &rule.elements[usize::from(leads)..];
+        let hole_end = |hole, at| self.hole_end(hole, at, rule.makes);
+        let (end, mut partial) = self.step(rule, elements, at, partial, &hole_end)?;
+        partial.named = trimmed(partial.named, |words| self.trimmed(words, Hole::Named))?;
+        partial.given = trimmed(partial.given, |words| self.trimmed(words, Hole::Given))?;
+        let is_open = rule.elements.iter().any(|element| matches!(element, Element::Hole { .. } | Element::Ahead));
+        let [first, second] = partial.runs;
+        let stripped = || first.into_iter().chain(second).find_map(|run| self.cue(run, leads));
+        let cue = if is_open { stripped().or(first)? } else { first? };
+        Some(Found {
+            rule,
+            all: (start, partial.end.unwrap_or(end)),
+            cue,
+            named: partial.named,
+            given: partial.given,
+            number: partial.number,
+            said: partial.said,
+        })
+    }
+
+    /// A run of words without the article at its end and, behind a hole, the particle before it; `None` if it is nothing
+    /// else.
+    fn cue(&self, (mut start, mut end): Words, is_behind: bool) -> Option<Words> {
+        if let Some(length) = self.phrase(start, &[Role::Article]).filter(|_| is_behind) {
+            start += length;
+        }
+        while let Some(last) = (start..end).find(|at| self.phrase(*at, &[Role::Article]) == Some(end - at)) {
+            end = last;
+        }
+        (start < end).then_some((start, end))
+    }
+
+    /// Matches `elements` from `at` on; where they end. `hole_end` says where a hole ends that nothing follows.
+    fn step(
+        &self,
+        rule: &Rule,
+        elements: &[Element],
+        at: usize,
+        partial: Partial,
+        hole_end: &dyn Fn(Hole, usize) -> Option<usize>,
+    ) -> Option<(usize, Partial)> {
+        let Some((element, behind)) = elements.split_first() else { return Some((at, partial)) };
+        let is_first = partial.said == 0;
+        let next = |end: usize, partial: Partial| self.step(rule, behind, end, partial, hole_end);
+        match element {
+            Element::Ahead => next(at, Partial { end: Some(at), run_is_over: true, ..partial }),
+            Element::Words { any, is_optional, may_be_apart } => {
+                let joined = is_first || *may_be_apart || self.words.get(at).is_some_and(|word| !word.is_apart);
+                let said = any.iter().filter(|phrase| joined && self.says(phrase, at));
+                let found = said.map(|phrase| at + phrase.len()).find_map(|end| next(end, partial.say(at, end)));
+                found.or_else(|| if *is_optional { next(at, partial) } else { None })
+            }
+            Element::Number | Element::Ordinal | Element::Dotted | Element::Letter => {
+                let word = self.words.get(at).filter(|word| is_first || !word.is_apart)?;
+                let number = self.counted(element, word)?;
+                let mut partial = partial.say(at, at + 1);
+                partial.number = Some(number);
+                if rule.makes == Makes::Portion {
+                    partial.named = Some((at, at + 1));
+                }
+                next(at + 1, partial)
+            }
+            Element::Hole { hole, may_be_apart } => {
+                self.words.get(at).filter(|word| is_first || *may_be_apart || !word.is_apart)?;
+                let partial = Partial { run_is_over: true, ..partial };
+                if behind.is_empty() {
+                    let end = hole_end(*hole, at)?;
+                    return next(end, partial.filled(*hole, (at, end)));
+                }
+                let last = (at + LONGEST).min(self.words.len());
+                (at + 1..=last)
+                    .take_while(|end| !self.breaks_within(at, end - 1))
+                    .find_map(|end| next(end, partial.filled(*hole, (at, end))))
+            }
+        }
+    }
+
+    /// True if a clause ends before `at`, which is behind `from`.
+    fn breaks_within(&self, from: usize, at: usize) -> bool {
+        at > from && self.words[at].is_apart || self.phrase(at, &[Role::But]).is_some()
+    }
+
+    fn says(&self, phrase: &[String], at: usize) -> bool {
+        let Some(said) = self.words.get(at..at + phrase.len()) else { return false };
+        phrase
+            .iter()
+            .zip(said)
+            .enumerate()
+            .all(|(index, (word, said))| *word == said.text && (index == 0 || !said.is_apart))
+    }
+
+    fn counted(&self, element: &Element, word: &Word) -> Option<usize> {
+        match element {
+            Element::Number => self.lexicon.number(word),
+            Element::Ordinal => self.lexicon.ordinal(word),
+            Element::Dotted => self.lexicon.number(word).filter(|_| word.is_dotted),
+            Element::Letter => match word.text.as_bytes() {
+                [letter @ b'a'..=b'f'] => Some(usize::from(letter - b'a') + 1),
+                _ => None,
+            },
+            Element::Words { .. } | Element::Hole { .. } | Element::Ahead => None,
+        }
+    }
+
+    /// Where what is named or given from `at` on ends: before another clause, another move, or politeness. `None` if that
+    /// is too far away for a thing.
+    fn hole_end(&self, hole: Hole, at: usize, makes: Makes) -> Option<usize> {
+        let last = (at + LONGEST).min(self.words.len());
+        for end in at + 1..=last {
+            let Some(word) = self.words.get(end) else { return Some(end) };
+            let joint = self.phrase(end, &[Role::And]);
+            let goes_on = hole == Hole::Named && word.is_apart && self.is_listed(end, makes);
+            let is_over = word.is_apart && !goes_on
+                || self.phrase(end, &[Role::But]).is_some()
+                || self.polite[end]
+                || joint.is_some_and(|length| self.opens(end + length, makes));
+            if is_over {
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    /// True behind a comma, if what follows is one more of the same list: ", the onions and the cheese".
+    fn is_listed(&self, at: usize, makes: Makes) -> bool {
+        let after = at + self.phrase(at, &[Role::And]).unwrap_or(0);
+        self.words[at - 1].asked.is_none()
+            && self.phrase(after, &[Role::Article]).is_some()
+            && !self.opens(after, makes)
+    }
+
+    /// True if a move seems to begin at `at`. Looks no further than one pattern.
+    fn opens(&self, at: usize, after: Makes) -> bool {
+        let Some(word) = self.words.get(at) else { return false };
+        self.lexicon.rules(word).any(|rule| {
+            let is_placed = match rule.place {
+                Place::End => false,
+                Place::Further => after == Makes::Change,
+                Place::Alone | Place::Clause | Place::Aside => self.closes_with(rule, at),
+                Place::Start | Place::Before | Place::Anywhere => true,
+            };
+            let begins_so = !matches!(rule.elements.first(), Some(Element::Hole { .. }));
+            is_placed && begins_so && self.ends(rule, at).is_some()
+        })
+    }
+
+    fn ends(&self, rule: &Rule, at: usize) -> Option<usize> {
+        let one = |_, at| Some(at + 1);
+        self.step(rule, &rule.elements, at, Partial::default(), &one).map(|(end, _)| end)
+    }
+
+    fn closes_with(&self, rule: &Rule, at: usize) -> bool {
+        self.ends(rule, at).is_some_and(|end| self.closes(end))
+    }
+
+    /// What is named before `end`, back to where the clause begins, or to `floor`.
+    fn hole_before(&self, end: usize, floor: usize, hole: Hole) -> Option<Words> {
+        let mut start = end;
+        while start > floor {
+            if start < end && self.words[start].is_apart {
+                break;
+            }
+            let before = start - 1;
+            let joins = |role| self.phrase(before, &[role]).is_some();
+            if joins(Role::But) || (hole == Hole::Given && joins(Role::And)) {
+                break;
+            }
+            if end - before > LONGEST {
+                return None;
+            }
+            start = before;
+        }
+        if end < self.words.len() && self.words[end].is_apart {
+            return None;
+        }
+        let before = &[Role::Filler, Role::Lead, Role::Answer, Role::And];
+        while let Some(length) = self.phrase(start, before).filter(|_| start < end) {
+            start += length;
+        }
+        (start < end).then_some((start, end))
+    }
+
+    /// Without politeness at its ends and, where something is named, without articles before it.
+    fn trimmed(&self, (mut start, mut end): Words, hole: Hole) -> Option<Words> {
+        let before: &[Role] = if hole == Hole::Named { &[Role::Filler, Role::Article] } else { &[Role::Filler] };
+        while let Some(length) = self.phrase(start, before).filter(|length| start + length < end) {
+            start += length;
+        }
+        let ends_politely = |end: usize| {
+            let lengths = 1..(end - start);
+            lengths.rev().find(|length| self.phrase(end - length, &[Role::Filler]) == Some(*length))
+        };
+        while let Some(length) = ends_politely(end) {
+            end -= length;
+        }
+        (start < end && self.phrase(start, &[Role::Filler]) != Some(end - start)).then_some((start, end))
+    }
+
+    fn phrase(&self, at: usize, roles: &[Role]) -> Option<usize> {
+        if self.words.get(at).is_some_and(is_sign) {
+            return roles.contains(&Role::Filler).then_some(1);
+        }
+        self.lexicon.phrase(self.words, at, roles).filter(|length| *length > 1 || !self.is_syllable(at))
+    }
+
+    /// True for one kana of a longer word, which is no particle: the first of "かばん".
+    fn is_syllable(&self, at: usize) -> bool {
+        let is_kana = |at: usize| self.words.get(at).is_some_and(is_kana);
+        let goes_on = |at: usize| is_kana(at) && !self.words[at].is_apart;
+        let is_polite = || self.lexicon.phrase(self.words, at + 1, &[Role::Filler]).is_some_and(|length| length > 1);
+        is_kana(at) && (at > 0 && is_kana(at - 1) && goes_on(at) || goes_on(at + 1) && !is_polite())
+    }
+
+    /// A clause may end before `at`.
+    fn closes(&self, at: usize) -> bool {
+        self.words.get(at).is_none_or(|word| word.is_apart || is_sign(word))
+            || self.phrase(at, &[Role::And, Role::But]).is_some()
+            || self.polite[at]
+    }
+
+    fn is_placed(&self, found: &Found, floor: usize, last: Option<&Found>) -> bool {
+        let (start, end) = found.all;
+        let leads = matches!(found.rule.elements.first(), Some(Element::Hole { .. }));
+        let begins = leads || self.starts[start] || start == floor;
+        match found.rule.place {
+            Place::Alone | Place::Clause => begins && self.closes(end),
+            Place::Aside => begins && self.closes(end) && self.content[end],
+            Place::Start => begins,
+            Place::Before => begins && self.content[end],
+            Place::End => self.closes(end) && self.is_behind_content(start),
+            Place::Anywhere => true,
+            Place::Further => last.is_some_and(|last| {
+                let joint = self.phrase(last.all.1, &[Role::And]).unwrap_or(0);
+                last.rule.makes == Makes::Change && last.given.is_some() && start == last.all.1 + joint
+            }),
+        }
+    }
+
+    fn is_behind_content(&self, at: usize) -> bool {
+        let mut first = 0;
+        while let Some(length) = self.phrase(first, &[Role::Filler]).filter(|_| first < LONGEST) {
+            first += length;
+        }
+        first < at
+    }
+
+    /// The move that a pattern makes. `beside` is true if content stands beside the moves.
+    fn made(&self, found: &Found, beside: bool) -> Option<Move> {
+        let span = |(start, end): Words| Span::new(self.words[start].span.start, self.words[end - 1].span.end);
+        let (named, given) = (found.named.map(span), found.given.map(span));
+        let kind = match found.rule.makes {
+            Makes::Cancel => Kind::Cancel,
+            Makes::Restart => Kind::Restart,
+            Makes::Unknown => Kind::Unknown,
+            Makes::Skip => Kind::Skip,
+            Makes::Correct => Kind::Correct,
+            Makes::Change => Kind::Change { what: named?, to: given },
+            Makes::Replace => Kind::Replace { old: named?, new: given? },
+            Makes::Remove => Kind::Remove { what: named? },
+            Makes::Add => Kind::Add,
+            Makes::Nth => Kind::Pick(Pick::Nth(found.number?)),
+            Makes::The(pick) => Kind::Pick(pick),
+            Makes::Portion => Kind::Portion { count: named?, rest: given? },
+            Makes::Resume => Kind::Resume,
+            Makes::Recall => Kind::Recall,
+            Makes::Nothing => return None,
+        };
+        let mut confidence = found.rule.sure;
+        if beside && found.rule.place == Place::Clause {
+            confidence *= match found.rule.makes {
+                Makes::Unknown | Makes::Skip => doubt::VALUE_BESIDE,
+                Makes::Cancel | Makes::Restart | Makes::Nth | Makes::The(_) => doubt::BESIDE,
+                _ => 1.0,
+            };
+        }
+        if found.rule.makes == Makes::Correct && self.asks_behind(found.all.1) {
+            confidence *= doubt::ASKS;
+        }
+        Some(Move { kind, cue: span(found.cue), confidence })
+    }
+
+    fn asks_behind(&self, at: usize) -> bool {
+        self.words[at..].iter().take(LONGEST).any(|word| word.asked.is_some())
+    }
+
+    /// What is said beside these moves: from the first word to the last that says something.
+    fn rest(&self, found: &[Found]) -> Option<Span> {
+        let mut moves = found.iter().map(|found| found.all).peekable();
+        let (mut at, mut first, mut last) = (0, None, 0);
+        while at < self.words.len() {
+            while moves.next_if(|(_, end)| *end <= at).is_some() {}
+            if let Some((_, end)) = moves.peek().filter(|(start, _)| *start <= at) {
+                at = *end;
+                continue;
+            }
+            let next = moves.peek().map_or(self.words.len(), |(start, _)| *start);
+            // The ending of a verb belongs to it.
+            let is_ending = first.is_some() && last + 1 == at && !self.words[at].is_apart;
+            let is_verb = is_ending && is_kana(&self.words[last]) && is_kana(&self.words[at]);
+            if let Some(end) = self.passed(at, next).filter(|_| !is_verb) {
+                at = end;
+                continue;
+            }
+            first = first.or(Some(at));
+            last = at;
+            at += 1;
+        }
+        let (first, last) = (&self.words[first?], &self.words[last]);
+        Some(Span::new(first.span.start, last.asked.unwrap_or(last.span.end)))
+    }
+
+    /// Where what says nothing by itself ends, if that begins at `at`: politeness, joints, yes and no where they stand
+    /// apart, and what leads to the move at `next`.
+    fn passed(&self, at: usize, next: usize) -> Option<usize> {
+        if let Some(length) = self.phrase(at, &[Role::Filler, Role::And, Role::But]) {
+            return Some(at + length);
+        }
+        let is_answer = |length: usize| self.starts[at] && (at + length == next || self.closes(at + length));
+        if let Some(length) = self.phrase(at, &[Role::Answer]).filter(|length| is_answer(*length)) {
+            return Some(at + length);
+        }
+        let mut end = at;
+        while let Some(length) = self.phrase(end, &[Role::Lead, Role::Filler]).filter(|_| end < next.min(at + LONGEST))
+        {
+            end += length;
+        }
+        (end > at && end == next && next < self.words.len()).then_some(end)
+    }
+}
+
+/// What decides between two patterns at the same place: the words that they say, then that it is no move, then the words
+/// that they cover.
+fn weight(found: &Found) -> (usize, bool, usize) {
+    (found.said, found.rule.makes == Makes::Nothing, found.all.1 - found.all.0)
+}
+
+/// A hole that was filled must be left with something; one that there is not needs nothing.
+#[expect(clippy::option_option, reason = "no hole, a hole that holds, and a hole that does not")]
+fn trimmed(words: Option<Words>, trim: impl Fn(Words) -> Option<Words>) -> Option<Option<Words>> {
+    match words {
+        Some(words) => trim(words).map(Some),
+        None => Some(None),
+    }
+}
+
+fn is_kana(word: &Word) -> bool {
+    word.text.starts_with(|letter| matches!(letter, '\u{3041}'..='\u{309F}'))
+}
+
+fn is_sign(word: &Word) -> bool {
+    !word.text.chars().any(char::is_alphanumeric)
+}
+
+impl Partial {
+    fn say(self, at: usize, end: usize) -> Self {
+        let mut runs = self.runs;
+        match &mut runs {
+            [Some((_, last)), _] if !self.run_is_over => *last = end,
+            [Some(_), Some((_, last))] if *last == at => *last = end,
+            [Some(_), second @ None] => *second = Some((at, end)),
+            [first @ None, _] => *first = Some((at, end)),
+            _ => {}
+        }
+        // What was but looked at counts: the more a pattern asks for, the better it fits.
+        Self { runs, said: self.said + end - at, ..self }
+    }
+
+    const fn fill(&mut self, hole: Hole, words: Words) {
+        match hole {
+            Hole::Named => self.named = Some(words),
+            Hole::Given => self.given = Some(words),
+            Hole::Passed => {}
+        }
+    }
+
+    const fn filled(mut self, hole: Hole, words: Words) -> Self {
+        self.fill(hole, words);
+        self
+    }
+}

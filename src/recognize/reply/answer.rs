@@ -1,0 +1,293 @@
+//! The answer at the beginning of a reply.
+
+use crate::recognize::reply::{
+    Token, YesNo,
+    lexicon::{Lexicon, Role},
+    question::Question,
+};
+
+/// How sure each way to answer is.
+mod sure {
+    pub(crate) const CERTAIN: f32 = 0.98;
+    /// "Fine", "I do".
+    pub(crate) const WEAK: f32 = 0.9;
+    /// With "I guess".
+    pub(crate) const HEDGED: f32 = 0.85;
+    /// What the question says, wanted or refused.
+    pub(crate) const NAMED: f32 = 0.85;
+    /// "I'm good", of an offer and otherwise.
+    pub(crate) const ENOUGH: f32 = 0.9;
+    pub(crate) const WELL: f32 = 0.55;
+    /// "I guess" alone.
+    pub(crate) const HEDGE: f32 = 0.7;
+    /// The other answer was said before, and taken back or not.
+    pub(crate) const CORRECTED: f32 = 0.85;
+    pub(crate) const CONTRADICTED: f32 = 0.6;
+    /// "Yes, whatever".
+    pub(crate) const RELUCTANT: f32 = 0.78;
+}
+
+/// An answer, as it was said.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said {
+    pub(crate) answer: YesNo,
+    pub(crate) confidence: f32,
+    /// By nothing but words like "fine".
+    pub(crate) is_weak: bool,
+    /// By "yes" or "no" themselves, or their like.
+    pub(crate) is_literal: bool,
+    /// "I do" (true) or "I don't" was said.
+    pub(crate) does: Option<bool>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// `None` if the reply does not begin with an answer.
+    pub(crate) said: Option<Said>,
+    /// The first word that is no part of the answer.
+    pub(crate) end: usize,
+    /// The question was left open: "I don't know".
+    pub(crate) is_open: bool,
+}
+
+struct Parser<'a> {
+    lexicon: &'a Lexicon,
+    question: &'a Question,
+    tokens: &'a [Token],
+    answer: Answer,
+    /// "Not" was said, and what it turns around follows.
+    negated: bool,
+    hedged: bool,
+    corrected: bool,
+}
+
+impl Answer {
+    pub(crate) fn read(lexicon: &Lexicon, question: &Question, tokens: &[Token]) -> Self {
+        let answer = Self { said: None, end: 0, is_open: false };
+        let mut parser = Parser { lexicon, question, tokens, answer, negated: false, hedged: false, corrected: false };
+        let mut at = 0;
+        while let Some(next) = parser.step(at) {
+            at = next;
+        }
+        if parser.answer.said.is_none() && parser.hedged && at >= tokens.len() && !parser.answer.is_open {
+            parser.say(YesNo::Affirmative, sure::HEDGE, true, at);
+        }
+        let is_plea = |token: &Token| lexicon.manner.pleas.contains(&token.word.as_str());
+        if parser.answer.said.is_none() && at >= tokens.len() && !parser.answer.is_open && tokens.iter().any(is_plea) {
+            parser.say(YesNo::Affirmative, sure::WEAK, true, at);
+        }
+        parser.answer
+    }
+}
+
+impl Parser<'_> {
+    /// Reads the phrase at `at`; where the next one begins, or `None` if the answer is over.
+    fn step(&mut self, at: usize) -> Option<usize> {
+        let (role, length) = self.lexicon.phrase(self.tokens, at)?;
+        let next = at + length;
+        match role {
+            Role::Yes => self.yes(at, next, false),
+            Role::WeakYes if self.goes_on(next) => self.yes(at, next, true),
+            Role::No => self.no(at, next),
+            Role::WeakNo if self.goes_on(next) => self.no(at, next),
+            Role::WeakNo => return self.refused(next),
+            Role::Enough if self.question.offers => self.say(YesNo::Negative, sure::ENOUGH, false, next),
+            Role::Enough => self.say(YesNo::Affirmative, sure::WELL, true, next),
+            Role::Either => self.either(next),
+            Role::Unsure => {
+                self.answer.is_open = true;
+                self.pass(next);
+            }
+            Role::Not if self.closes(next) => self.say(YesNo::Negative, sure::WEAK, true, next),
+            Role::Not if self.is_yes(next) => self.negated = true,
+            Role::Not => return self.refused(next),
+            Role::Hedge => {
+                self.hedged = true;
+                self.pass(next);
+            }
+            Role::Correction => {
+                self.corrected = self.answer.said.is_some();
+                self.pass(next);
+            }
+            Role::Filler => self.pass(next),
+            Role::Subject => {
+                let (does, length) = self.lexicon.phrase(self.tokens, next)?;
+                return match does {
+                    Role::Does => self.does(next + length, true),
+                    Role::DoesNot => self.does(next + length, false),
+                    _ => None,
+                };
+            }
+            Role::DoesNot => return self.does(next, false),
+            Role::Wants | Role::Refuses => return self.named(next, role == Role::Wants),
+            // Behind an answer, something else begins.
+            Role::Joint if self.answer.said.is_some() => return None,
+            Role::Joint => {}
+            Role::WeakYes | Role::Does | Role::Opening | Role::Asks | Role::Other | Role::Common => return None,
+        }
+        Some(next)
+    }
+
+    fn role(&self, at: usize) -> Option<Role> {
+        self.lexicon.phrase(self.tokens, at).map(|(role, _)| role)
+    }
+
+    /// Nothing more belongs to what was said before `at`.
+    fn closes(&self, at: usize) -> bool {
+        self.tokens.get(at).is_none_or(|token| token.is_apart)
+            || matches!(self.role(at), Some(Role::Joint | Role::Filler | Role::Correction | Role::Either))
+    }
+
+    /// An answer may end before `at`, or go on there.
+    fn goes_on(&self, at: usize) -> bool {
+        self.tokens.get(at).is_none_or(|token| token.is_apart)
+            || self.role(at).is_some_and(|role| !matches!(role, Role::Common | Role::Other))
+    }
+
+    fn is_yes(&self, at: usize) -> bool {
+        matches!(self.role(at), Some(Role::Yes | Role::WeakYes))
+    }
+
+    /// What says nothing by itself belongs to the answer before it.
+    const fn pass(&mut self, next: usize) {
+        if self.answer.said.is_some() {
+            self.answer.end = next;
+        }
+    }
+
+    fn yes(&mut self, at: usize, next: usize, is_weak: bool) {
+        if std::mem::take(&mut self.negated) {
+            return self.say(YesNo::Negative, sure::WEAK, true, next);
+        }
+        // "No, that's fine" declines all the same.
+        let declined = self.answer.said.is_some_and(|said| said.answer == YesNo::Negative);
+        if declined && is_weak && !self.corrected {
+            return self.pass(next);
+        }
+        // "Absolutely not"
+        if self.role(next) == Some(Role::Not) && !self.tokens[next].is_apart && self.closes(next + 1) {
+            return;
+        }
+        let confidence = if is_weak { sure::WEAK } else { sure::CERTAIN };
+        self.say(YesNo::Affirmative, confidence, is_weak, next);
+        if let Some(said) = &mut self.answer.said {
+            said.is_literal |= !is_weak && next == at + 1;
+        }
+    }
+
+    fn no(&mut self, at: usize, next: usize) {
+        // "Cancel it", where that was the question.
+        if self.question.has(&self.tokens[at].word) {
+            // "No, don't cancel"
+            if self.answer.said.is_some_and(|said| said.answer == YesNo::Negative) && !self.corrected {
+                return self.pass(next);
+            }
+            return self.say(YesNo::Affirmative, sure::NAMED, true, next);
+        }
+        self.say(YesNo::Negative, sure::CERTAIN, false, next);
+        if let Some(said) = &mut self.answer.said {
+            said.is_literal |= next == at + 1;
+        }
+    }
+
+    fn either(&mut self, next: usize) {
+        match &mut self.answer.said {
+            Some(said) if said.answer == YesNo::Affirmative => {
+                said.confidence = said.confidence.min(sure::RELUCTANT);
+                self.answer.end = next;
+            }
+            _ => {
+                self.answer.said = None;
+                self.say(YesNo::Indifferent, sure::CERTAIN, false, next);
+            }
+        }
+    }
+
+    /// "I do", "it isn't", and what they begin: "that is not right".
+    fn does(&mut self, mut at: usize, does: bool) -> Option<usize> {
+        while self.role(at) == Some(Role::Filler) && !self.closes_sentence(at) {
+            at += 1;
+        }
+        let is_not = self.role(at) == Some(Role::Not);
+        let at = if is_not { at + 1 } else { at };
+        let does = does != is_not;
+        if self.closes(at) {
+            let answer = if does { YesNo::Affirmative } else { YesNo::Negative };
+            self.say(answer, sure::WEAK, false, at);
+            if let Some(said) = &mut self.answer.said {
+                said.does = Some(does);
+            }
+            return Some(at);
+        }
+        match self.role(at) {
+            Some(Role::Yes | Role::WeakYes) => {
+                self.negated = !does;
+                Some(at)
+            }
+            Some(Role::No | Role::WeakNo | Role::Not) if does => Some(at),
+            _ => {
+                let end = self.named(at, does)?;
+                if let Some(said) = &mut self.answer.said {
+                    said.does = Some(does);
+                }
+                Some(end)
+            }
+        }
+    }
+
+    fn closes_sentence(&self, at: usize) -> bool {
+        self.tokens.get(at).is_none_or(|token| token.is_apart)
+    }
+
+    /// What is refused: an answer if the question is about just that.
+    fn refused(&mut self, at: usize) -> Option<usize> {
+        self.named(at, false)
+    }
+
+    /// What is wanted or refused, up to where something else begins.
+    fn named(&mut self, at: usize, wants: bool) -> Option<usize> {
+        let mut end = at;
+        let mut names = false;
+        while let Some(token) = self.tokens.get(end) {
+            let is_over = end > at && token.is_apart || matches!(self.role(end), Some(Role::Joint));
+            if is_over {
+                break;
+            }
+            if !self.lexicon.is_common(&token.word) {
+                if !self.question.has(&token.word) {
+                    return None;
+                }
+                names = true;
+            }
+            end += 1;
+        }
+        // A choice of one thing is no yes.
+        if names && self.question.is_choice {
+            return None;
+        }
+        // To name what a negative statement denies is to contradict it.
+        let agrees = wants != (names && self.question.is_negative_statement);
+        let answer = if agrees { YesNo::Affirmative } else { YesNo::Negative };
+        self.say(answer, sure::NAMED, false, end);
+        Some(end)
+    }
+
+    fn say(&mut self, answer: YesNo, confidence: f32, is_weak: bool, end: usize) {
+        let mut confidence = if self.hedged { confidence.min(sure::HEDGED) } else { confidence };
+        let mut said = Said { answer, confidence, is_weak, is_literal: false, does: None };
+        if let Some(before) = self.answer.said {
+            if before.answer == answer {
+                confidence = confidence.max(before.confidence);
+                said.is_weak &= before.is_weak;
+                said.is_literal = before.is_literal;
+                said.does = before.does;
+            } else {
+                confidence = confidence.min(if self.corrected { sure::CORRECTED } else { sure::CONTRADICTED });
+            }
+            said.confidence = confidence;
+        }
+        self.negated = false;
+        self.answer.said = Some(said);
+        self.answer.end = end;
+    }
+}

@@ -1,0 +1,240 @@
+//! What a reply says to a yes-or-no question: yes, no, that either is fine, or something else. Needs no model server.
+//!
+//! The answer is to the question as it is worded. What follows from that for whoever acts on it:
+//!
+//! - **Another value is no answer.** "The black one please" to "are you sure you want the white one?" is
+//!   [`YesNo::Irrelevant`], not a no: whoever asked looks at what else was said and finds the new value there, while a no
+//!   would end with what is refused. To repeat what was asked about ("the white one") is a yes, "not the white one" a no.
+//! - **An answer with a change is an answer.** "Yes but make it two" is [`YesNo::Affirmative`], and [`Reply::rest`] is
+//!   "make it two".
+//! - **A choice is no answer.** "Delivery" to "delivery or pickup?" is [`YesNo::Irrelevant`].
+//! - **What leaves the question open is no answer.** "I don't know", "maybe": nothing is settled, and only
+//!   [`YesNo::Indifferent`] may be taken as a leave to choose.
+//! - **A negative question** in form only ("don't you want cheese?") is about the cheese: "no I don't" is a no. A negative
+//!   statement ("you don't want cheese?") is about that: "no I don't" agrees. A bare "no" to it is taken as a no, which
+//!   brings nothing about, and with little confidence.
+//! - **"Do you mind ...?"** is granted by a no: "go ahead" and "not at all" are [`YesNo::Negative`].
+
+use crate::{
+    recognize::tokens::{Token, tokens},
+    text::Span,
+};
+
+mod answer;
+mod lexicon;
+mod question;
+#[cfg(test)]
+mod tests;
+
+use answer::Answer;
+use lexicon::{Lexicon, Role};
+use question::Question;
+
+/// What a reply says to a yes-or-no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum YesNo {
+    Affirmative,
+    Negative,
+    /// Either is fine.
+    Indifferent,
+    /// Something else, which does not settle the question.
+    Irrelevant,
+}
+
+impl YesNo {
+    pub const ALL: [Self; 4] = [Self::Affirmative, Self::Negative, Self::Indifferent, Self::Irrelevant];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Affirmative => "Affirmative",
+            Self::Negative => "Negative",
+            Self::Indifferent => "Indifferent",
+            Self::Irrelevant => "Irrelevant",
+        }
+    }
+}
+
+/// An answer, and what was said beside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reply {
+    pub answer: YesNo,
+    /// Probability that the answer is right, 0 to 1.
+    pub confidence: f32,
+    /// What was said beside yes or no ("make it two" of "yes but make it two"); the whole reply where it is irrelevant.
+    pub rest: Option<Span>,
+}
+
+/// How sure each kind of evidence is.
+mod sure {
+    /// What leaves the question open, a question in return, and a wish for something else.
+    pub(crate) const OPEN: f32 = 0.8;
+    pub(crate) const ASKED_BACK: f32 = 0.92;
+    pub(crate) const OTHER: f32 = 0.78;
+    /// A choice of what the question lets one choose from.
+    pub(crate) const CHOICE: f32 = 0.85;
+    /// What the question says, said again; and the same refused.
+    pub(crate) const ECHO: f32 = 0.8;
+    /// An answer at the end, behind a comma, and behind nothing.
+    pub(crate) const LAST: f32 = 0.85;
+    pub(crate) const LAST_WORD: f32 = 0.7;
+    /// Nothing of all this, by the number of words.
+    pub(crate) const NOTHING: [f32; 3] = [0.6, 0.7, 0.79];
+    /// A letter or two were not what is usually written.
+    pub(crate) const MISSPELT: f32 = 0.95;
+    /// "Sure" and a question.
+    pub(crate) const MERELY_HEARD: f32 = 0.6;
+    pub(crate) const MINDS: f32 = 0.76;
+    pub(crate) const MINDS_LITERALLY: f32 = 0.5;
+    /// Yes or no alone to a negative statement.
+    pub(crate) const TO_NEGATIVE: f32 = 0.55;
+}
+
+/// Reads `reply` as what is said to `question`, in the language of a BCP 47 tag (English if there is no table for it).
+/// Linear in the length of the reply, never fails.
+#[must_use]
+pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
+    let lexicon = Lexicon::of(language);
+    let question = Question::new(lexicon, question.unwrap_or_default());
+    let mut tokens = tokens(reply);
+    let mut misspelt = false;
+    for token in &mut tokens {
+        if !question.has(&token.word)
+            && let Some(meant) = lexicon.meant_by(&token.word)
+        {
+            meant.clone_into(&mut token.word);
+            misspelt = true;
+        }
+    }
+    let mut read = Reader { lexicon, question: &question, tokens: &tokens }.reply();
+    if misspelt {
+        read.confidence *= sure::MISSPELT;
+    }
+    read
+}
+
+/// Below this confidence, a reply is irrelevant only because nothing in it answers: it does not ask back either, and does
+/// not leave the question open.
+pub const QUITE_SURE: f32 = sure::OPEN;
+
+/// True for a word that says nothing of what is talked about, in answers: "the", "please", "it".
+#[must_use]
+pub fn says_nothing(language: &str, word: &str) -> bool {
+    let lexicon = Lexicon::of(language);
+    tokens(word).iter().all(|token| lexicon.is_common(&token.word))
+}
+
+struct Reader<'a> {
+    lexicon: &'static Lexicon,
+    question: &'a Question,
+    tokens: &'a [Token],
+}
+
+impl Reader<'_> {
+    fn reply(&self) -> Reply {
+        let answer = Answer::read(self.lexicon, self.question, self.tokens);
+        match answer.said {
+            Some(said) => self.settled(said, &answer),
+            None => self.unsettled(answer.is_open),
+        }
+    }
+
+    /// There is an answer at the beginning.
+    fn settled(&self, said: answer::Said, answer: &Answer) -> Reply {
+        let rest = self.rest(answer.end..self.tokens.len());
+        let mut reply = Reply { answer: said.answer, confidence: said.confidence, rest };
+        let starts_asking = matches!(self.lexicon.phrase(self.tokens, answer.end), Some((Role::Asks, _)));
+        let asks_back = rest.is_some() && (starts_asking || self.tokens[answer.end..].iter().any(|token| token.asks));
+        if asks_back && said.is_weak {
+            return Reply {
+                answer: YesNo::Irrelevant,
+                confidence: sure::MERELY_HEARD,
+                rest: self.rest(0..self.tokens.len()),
+            };
+        }
+        if self.question.minds {
+            match reply.answer {
+                YesNo::Affirmative if said.does.is_some() => {}
+                YesNo::Affirmative if said.is_literal => reply.confidence = sure::MINDS_LITERALLY,
+                YesNo::Affirmative | YesNo::Indifferent => {
+                    (reply.answer, reply.confidence) = (YesNo::Negative, sure::MINDS);
+                }
+                YesNo::Negative | YesNo::Irrelevant => {}
+            }
+        } else if self.question.is_negative_statement {
+            match (said.does, reply.answer) {
+                (Some(false), _) => (reply.answer, reply.confidence) = (YesNo::Affirmative, sure::ECHO),
+                (Some(true), _) => (reply.answer, reply.confidence) = (YesNo::Negative, sure::ECHO),
+                (None, YesNo::Affirmative | YesNo::Negative) if said.is_literal => reply.confidence = sure::TO_NEGATIVE,
+                (None, _) => {}
+            }
+        }
+        reply
+    }
+
+    /// Nothing at the beginning answers.
+    fn unsettled(&self, is_open: bool) -> Reply {
+        let all = self.rest(0..self.tokens.len());
+        let irrelevant = |confidence| Reply { answer: YesNo::Irrelevant, confidence, rest: all };
+        if let Some(reply) = self.at_the_end() {
+            return reply;
+        }
+        if is_open {
+            return irrelevant(sure::OPEN);
+        }
+        let phrases = || (0..self.tokens.len()).filter_map(|at| self.lexicon.phrase(self.tokens, at));
+        let first = (0..self.tokens.len()).find(|at| !self.is(*at, Role::Filler)).unwrap_or_default();
+        if self.tokens.iter().any(|token| token.asks) || self.is(first, Role::Asks) {
+            return irrelevant(sure::ASKED_BACK);
+        }
+        if phrases().any(|(role, _)| role == Role::Other) {
+            return irrelevant(sure::OTHER);
+        }
+        // What follows "but" says no more of the question.
+        let joint = (1..self.tokens.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.tokens.len());
+        let named: Vec<&Token> =
+            self.tokens[..joint].iter().filter(|token| !self.lexicon.is_common(&token.word)).collect();
+        if !named.is_empty() && named.iter().all(|token| self.question.has(&token.word)) {
+            if self.question.is_choice {
+                return irrelevant(sure::CHOICE);
+            }
+            let refuses =
+                |(role, _)| matches!(role, Role::Not | Role::DoesNot | Role::Refuses | Role::No | Role::WeakNo);
+            let answer = if phrases().any(refuses) { YesNo::Negative } else { YesNo::Affirmative };
+            return Reply { answer, confidence: sure::ECHO, rest: self.rest(joint..self.tokens.len()) };
+        }
+        irrelevant(sure::NOTHING[(self.tokens.len() / 3).min(2)])
+    }
+
+    /// An answer behind the last mark, or as the last word: "the white one, yes".
+    fn at_the_end(&self) -> Option<Reply> {
+        let apart = (1..self.tokens.len()).rev().find(|at| self.tokens[*at].is_apart);
+        if let Some(at) = apart {
+            let answer = Answer::read(self.lexicon, self.question, &self.tokens[at..]);
+            let is_whole = self.rest(at + answer.end..self.tokens.len()).is_none();
+            if let (Some(said), true) = (answer.said, is_whole) {
+                let confidence = said.confidence.min(sure::LAST);
+                return Some(Reply { answer: said.answer, confidence, rest: self.rest(0..at) });
+            }
+        }
+        let last = (1..self.tokens.len()).rev().find(|at| !self.is(*at, Role::Filler))?;
+        let answer = match self.lexicon.phrase(self.tokens, last)? {
+            (Role::Yes, _) => YesNo::Affirmative,
+            (Role::No, _) => YesNo::Negative,
+            _ => return None,
+        };
+        Some(Reply { answer, confidence: sure::LAST_WORD, rest: self.rest(0..last) })
+    }
+
+    fn is(&self, at: usize, role: Role) -> bool {
+        self.lexicon.phrase(self.tokens, at).is_some_and(|(found, _)| found == role)
+    }
+
+    /// What these tokens say, without what joins them to an answer and without politeness; `None` if nothing is left.
+    fn rest(&self, range: std::ops::Range<usize>) -> Option<Span> {
+        let says_nothing = |at: &usize| self.is(*at, Role::Joint) || self.is(*at, Role::Filler);
+        let first = range.clone().find(|at| !says_nothing(at))?;
+        let last = range.rev().find(|at| !self.is(*at, Role::Filler))?;
+        (first <= last).then(|| Span::new(self.tokens[first].span.start, self.tokens[last].span.end))
+    }
+}
