@@ -5,6 +5,7 @@ mod ad_hoc;
 
 use std::{
     collections::{BTreeMap, HashSet},
+    ops::Deref,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     call::Validator,
-    decide::align::Aligner,
+    decide::{align::Aligner, knowledge::Knowledge},
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
@@ -24,21 +25,23 @@ use crate::{
 };
 use ad_hoc::AdHoc;
 
-/// One version of a module with everything compiled. Immutable.
+/// One version of a module with everything compiled. Immutable; reads as the [`Knowledge`] that it owns.
 #[derive(Debug)]
 pub struct Snapshot {
-    pub module: Module,
-    pub recognizers: Recognizers,
-    pub aligner: Aligner,
-    pub validator: Validator,
-    pub index: Index,
-    /// The score that the best function usually gets for what is none of the module's business.
-    pub usual_score: f32,
+    pub knowledge: Knowledge,
     /// Of each function, by its index.
     pub shown: Vec<Shown>,
 }
 
-/// What model servers need of a function, whatever was said: made by `understand`, where it is first needed.
+impl Deref for Snapshot {
+    type Target = Knowledge;
+
+    fn deref(&self) -> &Knowledge {
+        &self.knowledge
+    }
+}
+
+/// What model servers need of a function, whatever was said: made by `assist`, where it is first needed.
 #[derive(Debug, Default)]
 pub struct Shown {
     /// The tool for servers that refuse strict ones, and for all others.
@@ -267,7 +270,8 @@ impl Snapshots {
         });
         let (index, usual_score) = measured.await.map_err(|_| interrupted(name))?;
         let shown = module.functions.iter().map(|_| Shown::default()).collect();
-        Ok((Snapshot { module, recognizers, aligner, validator, index, usual_score, shown }, indexed))
+        let knowledge = Knowledge { module, recognizers, aligner, validator, index, usual_score };
+        Ok((Snapshot { knowledge, shown }, indexed))
     }
 
     /// What modules of this language are measured with.

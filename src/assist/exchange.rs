@@ -13,17 +13,19 @@ use serde_json::{Map, Value};
 
 use crate::{
     assist::{
+        brief::Brief,
         guard,
         judge::{self, Judged},
         prompt,
-        situation::{Decision, Situation, Verdict},
     },
     call::{Call, Violation, ViolationKind},
-    decide::{calibration as belief, local::Local},
-    dialogue::question,
+    decide::{
+        calibration as belief, local,
+        outcome::{About, Decision, Frame, Outcome},
+    },
     llm::{Capabilities, ChatReply, ChatRequest, LlmError, Message, Server, ToolCall, Usage},
     module::{FunctionId, settings::StrategyName},
-    understand::{Attempt, DecidedBy, Frame, Outcome, TurnError, milliseconds},
+    understand::{Attempt, DecidedBy, TurnError, milliseconds},
 };
 
 /// Characters of a model's own words that are sent back to it.
@@ -52,9 +54,19 @@ impl Spent {
     }
 }
 
+/// A decision, with who made it and what it cost.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub decision: Decision,
+    pub decided_by: DecidedBy,
+    pub spent: Spent,
+    /// Milliseconds of our own work.
+    pub decide_ms: f64,
+}
+
 /// See [the module](self).
 pub(crate) struct Exchange<'a> {
-    pub(crate) situation: &'a Situation<'a>,
+    pub(crate) brief: &'a Brief<'a>,
     server: &'a Server,
     model: Option<&'a str>,
     strategy: StrategyName,
@@ -107,20 +119,20 @@ impl<T> Read<T> {
 
 impl<'a> Exchange<'a> {
     pub(crate) fn new(
-        situation: &'a Situation<'a>,
+        brief: &'a Brief<'a>,
         server: &'a Server,
         model: Option<&'a str>,
         strategy: StrategyName,
     ) -> Self {
-        Self { situation, server, model, strategy, clock: Instant::now(), spent: Mutex::default() }
+        Self { brief, server, model, strategy, clock: Instant::now(), spent: Mutex::default() }
     }
 
     pub(crate) fn spent(self) -> Spent {
         self.spent.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The verdict with everything that was spent, here and on servers before.
-    pub(crate) fn decision(self, verdict: Verdict, mut before: Spent) -> Decision {
+    /// The decision with everything that was spent, here and on servers before.
+    pub(crate) fn decided(self, decision: Decision, mut before: Spent) -> Decided {
         let took = milliseconds(self.clock);
         let decided_by = match self.strategy {
             StrategyName::Structured => DecidedBy::Structured,
@@ -130,17 +142,7 @@ impl<'a> Exchange<'a> {
         let spent = self.spent();
         let decide_ms = (took - spent.llm_ms).max(0.0);
         before.add(spent);
-        Decision {
-            outcome: verdict.outcome,
-            confidence: verdict.confidence,
-            decided_by,
-            frames: verdict.frames,
-            attempts: before.attempts,
-            notes: verdict.notes,
-            usage: before.usage,
-            decide_ms,
-            llm_ms: before.llm_ms,
-        }
+        Decided { decision, decided_by, spent: before, decide_ms }
     }
 
     /// What the server is known to do.
@@ -150,13 +152,13 @@ impl<'a> Exchange<'a> {
 
     /// A request with the module's settings and the turn's deadline.
     pub(crate) fn request(&self, messages: Vec<Message>) -> ChatRequest {
-        let settings = &self.situation.snapshot.module.settings.llm;
+        let settings = &self.brief.snapshot.module.settings.llm;
         ChatRequest {
             model: self.model.map(str::to_owned),
             temperature: settings.temperature,
             max_tokens: settings.max_tokens,
-            scope: Some(self.situation.snapshot.module.version.as_str().into()),
-            ..ChatRequest::new(messages, self.situation.budget.deadline)
+            scope: Some(self.brief.snapshot.module.version.as_str().into()),
+            ..ChatRequest::new(messages, self.brief.budget.deadline)
         }
     }
 
@@ -222,7 +224,7 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// [`TurnError::OverBudget`] if not.
     pub(crate) fn afford(&self, requests: &[ChatRequest]) -> Result<(), TurnError> {
-        let allowed = self.situation.budget.tokens;
+        let allowed = self.brief.budget.tokens;
         let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner).usage.total_tokens;
         let needed = requests.iter().map(estimate).fold(spent, u64::saturating_add);
         if needed > allowed { Err(TurnError::OverBudget { needed, allowed }) } else { Ok(()) }
@@ -230,7 +232,7 @@ impl<'a> Exchange<'a> {
 
     /// Whether a retry, time and tokens are left to ask this again; counts it as one retry.
     pub(crate) fn may_retry(&self, request: &ChatRequest) -> bool {
-        let budget = &self.situation.budget;
+        let budget = &self.brief.budget;
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let affordable = spent.usage.total_tokens.saturating_add(estimate(request)) <= budget.tokens;
         let may = spent.retries < budget.retries && affordable && !budget.is_over();
@@ -277,7 +279,7 @@ impl<'a> Exchange<'a> {
         reply: ChatReply,
         violations: &[Violation],
     ) -> Result<(), TurnError> {
-        let complaint = prompt::retry(&self.situation.snapshot.module, violations)?;
+        let complaint = prompt::retry(&self.brief.snapshot.module, violations)?;
         let mut messages = request.messages.to_vec();
         let calls: Vec<ToolCall> = reply.tool_calls;
         if calls.is_empty() || request.tools.is_empty() {
@@ -311,62 +313,62 @@ impl<'a> Exchange<'a> {
         Ok(())
     }
 
-    pub(crate) fn nothing(&self) -> Verdict {
-        if self.situation.brief.is_demanded {
-            let Decision { outcome, confidence, frames, mut notes, .. } = Local.decide(self.situation);
-            notes.push("the model server chose no function, and the client wants one: decided locally".to_owned());
-            return Verdict { outcome, confidence, frames, notes };
+    pub(crate) fn nothing(&self) -> Decision {
+        if self.brief.is_demanded {
+            let mut decision = local::decide(self.brief);
+            let note = "the model server chose no function, and the client wants one: decided locally";
+            decision.notes.push(note.to_owned());
+            return decision;
         }
-        let confidence = belief::confirmed(1.0 - self.situation.scope());
-        Verdict { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new() }
+        let confidence = belief::confirmed(1.0 - self.brief.scope());
+        Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new() }
     }
 
     /// A call if everything is valid and complete, else the next question; of no calls at all, that nothing fits.
-    pub(crate) fn verdict(&self, judged: Vec<Judged>) -> Verdict {
+    pub(crate) fn verdict(&self, judged: Vec<Judged>) -> Decision {
         if judged.is_empty() {
             return self.nothing();
         }
-        let judged = judge::in_order(self.situation, judged);
-        let (module, language) = (&self.situation.snapshot.module, self.situation.language());
+        let judged = judge::in_order(self.brief, judged);
         let confidence = judged.iter().map(|one| one.frame.confidence).product();
         let doubted = judged.iter().find_map(|one| self.doubt(&one.frame));
         let (frames, calls): (Vec<Frame>, Vec<Option<Call>>) =
             judged.into_iter().map(|one| (one.frame, one.call)).unzip();
         if let Some((functions, note)) = doubted {
-            let outcome = Outcome::Ask(question::about_tie(module, language, &functions));
-            return Verdict { outcome, confidence, frames, notes: vec![note.to_owned()] };
+            let outcome = Outcome::Ask(About::Tie { functions });
+            return Decision { outcome, confidence, frames, notes: vec![note.to_owned()] };
         }
-        let refused = frames.iter().find_map(|frame| Some((frame.function, self.situation.refusal(frame.function)?)));
+        let refused = frames.iter().find_map(|frame| Some((frame.function, self.brief.refusal(frame.function)?)));
         if let Some((function, note)) = refused {
-            let outcome = Outcome::Ask(question::about_tie(module, language, &[function]));
-            return Verdict { outcome, confidence, frames, notes: vec![note] };
+            let outcome = Outcome::Ask(About::Tie { functions: vec![function] });
+            return Decision { outcome, confidence, frames, notes: vec![note] };
         }
         let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
             Some(calls) if !calls.is_empty() => Outcome::Call(calls),
-            _ => match frames.iter().find_map(|frame| question::about_frame(module, language, frame)) {
-                Some(question) => Outcome::Ask(question),
+            _ => match frames.iter().find_map(Frame::asks) {
+                Some(about) => Outcome::Ask(about),
                 // What is no call always lacks something, and for that there is a question.
                 None => Outcome::NoMatch,
             },
         };
-        Verdict { outcome, confidence, frames, notes: Vec::new() }
+        Decision { outcome, confidence, frames, notes: Vec::new() }
     }
 
     /// The functions to ask about, and why, if a model's choice is one that retrieval all but rules out, or one that a
     /// text speaking to the model may have brought about.
     fn doubt(&self, frame: &Frame) -> Option<(Vec<FunctionId>, &'static str)> {
-        let (situation, chosen) = (self.situation, frame.function);
-        let best = situation.candidates.first()?.function;
+        let (brief, chosen) = (self.brief, frame.function);
+        let best = brief.candidates().first()?.function;
         let mut functions = vec![best, chosen];
         functions.dedup();
-        if guard::distrusts(situation, chosen, situation.utterance.slice(frame.segment)) {
+        if guard::distrusts(brief, chosen, brief.utterance().slice(frame.segment)) {
             return Some((functions, "a text speaks to the model, and retrieval alone does not choose the same"));
         }
-        if situation.segments.len() > 1 || situation.retrieved(chosen) > UNLIKELY {
+        if brief.segments.len() > 1 || brief.retrieved(chosen) > UNLIKELY {
             return None;
         }
         let note = "the model server chose what retrieval finds very unlikely";
-        (situation.retrieved(best) >= LIKELY).then_some((functions, note))
+        (brief.retrieved(best) >= LIKELY).then_some((functions, note))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
-    assist::{control_tokens as neutral, situation::Situation},
+    assist::{brief::Brief, control_tokens as neutral},
     module::{Function, FunctionId},
 };
 
@@ -53,38 +53,35 @@ fn names(text: &str, function: &Function) -> bool {
 
 /// True if a model's choice must not count: something speaks to the model, and retrieval does not find the same. `words`
 /// are those that ask for it.
-pub(crate) fn distrusts(situation: &Situation<'_>, chosen: FunctionId, words: &str) -> bool {
-    let module = &situation.snapshot.module;
+pub(crate) fn distrusts(brief: &Brief<'_>, chosen: FunctionId, words: &str) -> bool {
+    let module = &brief.snapshot.module;
     if is_command(words) || names(words, module.function(chosen)) {
         // What is said beside other things, and speaks to the model, is a call of nobody's.
-        return words.len() < situation.utterance.text().len() || !is_clear(situation, chosen);
+        return words.len() < brief.utterance().text().len() || !is_clear(brief, chosen);
     }
-    !is_best(situation, chosen) && is_steered(situation)
+    !is_best(brief, chosen) && is_steered(brief)
 }
 
 /// True if retrieval finds no other function nearly as likely.
-fn is_clear(situation: &Situation<'_>, chosen: FunctionId) -> bool {
-    let most = situation.retrieved(chosen) * RIVAL;
-    is_best(situation, chosen)
-        && situation
-            .candidates
-            .iter()
-            .all(|other| other.function == chosen || situation.retrieved(other.function) <= most)
+fn is_clear(brief: &Brief<'_>, chosen: FunctionId) -> bool {
+    let most = brief.retrieved(chosen) * RIVAL;
+    is_best(brief, chosen)
+        && brief.found().iter().all(|other| other.function == chosen || brief.retrieved(other.function) <= most)
 }
 
-fn is_best(situation: &Situation<'_>, chosen: FunctionId) -> bool {
-    let mut parts = situation.segments.iter().chain(situation.parts());
+fn is_best(brief: &Brief<'_>, chosen: FunctionId) -> bool {
+    let mut parts = brief.segments.iter().chain(brief.parts());
     parts.any(|part| part.candidates.first().is_some_and(|best| best.function == chosen))
 }
 
 /// True if what the model was shown beside the utterance speaks to it: texts of the module, or of the conversation before.
-fn is_steered(situation: &Situation<'_>) -> bool {
-    let functions = || situation.shown().into_iter().map(|id| situation.snapshot.module.function(id));
+fn is_steered(brief: &Brief<'_>) -> bool {
+    let functions = || brief.shown().into_iter().map(|id| brief.snapshot.module.function(id));
     functions().any(|function| is_order(&function.description))
         || functions().flat_map(|function| &function.slots).any(|slot| is_order(&slot.description))
         || functions().flat_map(|function| &function.exemplars).any(|exemplar| is_order(&exemplar.template))
-        || situation.brief.heard.before.iter().any(|line| is_order(&line.text))
-        || situation.mentions.iter().filter_map(|mention| mention.value.as_str()).any(is_order)
+        || brief.before.iter().any(|line| is_order(&line.text))
+        || brief.mentions().iter().filter_map(|mention| mention.value.as_str()).any(is_order)
 }
 
 #[cfg(test)]

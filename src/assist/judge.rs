@@ -5,13 +5,14 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value};
 
 use crate::{
-    assist::{control_tokens as neutral, exchange::Read, situation::Situation},
+    assist::{brief::Brief, control_tokens as neutral, exchange::Read},
     call::{Call, Grounded, Origin, Proposal, Verdict, Violation, ViolationKind},
-    decide::calibration as belief,
-    dialogue::question,
+    decide::{
+        calibration as belief,
+        outcome::{self, Frame},
+    },
     module::{Function, FunctionId},
     text::{Span, fold},
-    understand::Frame,
 };
 
 /// One call, judged.
@@ -35,7 +36,7 @@ pub(crate) struct Spoken {
 
 /// Judges each; the same call twice is one, and there are no more than may be meant. No calls at all say that no function
 /// fits.
-pub(crate) fn all(situation: &Situation<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
+pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
     let mut different: Vec<Spoken> = Vec::with_capacity(calls.len());
     let mut repairs = Vec::new();
     for call in calls {
@@ -46,11 +47,11 @@ pub(crate) fn all(situation: &Situation<'_>, calls: Vec<Spoken>) -> Read<Vec<Jud
     }
     let (mut judged, mut told) = (Vec::new(), Vec::new());
     for call in different {
-        let (one, dropped) = one(situation, call);
+        let (one, dropped) = one(brief, call);
         told.extend(dropped.into_iter().chain(one.violations.iter().cloned()));
         judged.push(one);
     }
-    let judged = kept(situation, judged);
+    let judged = kept(brief, judged);
     let mut complaints: Vec<Violation> = judged.iter().flat_map(|one| one.violations.iter().cloned()).collect();
     // What the person did not say, the model cannot know: that is for a question, not for a retry.
     if complaints.iter().all(|violation| violation.kind == ViolationKind::Missing) {
@@ -63,9 +64,9 @@ pub(crate) fn all(situation: &Situation<'_>, calls: Vec<Spoken>) -> Read<Vec<Jud
 ///
 /// Models that may call several functions also repeat themselves, with a guess first and its correction behind it; and
 /// they call what nobody asked for.
-fn kept(situation: &Situation<'_>, judged: Vec<Judged>) -> Vec<Judged> {
+fn kept(brief: &Brief<'_>, judged: Vec<Judged>) -> Vec<Judged> {
     let is_best = |function: FunctionId| {
-        let mut best = situation.parts().iter().filter_map(|part| part.candidates.first());
+        let mut best = brief.parts().iter().filter_map(|part| part.candidates.first());
         best.any(|best| best.function == function)
     };
     let is_asked_for = |one: &Judged| is_best(one.frame.function) || said(&one.frame.slots).next().is_some();
@@ -79,7 +80,7 @@ fn kept(situation: &Situation<'_>, judged: Vec<Judged>) -> Vec<Judged> {
     for (place, one) in ranked {
         let is_again = |other: &Judged| other.frame.function == one.frame.function && !differ(&other.frame, &one.frame);
         let is_noise = one.call.is_none() && !is_asked_for(&one) && !kept.is_empty();
-        if kept.len() < situation.most_calls() && !is_noise && !kept.iter().any(|(_, other)| is_again(other)) {
+        if kept.len() < brief.most_calls() && !is_noise && !kept.iter().any(|(_, other)| is_again(other)) {
             kept.push((place, one));
         }
     }
@@ -104,9 +105,9 @@ fn said(slots: &[Grounded]) -> impl Iterator<Item = (&Grounded, Span)> {
 }
 
 /// In the order in which the utterance asks for them; what is alone after all is asked for by all of it.
-pub(crate) fn in_order(situation: &Situation<'_>, mut judged: Vec<Judged>) -> Vec<Judged> {
-    if let ([one], [_]) = (judged.as_mut_slice(), situation.segments) {
-        one.frame.segment = Span::new(0, situation.utterance.len());
+pub(crate) fn in_order(brief: &Brief<'_>, mut judged: Vec<Judged>) -> Vec<Judged> {
+    if let ([one], [_]) = (judged.as_mut_slice(), brief.segments) {
+        one.frame.segment = Span::new(0, brief.utterance().len());
     }
     judged.sort_by_key(|one| one.frame.segment.start);
     judged
@@ -119,27 +120,27 @@ pub(crate) fn worth(judged: &[Judged]) -> (usize, usize) {
 }
 
 /// The call, and what was taken out of it because the person did not say it.
-fn one(situation: &Situation<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
+fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
     let Spoken { function: id, arguments, .. } = spoken;
-    let function = situation.snapshot.module.function(id);
-    let validator = &situation.snapshot.validator;
-    let sightings = situation.sightings();
-    let ruled_out = situation.ruled_out(id);
-    let evidence = situation.evidence(&sightings, &ruled_out);
+    let function = brief.snapshot.module.function(id);
+    let validator = &brief.snapshot.validator;
+    let sightings = brief.sightings();
+    let ruled_out = brief.ruled_out(id);
+    let evidence = brief.evidence(&sightings, &ruled_out);
     let frame = |slots: Vec<Grounded>, mut excluded, missing, invalid| {
-        situation.add_excluded(id, &slots, &mut excluded);
+        brief.add_excluded(id, &slots, &mut excluded);
         Frame {
             function: id,
-            confidence: belief::confirmed(situation.retrieved(id)),
-            segment: segment(situation, id, &slots),
+            confidence: belief::confirmed(brief.retrieved(id)),
+            segment: segment(brief, id, &slots),
             slots,
             excluded,
             missing,
-            invalid: as_said(situation, invalid),
+            invalid: as_said(brief, invalid),
         }
     };
     let mut arguments = in_schema_order(function, arguments);
-    neutral::restore(situation.utterance.text(), &mut arguments);
+    neutral::restore(brief.utterance().text(), &mut arguments);
     let (arguments, violations, excluded) =
         match validator.validate(function, Proposal { function: id, arguments }, &evidence) {
             Verdict::Valid { call, grounded, dropped, excluded, .. } => {
@@ -167,7 +168,7 @@ fn one(situation: &Situation<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
                 violation.kind = ViolationKind::Missing;
             }
             let is_missing = |violation: &&Violation| violation.kind == ViolationKind::Missing;
-            let missing = question::missing(function, violations.iter().filter(is_missing));
+            let missing = outcome::missing(function, violations.iter().filter(is_missing));
             let frame = frame(grounded, excluded, missing, wrong.clone());
             let violations = wrong.into_iter().chain(violations).collect();
             Judged { frame, call: None, violations }
@@ -178,10 +179,10 @@ fn one(situation: &Situation<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
 
 /// Violations as a person may read them: what a model wrote, and the person did not say, is not for them; it might be
 /// anything, even what the model was told.
-fn as_said(situation: &Situation<'_>, mut violations: Vec<Violation>) -> Vec<Violation> {
+fn as_said(brief: &Brief<'_>, mut violations: Vec<Violation>) -> Vec<Violation> {
     for violation in &mut violations {
         let is_said = match &violation.found {
-            Some(Value::String(found)) => situation.utterance.folded().contains(&fold(found.trim_end_matches('…'))),
+            Some(Value::String(found)) => brief.utterance().folded().contains(&fold(found.trim_end_matches('…'))),
             Some(Value::Array(_) | Value::Object(_)) => false,
             Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => true,
         };
@@ -194,9 +195,9 @@ fn as_said(situation: &Situation<'_>, mut violations: Vec<Violation>) -> Vec<Vio
 
 /// The part of the utterance that asks for the function: the one in which its values were said, else the one that is
 /// nearest to it.
-fn segment(situation: &Situation<'_>, function: FunctionId, slots: &[Grounded]) -> Span {
-    let whole = Span::new(0, situation.utterance.len());
-    let parts @ [_, _, ..] = situation.parts() else { return whole };
+fn segment(brief: &Brief<'_>, function: FunctionId, slots: &[Grounded]) -> Span {
+    let whole = Span::new(0, brief.utterance().len());
+    let parts @ [_, _, ..] = brief.parts() else { return whole };
     let score = |index: usize| {
         let found = parts[index].candidates.iter().find(|candidate| candidate.function == function);
         found.map_or(0.0, |candidate| candidate.score)

@@ -40,9 +40,9 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     assist::{
+        brief::Brief,
         control_tokens::neutral,
         schema,
-        situation::Situation,
         template::{PromptError, render},
     },
     call::{Violation, ViolationKind},
@@ -74,9 +74,9 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn new(situation: &Situation<'a>, id: FunctionId) -> Self {
-        let function = situation.snapshot.module.function(id);
-        let candidate = situation.found().find(|candidate| candidate.function == id);
+    fn new(brief: &Brief<'a>, id: FunctionId) -> Self {
+        let function = brief.knowledge.module.function(id);
+        let candidate = brief.found().into_iter().find(|candidate| candidate.function == id);
         let examples = candidate.into_iter().flat_map(exemplars).take(EXAMPLES);
         Self {
             name: &function.wire_name,
@@ -96,24 +96,24 @@ fn exemplars(candidate: &Candidate) -> impl Iterator<Item = (f32, ExemplarId)> +
 }
 
 /// What every template may use, and `more`.
-fn common(situation: &Situation<'_>, more: Value) -> Value {
+fn common(brief: &Brief<'_>, more: Value) -> Value {
     context! {
-        instructions => situation.brief.instructions,
-        today => situation.now.strftime("%A, %Y-%m-%d").to_string(),
-        time_zone => situation.now.time_zone().iana_name().unwrap_or("UTC"),
-        several => situation.may_be_several(),
-        doubtful => situation.is_doubtful,
+        instructions => brief.instructions.as_deref(),
+        today => brief.analysis.now.strftime("%A, %Y-%m-%d").to_string(),
+        time_zone => brief.analysis.now.time_zone().iana_name().unwrap_or("UTC"),
+        several => brief.may_be_several(),
+        doubtful => brief.is_doubtful,
         ..more
     }
 }
 
-fn system(situation: &Situation<'_>, name: &'static str, more: Value) -> Result<Message, PromptError> {
-    render(&situation.snapshot.module, name, common(situation, more)).map(Message::System)
+fn system(brief: &Brief<'_>, name: &'static str, more: Value) -> Result<Message, PromptError> {
+    render(&brief.snapshot.module, name, common(brief, more)).map(Message::System)
 }
 
 /// For native function calling: the rules, the nearest exemplars as turns, the utterance.
-pub(crate) fn calling(situation: &Situation<'_>) -> Result<Vec<Message>, PromptError> {
-    let shots = shots(situation).into_iter().enumerate().flat_map(|(index, (said, name, arguments))| {
+pub(crate) fn calling(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
+    let shots = shots(brief).into_iter().enumerate().flat_map(|(index, (said, name, arguments))| {
         let id = format!("call_{index}");
         let arguments = neutral(&Json::Object(arguments).to_string()).into_owned();
         let call = ToolCall { id: id.clone(), name: name.to_owned(), arguments };
@@ -123,77 +123,77 @@ pub(crate) fn calling(situation: &Situation<'_>) -> Result<Vec<Message>, PromptE
             Message::Tool { id, content: "ok".to_owned() },
         ]
     });
-    let mut messages = vec![system(situation, "system", Value::UNDEFINED)?];
+    let mut messages = vec![system(brief, "system", Value::UNDEFINED)?];
     messages.extend(shots);
-    messages.push(user(situation)?);
+    messages.push(user(brief)?);
     Ok(messages)
 }
 
 /// For an answer in JSON: the rules with the functions, the nearest exemplars as turns, the utterance.
-pub(crate) fn structured(situation: &Situation<'_>) -> Result<Vec<Message>, PromptError> {
-    let several = situation.may_be_several();
-    let shots = shots(situation).into_iter().flat_map(|(said, name, arguments)| {
+pub(crate) fn structured(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
+    let several = brief.may_be_several();
+    let shots = shots(brief).into_iter().flat_map(|(said, name, arguments)| {
         let call = json!({ (schema::FUNCTION): name, (schema::ARGUMENTS): arguments });
         let answer = if several { json!({"calls": [call]}) } else { json!({ "call": call }) };
         let answer = neutral(&answer.to_string()).into_owned();
         [Message::User(said), Message::Assistant { content: Some(answer), tool_calls: Vec::new() }]
     });
-    let functions: Vec<Shown<'_>> = situation.shown().into_iter().map(|id| Shown::new(situation, id)).collect();
+    let functions: Vec<Shown<'_>> = brief.shown().into_iter().map(|id| Shown::new(brief, id)).collect();
     let functions = context! { functions => Value::from(Serde(&functions)) };
-    let mut messages = vec![system(situation, "structured", functions)?];
+    let mut messages = vec![system(brief, "structured", functions)?];
     messages.extend(shots);
-    messages.push(user(situation)?);
+    messages.push(user(brief)?);
     Ok(messages)
 }
 
 /// Which of the candidates is meant?
-pub(crate) fn choice(situation: &Situation<'_>) -> Result<Vec<Message>, PromptError> {
-    let functions: Vec<Shown<'_>> = situation.shown().into_iter().map(|id| Shown::new(situation, id)).collect();
+pub(crate) fn choice(brief: &Brief<'_>) -> Result<Vec<Message>, PromptError> {
+    let functions: Vec<Shown<'_>> = brief.shown().into_iter().map(|id| Shown::new(brief, id)).collect();
     let functions = context! { functions => Value::from(Serde(&functions)) };
-    Ok(vec![system(situation, "choice", functions)?, user(situation)?])
+    Ok(vec![system(brief, "choice", functions)?, user(brief)?])
 }
 
 /// Is this function meant?
-pub(crate) fn each(situation: &Situation<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
-    let shown = context! { function => Value::from(Serde(&Shown::new(situation, function))) };
-    Ok(vec![system(situation, "each", shown)?, user(situation)?])
+pub(crate) fn each(brief: &Brief<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
+    let shown = context! { function => Value::from(Serde(&Shown::new(brief, function))) };
+    Ok(vec![system(brief, "each", shown)?, user(brief)?])
 }
 
 /// Does this exemplar mean the same?
-pub(crate) fn vote(situation: &Situation<'_>, exemplar: &Exemplar) -> Result<Vec<Message>, PromptError> {
+pub(crate) fn vote(brief: &Brief<'_>, exemplar: &Exemplar) -> Result<Vec<Message>, PromptError> {
     let example = context! { example => exemplar.template.as_str() };
-    Ok(vec![system(situation, "vote", example)?, user(situation)?])
+    Ok(vec![system(brief, "vote", example)?, user(brief)?])
 }
 
 /// What are the arguments of this function?
-pub(crate) fn fill(situation: &Situation<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
-    let shown = context! { function => Value::from(Serde(&Shown::new(situation, function))) };
-    Ok(vec![system(situation, "fill", shown)?, user(situation)?])
+pub(crate) fn fill(brief: &Brief<'_>, function: FunctionId) -> Result<Vec<Message>, PromptError> {
+    let shown = context! { function => Value::from(Serde(&Shown::new(brief, function))) };
+    Ok(vec![system(brief, "fill", shown)?, user(brief)?])
 }
 
 /// What is the value of this slot?
-pub(crate) fn slot(situation: &Situation<'_>, function: FunctionId, slot: &Slot) -> Result<Vec<Message>, PromptError> {
+pub(crate) fn slot(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Result<Vec<Message>, PromptError> {
     let shown = context! {
-        function => Value::from(Serde(&Shown::new(situation, function))),
+        function => Value::from(Serde(&Shown::new(brief, function))),
         slot => context! {
             path => slot.path.to_string(),
             description => slot.description.as_str(),
             schema => Value::from(Serde(&slot.schema)),
         },
     };
-    Ok(vec![system(situation, "slot", shown)?, user(situation)?])
+    Ok(vec![system(brief, "slot", shown)?, user(brief)?])
 }
 
 /// What does a reply say to this question? The reply is the utterance.
-pub(crate) fn yes_no(situation: &Situation<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
+pub(crate) fn yes_no(brief: &Brief<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
     let asked = context! { question => question };
-    Ok(vec![system(situation, "yes_no", asked)?, user(situation)?])
+    Ok(vec![system(brief, "yes_no", asked)?, user(brief)?])
 }
 
 /// A question of ours in other words, after the utterance.
-pub(crate) fn wording(situation: &Situation<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
+pub(crate) fn wording(brief: &Brief<'_>, question: &str) -> Result<Vec<Message>, PromptError> {
     let asked = context! { question => question };
-    Ok(vec![system(situation, "wording", asked)?, user(situation)?])
+    Ok(vec![system(brief, "wording", asked)?, user(brief)?])
 }
 
 #[derive(Serialize)]
@@ -205,27 +205,27 @@ struct Hint<'a> {
     ruled_out: bool,
 }
 
-fn user(situation: &Situation<'_>) -> Result<Message, PromptError> {
-    let module = &situation.snapshot.module;
+fn user(brief: &Brief<'_>) -> Result<Message, PromptError> {
+    let module = &brief.snapshot.module;
     let mut hints: Vec<Hint<'_>> = Vec::new();
-    for mention in situation.mentions.iter().filter(|mention| mention.score >= HINT) {
+    for mention in brief.mentions().iter().filter(|mention| mention.score >= HINT) {
         let hint = Hint {
             text: &mention.text,
             value: mention.value.to_string(),
             recognizer: &module.recognizer(mention.recognizer).name,
-            ruled_out: situation.negations.iter().any(|negation| negation.scope.contains(mention.span)),
+            ruled_out: brief.negations().iter().any(|negation| negation.scope.contains(mention.span)),
         };
         if !hints.iter().any(|other| other.text == hint.text && other.value == hint.value) {
             hints.push(hint);
         }
     }
     let said = context! {
-        utterance => situation.utterance.text(),
-        asked => situation.expected.in_words(module),
+        utterance => brief.utterance().text(),
+        asked => brief.expected.in_words(module),
         hints => Value::from(Serde(&hints)),
-        history => Value::from(Serde(&situation.brief.heard.before)),
+        history => Value::from(Serde(&brief.before)),
     };
-    render(module, "user", common(situation, said)).map(Message::User)
+    render(module, "user", common(brief, said)).map(Message::User)
 }
 
 /// What was wrong with an answer.
@@ -239,11 +239,11 @@ pub(crate) fn retry(module: &Module, violations: &[Violation]) -> Result<String,
 
 /// Exemplars as what a person said and the call that it meant: name and arguments. The nearest comes last, where models
 /// heed it most.
-fn shots<'a>(situation: &Situation<'a>) -> Vec<(String, &'a str, Map<String, Json>)> {
-    let module = &situation.snapshot.module;
-    let limit = module.settings.llm.shots.unwrap_or(situation.options.shots);
+fn shots<'a>(brief: &Brief<'a>) -> Vec<(String, &'a str, Map<String, Json>)> {
+    let module = &brief.snapshot.module;
+    let limit = brief.extent.shots;
     let mut shots = Vec::new();
-    for (_, id, exemplar) in nearest(situation) {
+    for (_, id, exemplar) in nearest(brief) {
         if shots.len() == limit {
             break;
         }
@@ -257,9 +257,10 @@ fn shots<'a>(situation: &Situation<'a>) -> Vec<(String, &'a str, Map<String, Jso
 }
 
 /// The exemplars of all candidates, nearest first, with their scores.
-pub(crate) fn nearest(situation: &Situation<'_>) -> Vec<(f32, FunctionId, ExemplarId)> {
-    let mut nearest: Vec<(f32, FunctionId, ExemplarId)> = situation
+pub(crate) fn nearest(brief: &Brief<'_>) -> Vec<(f32, FunctionId, ExemplarId)> {
+    let mut nearest: Vec<(f32, FunctionId, ExemplarId)> = brief
         .found()
+        .into_iter()
         .flat_map(|candidate| exemplars(candidate).map(|(score, id)| (score, candidate.function, id)))
         .collect();
     nearest.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));

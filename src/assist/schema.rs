@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     assist::{
+        brief::Brief,
         control_tokens::{neutral, neutralise},
-        situation::Situation,
     },
     llm::{Tool, strict},
     module::{Function, FunctionId, Slot, Step},
@@ -35,11 +35,11 @@ pub(crate) fn is_none(name: &str) -> bool {
 }
 
 /// The function as a tool; `strict` if the server takes that and the schema allows it.
-pub(crate) fn tool(situation: &Situation<'_>, function: FunctionId, strict: bool) -> Tool {
-    let snapshot = situation.snapshot;
+pub(crate) fn tool(brief: &Brief<'_>, function: FunctionId, strict: bool) -> Tool {
+    let snapshot = brief.snapshot;
     let kept = &snapshot.shown[function.index()].tools[usize::from(strict)];
     let mut tool = kept.get_or_init(|| whole(snapshot.module.function(function), strict)).clone();
-    for (path, labels) in labels::in_play(situation, function) {
+    for (path, labels) in labels::in_play(brief, function) {
         let labels = labels.iter().map(|label| neutral(label).into_owned()).collect();
         labels::narrow(Arc::make_mut(&mut tool.parameters), tool.strict, &path, labels);
     }
@@ -58,17 +58,17 @@ fn whole(function: &Function, strict: bool) -> Tool {
 }
 
 /// `{"call": ...}`, one call of a candidate or none; with `several`, `{"calls": [...]}`.
-pub(crate) fn calls(situation: &Situation<'_>, among: &[FunctionId], several: bool) -> Value {
+pub(crate) fn calls(brief: &Brief<'_>, among: &[FunctionId], several: bool) -> Value {
     let functions: Vec<(&str, Value)> = among
         .iter()
-        .map(|id| (situation.snapshot.module.function(*id).wire_name.as_str(), arguments(situation, *id)))
+        .map(|id| (brief.snapshot.module.function(*id).wire_name.as_str(), arguments(brief, *id)))
         .collect();
     union(functions, several)
 }
 
 /// `{"function": ...}`, the name of one candidate or none; with `several`, `{"functions": [...]}`.
-pub(crate) fn choice(situation: &Situation<'_>, among: &[FunctionId], several: bool) -> Value {
-    let module = &situation.snapshot.module;
+pub(crate) fn choice(brief: &Brief<'_>, among: &[FunctionId], several: bool) -> Value {
+    let module = &brief.snapshot.module;
     let mut names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
     if several {
         return closed([("functions", json!({"type": "array", "items": {"type": "string", "enum": names}}))]);
@@ -88,14 +88,14 @@ pub(crate) fn one_of(words: &[&str]) -> Value {
 }
 
 /// The arguments themselves.
-pub(crate) fn arguments(situation: &Situation<'_>, function: FunctionId) -> Value {
-    Arc::unwrap_or_clone(tool(situation, function, true).parameters)
+pub(crate) fn arguments(brief: &Brief<'_>, function: FunctionId) -> Value {
+    Arc::unwrap_or_clone(tool(brief, function, true).parameters)
 }
 
 /// `{"value": ...}`, or null where it was not said.
-pub(crate) fn value(situation: &Situation<'_>, function: FunctionId, slot: &Slot) -> Value {
+pub(crate) fn value(brief: &Brief<'_>, function: FunctionId, slot: &Slot) -> Value {
     let mut of = slot.schema.clone();
-    if let Some(labels) = labels::in_play(situation, function).remove(&slot.path)
+    if let Some(labels) = labels::in_play(brief, function).remove(&slot.path)
         && let Value::Object(members) = &mut of
     {
         Narrowed { labels, nullable: false }.apply(members);
@@ -105,7 +105,7 @@ pub(crate) fn value(situation: &Situation<'_>, function: FunctionId, slot: &Slot
     }
     let mut wrapped = json!({"type": "object", "properties": {"value": of}});
     // What is recursive refers to the definitions of the whole.
-    if let Some(definitions) = situation.snapshot.module.function(function).parameters.get(DEFINITIONS)
+    if let Some(definitions) = brief.snapshot.module.function(function).parameters.get(DEFINITIONS)
         && refers(&slot.schema)
     {
         wrapped[DEFINITIONS] = definitions.clone();

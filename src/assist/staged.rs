@@ -10,19 +10,20 @@ use crate::{
         exchange::{Exchange, Form, Read},
         judge::{self, Judged, Spoken},
         prompt, schema,
-        situation::Verdict,
         tools::read_calls,
     },
     call::{Violation, ViolationKind, repair},
-    decide::calibration as belief,
-    dialogue::question,
+    decide::{
+        calibration as belief,
+        outcome::{About, Decision, Frame, Outcome, points_to},
+    },
     llm::{ChatReply, ChatRequest, LlmError, Message},
     module::{
         Function, FunctionId, Slot, Step,
         settings::{Detect, Fill},
     },
     text::Span,
-    understand::{Frame, Outcome, TurnError},
+    understand::TurnError,
 };
 
 /// Of several functions that were said to be meant, one is chosen if no other is this likely, measured against it.
@@ -44,13 +45,12 @@ enum Detected {
 }
 
 impl Staged {
-    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Verdict, TurnError> {
-        let situation = exchange.situation;
-        if let Some(function) = situation.given {
+    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Decision, TurnError> {
+        let brief = exchange.brief;
+        if let Some(function) = brief.given {
             return Ok(exchange.verdict(exchange.converse(&Whole { function }).await?));
         }
-        let (own, default) = (situation.snapshot.module.settings.staged, situation.options.staged);
-        let detected = match own.detect.unwrap_or(default.detect) {
+        let detected = match brief.extent.detect {
             Detect::Choice => Detected::Functions(exchange.converse(&Choice).await?),
             Detect::Each => by_each(exchange).await?,
             Detect::Vote => by_vote(exchange).await?,
@@ -59,15 +59,13 @@ impl Staged {
             Detected::Functions(functions) => functions,
             Detected::Tied(functions) => return Ok(tie(exchange, &functions)),
         };
-        let fill = own.fill.unwrap_or(default.fill);
+        let fill = brief.extent.fill;
         let mut judged = Vec::with_capacity(functions.len());
         // One after the other: what the first one costs counts towards the budget of the next.
         for function in functions {
-            let definition = situation.snapshot.module.function(function);
+            let definition = brief.snapshot.module.function(function);
             judged.extend(match fill {
-                _ if definition.slots.is_empty() => {
-                    judge::all(situation, vec![empty(function)]).answer.unwrap_or_default()
-                }
+                _ if definition.slots.is_empty() => judge::all(brief, vec![empty(function)]).answer.unwrap_or_default(),
                 Fill::Slots if is_flat(definition) => by_slot(exchange, function).await?,
                 Fill::Whole | Fill::Slots => exchange.converse(&Whole { function }).await?,
             });
@@ -81,14 +79,14 @@ fn empty(function: FunctionId) -> Spoken {
 }
 
 /// Which of these does the person mean?
-fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Verdict {
-    let situation = exchange.situation;
+fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Decision {
+    let brief = exchange.brief;
     let frames: Vec<Frame> = functions
         .iter()
         .map(|function| Frame {
             function: *function,
-            confidence: belief::confirmed(situation.retrieved(*function)),
-            segment: Span::new(0, situation.utterance.len()),
+            confidence: belief::confirmed(brief.retrieved(*function)),
+            segment: Span::new(0, brief.utterance().len()),
             slots: Vec::new(),
             excluded: Vec::new(),
             missing: Vec::new(),
@@ -96,8 +94,8 @@ fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Verdict {
         })
         .collect();
     let confidence = frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
-    let outcome = Outcome::Ask(question::about_tie(&situation.snapshot.module, situation.language(), functions));
-    Verdict { outcome, confidence, frames, notes: Vec::new() }
+    let outcome = Outcome::Ask(About::Tie { functions: functions.to_vec() });
+    Decision { outcome, confidence, frames, notes: Vec::new() }
 }
 
 /// One multi-class question.
@@ -108,14 +106,14 @@ impl Form for Choice {
     const STAGE: &'static str = DETECT;
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
-        let situation = exchange.situation;
-        let shape = schema::choice(situation, &situation.shown(), situation.may_be_several());
-        Ok(asking(exchange, prompt::choice(situation)?, "choice", shape))
+        let brief = exchange.brief;
+        let shape = schema::choice(brief, &brief.shown(), brief.may_be_several());
+        Ok(asking(exchange, prompt::choice(brief)?, "choice", shape))
     }
 
     fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<FunctionId>> {
-        let situation = exchange.situation;
-        let (module, among) = (&situation.snapshot.module, situation.shown());
+        let brief = exchange.brief;
+        let (module, among) = (&brief.snapshot.module, brief.shown());
         let content = reply.content.as_deref().unwrap_or_default();
         let answer = repair::object(content).unwrap_or_default();
         let mut names: Vec<&str> = match (answer.arguments.get("functions"), answer.arguments.get(schema::FUNCTION)) {
@@ -125,7 +123,7 @@ impl Form for Choice {
             _ if content.len() < 200 && !content.trim().is_empty() => vec![content],
             _ => return Read::unreadable("the name of one of the functions, or NONE"),
         };
-        if !situation.may_be_several() {
+        if !brief.may_be_several() {
             names.truncate(1);
         }
         let mut functions = Vec::new();
@@ -140,41 +138,41 @@ impl Form for Choice {
                 functions.push(read.function);
             }
         }
-        functions.truncate(situation.most_calls());
+        functions.truncate(brief.most_calls());
         Read::settled(functions, repairs)
     }
 }
 
 /// A yes-or-no question for each candidate.
 async fn by_each(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
-    let situation = exchange.situation;
-    let shown = situation.shown();
-    let prompts = shown.iter().map(|function| prompt::each(situation, *function)).collect::<Result<Vec<_>, _>>()?;
+    let brief = exchange.brief;
+    let shown = brief.shown();
+    let prompts = shown.iter().map(|function| prompt::each(brief, *function)).collect::<Result<Vec<_>, _>>()?;
     let answers = yes_or_no(exchange, prompts).await?;
     let meant: Vec<(FunctionId, f32)> = shown
         .into_iter()
         .zip(answers)
         .filter(|(_, answer)| *answer == Some(true))
-        .map(|(function, _)| (function, situation.retrieved(function)))
+        .map(|(function, _)| (function, brief.retrieved(function)))
         .collect();
     Ok(elect(exchange, meant))
 }
 
 /// A yes-or-no question for each of the nearest exemplars; each yes counts as much as its exemplar is near.
 async fn by_vote(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
-    let situation = exchange.situation;
-    let module = &situation.snapshot.module;
-    let shown = situation.shown();
-    let mut voters = prompt::nearest(situation);
+    let brief = exchange.brief;
+    let module = &brief.snapshot.module;
+    let shown = brief.shown();
+    let mut voters = prompt::nearest(brief);
     voters.retain(|(_, function, _)| shown.contains(function));
-    voters.truncate(module.settings.llm.shots.unwrap_or(situation.options.shots).max(1));
+    voters.truncate(brief.extent.shots.max(1));
     if voters.is_empty() {
         // Functions that are only described have nobody to vote for them.
         return by_each(exchange).await;
     }
     let prompts = voters
         .iter()
-        .map(|(_, function, exemplar)| prompt::vote(situation, &module.function(*function).exemplars[exemplar.index()]))
+        .map(|(_, function, exemplar)| prompt::vote(brief, &module.function(*function).exemplars[exemplar.index()]))
         .collect::<Result<Vec<_>, _>>()?;
     let answers = yes_or_no(exchange, prompts).await?;
     let mut votes: BTreeMap<FunctionId, f32> = BTreeMap::new();
@@ -188,11 +186,11 @@ async fn by_vote(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
 
 /// Who was meant, of those who got a yes and a weight each.
 fn elect(exchange: &Exchange<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected {
-    let situation = exchange.situation;
-    if situation.may_be_several() {
+    let brief = exchange.brief;
+    if brief.may_be_several() {
         // Each part elects its own; parts follow one another as they were said.
         let mut functions = Vec::new();
-        for part in situation.parts() {
+        for part in brief.parts() {
             let rank = |function: FunctionId| {
                 part.candidates.iter().find(|candidate| candidate.function == function).map_or(0.0, |found| found.score)
             };
@@ -258,14 +256,14 @@ impl Form for Whole {
     const STAGE: &'static str = FILL;
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
-        let situation = exchange.situation;
-        let shape = schema::arguments(situation, self.function);
-        Ok(asking(exchange, prompt::fill(situation, self.function)?, "arguments", shape))
+        let brief = exchange.brief;
+        let shape = schema::arguments(brief, self.function);
+        Ok(asking(exchange, prompt::fill(brief, self.function)?, "arguments", shape))
     }
 
     fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
-        let situation = exchange.situation;
-        let function = situation.snapshot.module.function(self.function);
+        let brief = exchange.brief;
+        let function = brief.snapshot.module.function(self.function);
         let content = reply.content.as_deref().unwrap_or_default();
         if !reply.tool_calls.is_empty() {
             return read_calls(exchange, &[self.function], reply);
@@ -274,7 +272,7 @@ impl Form for Whole {
             Ok(_) if content.trim().is_empty() => Read::unreadable("the arguments as a JSON object"),
             Ok(read) => {
                 let spoken = Spoken { function: self.function, arguments: read.arguments, repairs: read.repairs };
-                judge::all(situation, vec![spoken])
+                judge::all(brief, vec![spoken])
             }
             Err(error) => Read::unreadable(error.to_string()),
         }
@@ -295,14 +293,12 @@ fn is_flat(function: &Function) -> bool {
 
 /// A question for each slot, at the same time; those whose values are not valid are asked again, together.
 async fn by_slot(exchange: &Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>, TurnError> {
-    let situation = exchange.situation;
-    let function = situation.snapshot.module.function(id);
+    let brief = exchange.brief;
+    let function = brief.snapshot.module.function(id);
     let mut requests = function
         .slots
         .iter()
-        .map(|slot| {
-            Ok(asking(exchange, prompt::slot(situation, id, slot)?, "value", schema::value(situation, id, slot)))
-        })
+        .map(|slot| Ok(asking(exchange, prompt::slot(brief, id, slot)?, "value", schema::value(brief, id, slot))))
         .collect::<Result<Vec<ChatRequest>, TurnError>>()?;
     exchange.afford(&requests)?;
     let mut values: Vec<Option<Value>> = vec![None; function.slots.len()];
@@ -333,10 +329,10 @@ async fn by_slot(exchange: &Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>,
         }
         is_first = false;
         let arguments = assemble(&function.slots, &values);
-        let read = judge::all(situation, vec![Spoken { function: id, arguments, repairs }]);
+        let read = judge::all(brief, vec![Spoken { function: id, arguments, repairs }]);
         // The whole is judged at once; its findings belong to the answers that they are about.
         let about = |slot: usize, all: &[Violation]| -> Vec<Violation> {
-            let of_slot = |violation: &&Violation| question::points_to(&function.slots[slot].path, &violation.path);
+            let of_slot = |violation: &&Violation| points_to(&function.slots[slot].path, &violation.path);
             all.iter().filter(of_slot).cloned().collect()
         };
         asked.clear();

@@ -8,10 +8,10 @@ use crate::{
         exchange::{Exchange, Form, Read},
         judge::{self, Judged, Spoken},
         prompt, schema,
-        situation::Verdict,
         tools::{read_calls, speak},
     },
     call::repair,
+    decide::outcome::Decision,
     llm::{ChatReply, ChatRequest},
     module::FunctionId,
     understand::TurnError,
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) struct Structured;
 
 impl Structured {
-    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Verdict, TurnError> {
+    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Decision, TurnError> {
         Ok(exchange.verdict(exchange.converse(&self).await?))
     }
 }
@@ -32,14 +32,14 @@ impl Form for Structured {
     const STAGE: &'static str = "call";
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
-        let situation = exchange.situation;
-        let shape = schema::calls(situation, &situation.shown(), situation.may_be_several());
-        let messages = prompt::structured(situation)?;
+        let brief = exchange.brief;
+        let shape = schema::calls(brief, &brief.shown(), brief.may_be_several());
+        let messages = prompt::structured(brief)?;
         Ok(ChatRequest { response_schema: Some(("calls".to_owned(), shape.into())), ..exchange.request(messages) })
     }
 
     fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
-        let among = exchange.situation.shown();
+        let among = exchange.brief.shown();
         let content = reply.content.as_deref().unwrap_or_default();
         let Ok(answer) = repair::object(content) else { return read_calls(exchange, &among, reply) };
         let mut written: Vec<&Map<String, Value>> = match (answer.arguments.get("calls"), answer.arguments.get("call"))
@@ -52,7 +52,7 @@ impl Form for Structured {
             // Some servers turn what looks like a call into one, and some models write one in their own form.
             _ => return read_calls(exchange, &among, reply),
         };
-        if !exchange.situation.may_be_several() {
+        if !exchange.brief.may_be_several() {
             written.truncate(1);
         }
         let mut wrong = None;
@@ -68,7 +68,7 @@ impl Form for Structured {
         }
         match wrong {
             Some(expected) if calls.is_empty() => Read::unreadable(expected),
-            _ => judge::all(exchange.situation, calls),
+            _ => judge::all(exchange.brief, calls),
         }
     }
 

@@ -6,9 +6,9 @@ use crate::{
         exchange::{Exchange, Form, Read},
         judge::{self, Judged, Spoken},
         prompt, schema,
-        situation::Verdict,
     },
     call::repair,
+    decide::outcome::Decision,
     llm::{ChatReply, ChatRequest, Support, ToolCall},
     module::FunctionId,
     understand::TurnError,
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct Tools;
 
 impl Tools {
-    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Verdict, TurnError> {
+    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Decision, TurnError> {
         Ok(exchange.verdict(exchange.converse(&self).await?))
     }
 }
@@ -29,16 +29,15 @@ impl Form for Tools {
     const STAGE: &'static str = "call";
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
-        let situation = exchange.situation;
+        let brief = exchange.brief;
         let refuses_strict = exchange.capabilities().is_some_and(|found| found.strict == Support::Refused);
-        let tools =
-            situation.shown().into_iter().map(|function| schema::tool(situation, function, !refuses_strict)).collect();
-        let messages = prompt::calling(situation)?;
-        Ok(ChatRequest { tools, parallel: situation.may_be_several(), ..exchange.request(messages) })
+        let tools = brief.shown().into_iter().map(|function| schema::tool(brief, function, !refuses_strict)).collect();
+        let messages = prompt::calling(brief)?;
+        Ok(ChatRequest { tools, parallel: brief.may_be_several(), ..exchange.request(messages) })
     }
 
     fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
-        read_calls(exchange, &exchange.situation.shown(), reply)
+        read_calls(exchange, &exchange.brief.shown(), reply)
     }
 
     fn worth(judged: &Vec<Judged>) -> (usize, usize) {
@@ -49,7 +48,7 @@ impl Form for Tools {
 /// Finds the calls in a reply, as tool calls or as text, and judges them. Where one was asked for, the first usable one
 /// counts. Words without a call say that no function fits.
 pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &ChatReply) -> Read<Vec<Judged>> {
-    let situation = exchange.situation;
+    let brief = exchange.brief;
     let mut in_text: Option<&'static str> = None;
     let mut calls = reply.tool_calls.clone();
     if calls.is_empty() {
@@ -75,7 +74,7 @@ pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &
             Ok(mut one) => {
                 one.repairs.extend(in_text);
                 spoken.push(one);
-                if !situation.may_be_several() {
+                if !brief.may_be_several() {
                     break;
                 }
             }
@@ -86,7 +85,7 @@ pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &
     }
     match wrong {
         Some(expected) if spoken.is_empty() => Read::unreadable(expected),
-        _ => judge::all(situation, spoken),
+        _ => judge::all(brief, spoken),
     }
 }
 
@@ -100,7 +99,7 @@ pub(crate) fn speak(
     name: &str,
     arguments: &str,
 ) -> Result<Spoken, String> {
-    let module = &exchange.situation.snapshot.module;
+    let module = &exchange.brief.snapshot.module;
     let Some(name) = repair::read_name(name, module, among) else {
         let names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
         return Err(format!("one of the functions {}", names.join(", ")));

@@ -34,7 +34,7 @@ impl Form for Worded<'_> {
     const STAGE: &'static str = "wording";
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
-        let messages = prompt::wording(exchange.situation, self.question)?;
+        let messages = prompt::wording(exchange.brief, self.question)?;
         let shape = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
             "additionalProperties": false});
         let shape = ("wording".to_owned(), Arc::new(shape));

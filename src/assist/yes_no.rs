@@ -18,7 +18,7 @@ use crate::{
 /// Characters of an answer that may still be the bare word.
 const LONGEST_WORD: usize = 40;
 
-/// What was replied to `question`; the reply is the utterance of the situation.
+/// What was replied to `question`; the reply is the utterance of the brief.
 pub(crate) struct Replied<'a> {
     pub(crate) question: &'a str,
 }
@@ -34,7 +34,7 @@ impl Form for Replied<'_> {
     const STAGE: &'static str = "yes_no";
 
     fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
-        let messages = prompt::yes_no(exchange.situation, self.question)?;
+        let messages = prompt::yes_no(exchange.brief, self.question)?;
         let shape = ("answer".to_owned(), Arc::new(schema::one_of(&YesNo::ALL.map(YesNo::name))));
         Ok(ChatRequest { response_schema: Some(shape), ..exchange.request(messages) })
     }

@@ -6,8 +6,7 @@
 //! resemble.
 
 use crate::{
-    assist::situation::Situation,
-    decide::{align::Filling, carrier as around, reading::Reading},
+    decide::{align::Filling, carrier as around, reading::Reading, situation::Situation},
     module::{
         Exemplar, ExemplarId, Function, FunctionId, Module, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
         alike, squeeze,
@@ -182,19 +181,19 @@ impl Hint {
 /// beside values nothing but words of the function's own exemplars and slots, or such as say nothing. A slot that may be
 /// any words is answered by a few words that no function is likely meant by.
 pub(crate) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
-    let module = &situation.snapshot.module;
+    let module = &situation.knowledge.module;
     situation.expected.functions.iter().find_map(|function| {
-        let own = situation.candidates.iter().find(|candidate| candidate.function == *function)?;
+        let own = situation.candidates().iter().find(|candidate| candidate.function == *function)?;
         let slots = situation.expected.slots_of(*function);
         let reading = Reading::new(situation, *function);
         let answers = reading.spans_of(&slots);
         let knows = |span: &Span| {
             let is_hint = |label: &str| module.function(*function).slot_labelled(label).is_some();
-            situation.mentions.iter().any(|mention: &Mention| span.contains(mention.span))
+            situation.mentions().iter().any(|mention: &Mention| span.contains(mention.span))
                 || situation
                     .hints
                     .iter()
-                    .any(|hint| is_hint(&hint.label) && hint.spans(situation.utterance).contains(span))
+                    .any(|hint| is_hint(&hint.label) && hint.spans(situation.utterance()).contains(span))
         };
         let is_known = answers.iter().any(knows);
         let is_free = || {
@@ -218,32 +217,34 @@ pub(crate) fn whole_answer(
     awaited: &[SlotId],
     fillings: &[Filling],
 ) -> Option<Filling> {
-    let module = &situation.snapshot.module;
+    let module = &situation.knowledge.module;
     let &[slot] = awaited else { return None };
     let definition = module.function(function).slot(slot);
     let is_list = |id: &RecognizerId| matches!(module.recognizer(*id).kind, RecognizerKind::List(_));
     let core = core(situation, function, awaited);
     // A number alone is said of a slot of numbers, whatever its recognizers want around it.
-    let is_number = || situation.utterance.slice(core).trim().parse::<f64>().is_ok();
+    let is_number = || situation.utterance().slice(core).trim().parse::<f64>().is_ok();
     let is_open = match definition.kind {
         SlotKind::String | SlotKind::Any => definition.choices.is_empty() && definition.recognizers.iter().all(is_list),
         SlotKind::Integer | SlotKind::Number => is_number(),
         SlotKind::Boolean => false,
     };
-    let words = situation.utterance.words();
-    let says_nothing = |word: &Span| yes_no::says_nothing(language(module), situation.utterance.slice(*word));
+    let words = situation.utterance().words();
+    let says_nothing = |word: &Span| yes_no::says_nothing(language(module), situation.utterance().slice(*word));
     let own = own_words(module, function);
     let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
     // Without spaces, what any slot could be is taken for one that nobody asked for all too easily.
     let is_other = |filling: &Filling| is_unspaced_language(language(module)) && filling.slot != slot;
     let is_unaccounted = |word: &&Span| {
         let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
-        !is_filled && !says_nothing(word) && !own.contains(&fold(situation.utterance.slice(**word)))
+        !is_filled && !says_nothing(word) && !own.contains(&fold(situation.utterance().slice(**word)))
     };
     if matches!(definition.kind, SlotKind::Integer | SlotKind::Number) && is_number() {
         return Some(Filling { slot, span: core, anchor: None, confidence: NUMBER });
     }
-    if !is_open || around::words_in(situation.utterance, core) > LONG || !words.iter().any(|word| is_unaccounted(&word))
+    if !is_open
+        || around::words_in(situation.utterance(), core) > LONG
+        || !words.iter().any(|word| is_unaccounted(&word))
     {
         return None;
     }
@@ -255,31 +256,31 @@ pub(crate) fn whole_answer(
 /// True of words that fill a slot which was asked for and say nothing: "uh".
 pub(crate) fn is_empty_talk(situation: &Situation<'_>, awaited: &[SlotId], filling: &Filling) -> bool {
     let says_nothing =
-        |word: &Span| yes_no::says_nothing(language(&situation.snapshot.module), situation.utterance.slice(*word));
+        |word: &Span| yes_no::says_nothing(language(&situation.knowledge.module), situation.utterance().slice(*word));
     awaited.contains(&filling.slot)
-        && situation.utterance.words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
+        && situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
 }
 
 /// True if a word belongs to no value and could: it is none of the function's own, and no empty one.
 pub(crate) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> bool {
-    let module = &situation.snapshot.module;
+    let module = &situation.knowledge.module;
     let covered = reading.spans_of(&[]);
     let own = own_words(module, reading.function);
     let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let is_plain = |word: &Span| {
-        let folded = fold(situation.utterance.slice(*word));
+        let folded = fold(situation.utterance().slice(*word));
         !core.overlaps(*word)
             || covered.iter().any(|span| span.overlaps(*word))
-            || situation.negations.iter().any(|one| one.cue.overlaps(*word))
+            || situation.negations().iter().any(|one| one.cue.overlaps(*word))
             || yes_no::says_nothing(language(module), &folded)
             || own.contains(&folded)
     };
-    !situation.utterance.words().iter().all(is_plain)
+    !situation.utterance().words().iter().all(is_plain)
 }
 
 /// True if a slot that was asked for has no value; of no such slot, if a required one has none.
 pub(crate) fn lacks_values(situation: &Situation<'_>, reading: &Reading<'_>) -> bool {
-    let definition = situation.snapshot.module.function(reading.function);
+    let definition = situation.knowledge.module.function(reading.function);
     let expected = situation.expected.slots_of(reading.function);
     let is_empty = |slot: &SlotId| reading.spans_of(&[*slot]).is_empty();
     if expected.is_empty() {
@@ -293,26 +294,26 @@ fn asks_otherwise(situation: &Situation<'_>, own: &Candidate, reading: &Reading<
     let covered = reading.spans_of(&[]);
     let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let says = |word: &&Span| {
-        let text = situation.utterance.slice(**word);
+        let text = situation.utterance().slice(**word);
         core.overlaps(**word)
             && !covered.iter().any(|span| span.overlaps(**word))
-            && !yes_no::says_nothing(language(&situation.snapshot.module), text)
+            && !yes_no::says_nothing(language(&situation.knowledge.module), text)
     };
-    let leads = situation.candidates.first().is_some_and(|best| best.score - own.score >= CLEARLY);
-    leads && situation.scope() >= OTHERWISE && situation.utterance.words().iter().filter(says).count() > BESIDE
+    let leads = situation.candidates().first().is_some_and(|best| best.score - own.score >= CLEARLY);
+    leads && situation.scope() >= OTHERWISE && situation.utterance().words().iter().filter(says).count() > BESIDE
 }
 
 fn is_short(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> bool {
-    around::words_in(situation.utterance, core(situation, function, slots)) <= SHORT
+    around::words_in(situation.utterance(), core(situation, function, slots)) <= SHORT
 }
 
 /// The part of the utterance that is not only said around an answer for these slots.
 fn core(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
-    core_of(situation.utterance, situation, function, slots)
+    core_of(situation.utterance(), situation, function, slots)
 }
 
 fn core_of(utterance: &Utterance, situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
-    let module = &situation.snapshot.module;
+    let module = &situation.knowledge.module;
     let definition = module.function(function);
     let names = slots.iter().flat_map(|slot| {
         let slot = definition.slot(*slot);
@@ -329,9 +330,9 @@ fn is_new(situation: &Situation<'_>) -> bool {
 
 /// One of the slots is named: "the name is Rossi".
 fn names(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> bool {
-    let definition = situation.snapshot.module.function(function);
+    let definition = situation.knowledge.module.function(function);
     let said: Vec<String> =
-        situation.utterance.words().iter().map(|word| fold(situation.utterance.slice(*word))).collect();
+        situation.utterance().words().iter().map(|word| fold(situation.utterance().slice(*word))).collect();
     slots.iter().any(|slot| words_of(definition.slot(*slot).label()).iter().any(|word| said.contains(word)))
 }
 
@@ -342,9 +343,9 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     if slots.is_empty() {
         return slots;
     }
-    let reply = yes_no::read(language(&situation.snapshot.module), None, situation.utterance.text());
+    let reply = yes_no::read(language(&situation.knowledge.module), None, situation.utterance().text());
     let is_value = reply.answer == YesNo::Irrelevant && reply.confidence < yes_no::QUITE_SURE;
-    if !is_value || is_polite_question(situation.utterance.text()) {
+    if !is_value || is_polite_question(situation.utterance().text()) {
         return Vec::new();
     }
     slots.into_iter().filter(|slot| !is_said_of_others(situation, function, *slot)).collect()
@@ -352,8 +353,8 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
 
 /// True of a yes or a no alone, and of a question in return: no words of it are a value.
 pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
-    let text = situation.utterance.text();
-    let reply = yes_no::read(language(&situation.snapshot.module), None, text);
+    let text = situation.utterance().text();
+    let reply = yes_no::read(language(&situation.knowledge.module), None, text);
     let is_reply = match reply.answer {
         YesNo::Irrelevant => reply.confidence >= yes_no::QUITE_SURE,
         YesNo::Affirmative | YesNo::Negative | YesNo::Indifferent => reply.rest.is_none(),
@@ -370,26 +371,26 @@ pub(crate) fn is_polite_question(text: &str) -> bool {
 /// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is no
 /// kind of shoe.
 fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: SlotId) -> bool {
-    let definition = situation.snapshot.module.function(function);
+    let definition = situation.knowledge.module.function(function);
     let finds = |slot: &Slot, mention: &Mention| slot.recognizers.contains(&mention.recognizer);
     let own = definition.slot(slot);
     let is_number = || {
         matches!(own.kind, SlotKind::Integer | SlotKind::Number)
-            && situation.utterance.slice(core(situation, function, &[slot])).trim().parse::<f64>().is_ok()
+            && situation.utterance().slice(core(situation, function, &[slot])).trim().parse::<f64>().is_ok()
     };
-    if own.recognizers.is_empty() || is_number() || situation.mentions.iter().any(|mention| finds(own, mention)) {
+    if own.recognizers.is_empty() || is_number() || situation.mentions().iter().any(|mention| finds(own, mention)) {
         return false;
     }
-    let language = language(&situation.snapshot.module);
+    let language = language(&situation.knowledge.module);
     let is_other = |word: &Span| {
-        let mut mentions = situation.mentions.iter().filter(|mention| mention.span.contains(*word));
+        let mut mentions = situation.mentions().iter().filter(|mention| mention.span.contains(*word));
         mentions.any(|mention| definition.slots.iter().any(|slot| finds(slot, mention)))
     };
     let mut words = situation
-        .utterance
+        .utterance()
         .words()
         .iter()
-        .filter(|word| !yes_no::says_nothing(language, situation.utterance.slice(**word)));
+        .filter(|word| !yes_no::says_nothing(language, situation.utterance().slice(**word)));
     words.all(is_other)
 }
 
@@ -425,13 +426,13 @@ pub(crate) fn is_named_before(
         .flat_map(|rival| words_of(function.slot(*rival).label()))
         .collect();
     let own: Vec<String> = name.iter().filter(|word| !others.contains(word)).cloned().collect();
-    let language = language(&situation.snapshot.module);
+    let language = language(&situation.knowledge.module);
     let mut before: Vec<String> = situation
-        .utterance
+        .utterance()
         .words()
         .iter()
         .take_while(|word| word.end <= span.start)
-        .map(|word| fold(situation.utterance.slice(*word)))
+        .map(|word| fold(situation.utterance().slice(*word)))
         .collect();
     while before.last().is_some_and(|word| !name.contains(word) && yes_no::says_nothing(language, word)) {
         before.pop();

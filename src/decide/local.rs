@@ -1,16 +1,15 @@
 //! Decides without a model server: the function by retrieval and by how well the utterance fills its slots, the
 //! arguments by recognizers and by alignment with the exemplars.
 
-use std::time::Instant;
-
 use crate::{
-    assist::situation::{Decision, Situation},
     call::Call,
-    decide::{calibration as belief, expected, near_duplicates as overloads, reading::Reading, segments::View},
-    dialogue::question,
-    llm::Usage,
+    decide::{
+        calibration as belief, expected, near_duplicates as overloads,
+        outcome::{About, Decision, Frame, Outcome},
+        reading::Reading,
+        situation::Situation,
+    },
     module::FunctionId,
-    understand::{DecidedBy, Frame, Outcome, milliseconds},
 };
 
 /// Functions whose slots are filled before one is chosen, at most, and the share that makes one worth it.
@@ -33,53 +32,34 @@ const SINGLE: f32 = 0.6;
 /// The same where a slot is empty that nothing could have found here: whether it was said is for a model server to say.
 const UNSEEN: f32 = 0.6;
 
+/// Functions that are offered to choose from where nothing speaks for any.
+const OFFERED: usize = 3;
+
 /// See [the module](self).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Local;
-
-impl Local {
-    #[expect(clippy::unused_self, reason = "a strategy is asked like the others")]
-    pub(crate) fn decide(self, situation: &Situation<'_>) -> Decision {
-        let clock = Instant::now();
-        let Understood { outcome, confidence, frames, notes } = match situation.segments {
-            [_, _, ..] => read_each(situation),
-            _ => read_one(situation),
-        };
-        let confidence = if situation.is_doubtful { confidence * SINGLE } else { confidence };
-        Decision {
-            outcome,
-            confidence,
-            decided_by: DecidedBy::Local,
-            frames,
-            attempts: Vec::new(),
-            notes,
-            usage: Usage::default(),
-            decide_ms: milliseconds(clock),
-            llm_ms: 0.0,
-        }
+pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
+    let mut decision = match situation.segments {
+        [_, _, ..] => read_each(situation),
+        _ => read_one(situation),
+    };
+    if situation.is_doubtful {
+        decision.confidence *= SINGLE;
     }
-}
-
-struct Understood {
-    outcome: Outcome,
-    confidence: f32,
-    frames: Vec<Frame>,
-    notes: Vec<String>,
+    decision
 }
 
 /// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of
 /// them leaves. A part that means nothing, or refuses what it names, takes nothing from the others.
-fn read_each(situation: &Situation<'_>) -> Understood {
+fn read_each(situation: &Situation<'_>) -> Decision {
     let (mut calls, mut question, mut frames) = (Vec::new(), None, Vec::new());
     let (mut confidence, mut notes) = (1.0, Vec::new());
     for segment in situation.segments {
-        let view = View::new(situation, segment.span);
-        let mut part = read_one(&view.situation(situation, std::slice::from_ref(segment)));
+        let alone = situation.analysis.within(segment);
+        let mut part = read_one(&situation.within(&alone));
         notes.append(&mut part.notes);
         match part.outcome {
             Outcome::Call(found) => calls.extend(found),
             Outcome::Ask(next) => question = question.or(Some(next)),
-            Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => continue,
+            Outcome::NoMatch => continue,
         }
         part.frames.iter_mut().for_each(|frame| frame.segment = segment.span);
         frames.append(&mut part.frames);
@@ -90,39 +70,38 @@ fn read_each(situation: &Situation<'_>) -> Understood {
         None if calls.is_empty() => (Outcome::NoMatch, 1.0 - situation.scope()),
         None => (Outcome::Call(calls), confidence),
     };
-    Understood { outcome, confidence, frames, notes }
+    Decision { outcome, confidence, frames, notes }
 }
 
 /// What is best understood, unless the person refuses just that.
-fn read_one(situation: &Situation<'_>) -> Understood {
+fn read_one(situation: &Situation<'_>) -> Decision {
     let (outcome, confidence, frames) = read(situation);
     // What is known to be meant is not refused: "I don't want olives" still says which.
     let chosen = frames.first().filter(|_| situation.given.is_none());
     match chosen.and_then(|frame| situation.refusal(frame.function)) {
         Some(note) => {
-            Understood { outcome: Outcome::NoMatch, confidence: REFUSED, frames: Vec::new(), notes: vec![note] }
+            Decision { outcome: Outcome::NoMatch, confidence: REFUSED, frames: Vec::new(), notes: vec![note] }
         }
-        None => Understood { outcome, confidence, frames, notes: Vec::new() },
+        None => Decision { outcome, confidence, frames, notes: Vec::new() },
     }
 }
 
 fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
-    let module = &situation.snapshot.module;
     if let Some(function) = situation.given {
         return read_given(situation, function);
     }
     if let Some(reading) = expected::answered(situation) {
-        return concluded(situation, reading.judged(situation, ANSWERED), situation.scope());
+        return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
     let scope = situation.scope();
-    if situation.candidates.is_empty() || scope < situation.in_scope() {
-        let outcome = if situation.brief.is_demanded { question::about_any(situation) } else { Outcome::NoMatch };
+    if situation.candidates().is_empty() || scope < situation.thresholds.in_scope {
+        let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
         return (outcome, 1.0 - scope, Vec::new());
     }
-    let mut scores: Vec<f32> = situation.candidates.iter().map(|candidate| candidate.score).collect();
+    let mut scores: Vec<f32> = situation.candidates().iter().map(|candidate| candidate.score).collect();
     let considered = considered(situation, &scores);
     let readings: Vec<Reading<'_>> =
-        considered.iter().map(|index| Reading::new(situation, situation.candidates[*index].function)).collect();
+        considered.iter().map(|index| Reading::new(situation, situation.candidates()[*index].function)).collect();
     let changes = overloads::changes(situation, &readings, &considered.iter().map(|i| scores[*i]).collect::<Vec<_>>());
     for ((index, reading), change) in considered.iter().zip(&readings).zip(changes) {
         scores[*index] += FILLED * reading.support() + change;
@@ -140,11 +119,11 @@ fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
         let tied: Vec<FunctionId> = frames.iter().map(|(frame, _)| frame.function).collect();
         let confidence = frames.iter().map(|(frame, _)| frame.confidence).sum();
         let frames = frames.into_iter().map(|(frame, _)| frame).collect();
-        return (Outcome::Ask(question::about_tie(module, situation.language(), &tied)), confidence, frames);
+        return (Outcome::Ask(About::Tie { functions: tied }), confidence, frames);
     }
     let Some(judged) = frames.pop() else { return (Outcome::NoMatch, 1.0 - scope, Vec::new()) };
     let may_lack = ranked.first().is_some_and(|best| readings[*best].may_lack(&judged.0));
-    let (outcome, confidence, frames) = concluded(situation, judged, scope);
+    let (outcome, confidence, frames) = concluded(judged, scope);
     (outcome, if may_lack { confidence * UNSEEN } else { confidence }, frames)
 }
 
@@ -152,36 +131,34 @@ fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
 /// and a slot that was asked for, or that is required, has none.
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> (Outcome, f32, Vec<Frame>) {
     let reading = Reading::new(situation, function);
-    let (outcome, confidence, frames) = concluded(situation, reading.judged(situation, 1.0), 1.0);
+    let (outcome, confidence, frames) = concluded(reading.judged(situation, 1.0), 1.0);
     let lacks = expected::leaves_words(situation, &reading) && expected::lacks_values(situation, &reading);
     (outcome, if lacks { confidence * LACKING } else { confidence }, frames)
 }
 
 /// One frame, as a call or as the question that it leaves.
-fn concluded(
-    situation: &Situation<'_>,
-    (frame, call): (Frame, Option<Call>),
-    scope: f32,
-) -> (Outcome, f32, Vec<Frame>) {
-    let (module, language) = (&situation.snapshot.module, situation.language());
-    if call.is_none() && question::about_frame(module, language, &frame).is_none() {
-        return (Outcome::NoMatch, 1.0 - scope, Vec::new());
-    }
+fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> (Outcome, f32, Vec<Frame>) {
     let confidence = frame.confidence * frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
-    let outcome = match (call, question::about_frame(module, language, &frame)) {
+    let outcome = match (call, frame.asks()) {
         (Some(call), _) => Outcome::Call(vec![call]),
-        (None, Some(question)) => Outcome::Ask(question),
-        // An invalid proposal always has a violation, and each violation a question.
-        (None, None) => Outcome::NoMatch,
+        (None, Some(about)) => Outcome::Ask(about),
+        (None, None) => return (Outcome::NoMatch, 1.0 - scope, Vec::new()),
     };
     (outcome, confidence, vec![frame])
+}
+
+/// Which of the functions is meant, where nothing says so: of a few, the likeliest.
+fn which(situation: &Situation<'_>) -> Outcome {
+    let likely = situation.candidates().iter().take(OFFERED).map(|candidate| candidate.function);
+    let functions: Vec<FunctionId> = likely.collect();
+    if functions.is_empty() { Outcome::NoMatch } else { Outcome::Ask(About::Tie { functions }) }
 }
 
 /// The candidates whose slots are worth filling: the likely ones, and what goes by the same name as the likeliest.
 fn considered(situation: &Situation<'_>, scores: &[f32]) -> Vec<usize> {
     let shares = belief::shares(scores);
     let is_rival = |index: usize| {
-        let [best, other] = [0, index].map(|index| situation.candidates[index].function);
+        let [best, other] = [0, index].map(|index| situation.candidates()[index].function);
         scores[0] - scores[index] <= overloads::BLUR && overloads::alike(situation, best, other)
     };
     (0..scores.len()).filter(|index| shares[*index] >= WORTH_READING || is_rival(*index)).take(CONSIDERED).collect()

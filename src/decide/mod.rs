@@ -1,13 +1,18 @@
-//! Weighs the evidence: what an utterance asks for, and with which values.
+//! Weighs the evidence: what an utterance asks for, and with which values. Pure: an [`analysis::Analysis`] goes in, an
+//! [`outcome::Decision`] comes out.
 
 pub mod align;
+pub(crate) mod analysis;
 pub(crate) mod arguments;
 pub(crate) mod calibration;
 pub(crate) mod carrier;
 pub(crate) mod clauses;
 pub(crate) mod expected;
+pub mod knowledge;
 pub(crate) mod local;
 pub(crate) mod near_duplicates;
+pub mod outcome;
 pub(crate) mod reading;
 pub(crate) mod ruled_out;
 pub(crate) mod segments;
+pub(crate) mod situation;

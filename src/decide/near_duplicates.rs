@@ -1,9 +1,8 @@
 //! Functions that people call by one name: what tells them apart is what they take.
 
 use crate::{
-    assist::situation::Situation,
     call::{Grounded, Origin},
-    decide::reading::Reading,
+    decide::{reading::Reading, situation::Situation},
     module::{Function, FunctionId, squeeze},
     text::fold,
 };
@@ -16,7 +15,7 @@ const MISFIT: f32 = 0.2;
 
 /// True if the two share the last part of their names (`people.transfer`, `banks.transfer`), or are described alike.
 pub(crate) fn alike(situation: &Situation<'_>, one: FunctionId, other: FunctionId) -> bool {
-    let module = &situation.snapshot.module;
+    let module = &situation.knowledge.module;
     one != other && share_a_name(module.function(one), module.function(other))
 }
 

@@ -3,18 +3,17 @@
 use serde_json::Value;
 
 use crate::{
-    assist::situation::Situation,
     call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, ground::flag_within},
     decide::{
         align::{Anchor, Filling},
         arguments::{self as assemble, Said},
         expected,
+        outcome::{self, Frame},
+        situation::Situation,
     },
-    dialogue::question,
     module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
     text::Span,
-    understand::Frame,
 };
 
 /// Fillings less likely than this are left out: a question is better than a guess.
@@ -46,11 +45,12 @@ struct Filled<'a> {
 impl<'a> Reading<'a> {
     /// Fills the slots by what the recognizers found and by alignment with the function's exemplars.
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
-        let definition = situation.snapshot.module.function(function);
+        let definition = situation.knowledge.module.function(function);
         let (anchors, mentions): (Vec<Anchor>, Vec<Option<&Mention>>) =
             anchors(situation, definition).into_iter().unzip();
         let expected = expected::awaited(situation, function);
-        let mut fillings = situation.snapshot.aligner.align_answer(function, situation.utterance, &anchors, &expected);
+        let mut fillings =
+            situation.knowledge.aligner.align_answer(function, situation.utterance(), &anchors, &expected);
         let asks_for_number = match expected[..] {
             [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
             _ => false,
@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
         let (arguments, pointers) = assemble::arguments(self.definition, &said);
         let sightings = situation.sightings();
         let proposal = Proposal { function: self.function, arguments };
-        let validator = &situation.snapshot.validator;
+        let validator = &situation.knowledge.validator;
         let (call, grounded, mut excluded, violations) =
             match validator.validate(self.definition, proposal, &situation.evidence(&sightings, &self.ruled_out)) {
                 Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
@@ -159,8 +159,8 @@ impl<'a> Reading<'a> {
         let lacking = missing
             .iter()
             .filter(|violation| violation.kind == ViolationKind::Missing || self.is_required(&violation.path));
-        let missing = question::missing(self.definition, lacking);
-        let segment = Span::new(0, situation.utterance.len());
+        let missing = outcome::missing(self.definition, lacking);
+        let segment = Span::new(0, situation.utterance().len());
         (Frame { function: self.function, confidence, segment, slots, excluded, missing, invalid }, call)
     }
 }
@@ -171,7 +171,7 @@ fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, O
     let mut anchors: Vec<(Anchor, Option<&Mention>)> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
-            for mention in situation.mentions.iter().filter(|mention| mention.recognizer == *recognizer) {
+            for mention in situation.mentions().iter().filter(|mention| mention.recognizer == *recognizer) {
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
                 }
@@ -183,7 +183,7 @@ fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, O
     }
     for hint in situation.hints {
         let Some(slot) = function.slot_labelled(&hint.label) else { continue };
-        for span in hint.spans(situation.utterance) {
+        for span in hint.spans(situation.utterance()) {
             match anchors.iter_mut().find(|(anchor, _)| anchor.slot == slot && anchor.span == span) {
                 Some((anchor, _)) => anchor.score = anchor.score.max(HINTED),
                 None => anchors.push((Anchor { slot, span, score: HINTED }, None)),
@@ -220,7 +220,7 @@ impl<'a> Filled<'a> {
             slot: filling.slot,
             span: mention.map_or(filling.span, |mention| mention.span),
             value: mention
-                .map_or_else(|| situation.utterance.slice(filling.span).into(), |mention| mention.value.clone()),
+                .map_or_else(|| situation.utterance().slice(filling.span).into(), |mention| mention.value.clone()),
             mention,
             confidence: filling.confidence * mention.map_or(1.0, |mention| mention.score),
         }
@@ -240,8 +240,8 @@ impl<'a> Filled<'a> {
     /// Where we know the span of a value, say that one: the same words may stand elsewhere in the utterance too.
     fn located(&self, situation: &Situation<'_>, grounded: Grounded) -> Grounded {
         let recognizer =
-            self.mention.map(|mention| situation.snapshot.module.recognizer(mention.recognizer).name.clone());
-        let text = situation.utterance.slice(self.span).to_owned();
+            self.mention.map(|mention| situation.knowledge.module.recognizer(mention.recognizer).name.clone());
+        let text = situation.utterance().slice(self.span).to_owned();
         let origin = Origin::Utterance { span: self.span, text, recognizer };
         Grounded { origin, confidence: self.confidence, ..grounded }
     }
@@ -257,7 +257,7 @@ fn add_denied_flags<'a>(
     let is_flag = |id: &SlotId| function.slot(*id).kind == SlotKind::Boolean && !ruled_out.is_empty();
     for id in function.slot_ids().filter(is_flag) {
         let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
-        let Some(span) = flag_within(situation.utterance, function.slot(id).label(), &negated) else { continue };
+        let Some(span) = flag_within(situation.utterance(), function.slot(id).label(), &negated) else { continue };
         values.retain(|filled| filled.slot != id);
         values.push(Filled { slot: id, span, value: Value::Bool(false), mention: None, confidence: 0.9 });
     }
@@ -265,7 +265,7 @@ fn add_denied_flags<'a>(
 
 /// "20 pounds" says two things. Where it fills an amount, and a slot for the currency is still empty, it fills that too.
 fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut Vec<Filled<'a>>) {
-    let module = &situation.snapshot.module;
+    let module = &situation.knowledge.module;
     let takes = |slot: &Slot, currency: &Value| {
         slot.choices.contains(currency)
             || slot.recognizers.iter().any(|id| match &module.recognizer(*id).kind {

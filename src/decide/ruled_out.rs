@@ -5,8 +5,8 @@
 //! cancel my order" rules the function itself out, unless its exemplars speak so.
 
 use crate::{
-    assist::situation::Situation,
     call::{Grounded, Origin, RuledOut, ground::kin},
+    decide::situation::Situation,
     module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
     text::{Span, Utterance, fold},
@@ -61,10 +61,10 @@ struct Manner {
 impl Situation<'_> {
     /// The parts of the utterance that rule out what they name, if this function is meant.
     pub(crate) fn ruled_out(&self, function: FunctionId) -> Vec<RuledOut> {
-        if self.negations.is_empty() {
+        if self.negations().is_empty() {
             return Vec::new();
         }
-        let definition = self.snapshot.module.function(function);
+        let definition = self.knowledge.module.function(function);
         let manner = self.manner(definition);
         let goes = makes_go(definition);
         let said_for: Vec<SlotId> = definition
@@ -74,7 +74,7 @@ impl Situation<'_> {
                 (ruled_out > 0 && 2 * ruled_out >= all) || is_for_what_is_left_out(definition.slot(*id))
             })
             .collect();
-        self.negations
+        self.negations()
             .iter()
             .filter(|negation| match negation.kind {
                 NegationKind::Retention => false,
@@ -90,27 +90,27 @@ impl Situation<'_> {
     /// Why the utterance refuses the very thing that this function does; `None` if it does not.
     pub(crate) fn refusal(&self, function: FunctionId) -> Option<String> {
         let refused = |negation: &&Negation| matches!(negation.kind, NegationKind::Refusal | NegationKind::Retention);
-        let refusals: Vec<&Negation> = self.negations.iter().filter(refused).collect();
+        let refusals: Vec<&Negation> = self.negations().iter().filter(refused).collect();
         if refusals.is_empty() {
             return None;
         }
-        let definition = self.snapshot.module.function(function);
+        let definition = self.knowledge.module.function(function);
         let manner = self.manner(definition);
         let speaks_so = manner.kinds.iter().any(|kind| matches!(kind, NegationKind::Refusal | NegationKind::Retention));
         let goes = makes_go(definition);
         let name = words_of(&spaced(&definition.name));
         let elsewhere: Vec<String> = self
-            .utterance
+            .utterance()
             .words()
             .iter()
-            .filter(|word| !self.negations.iter().any(|one| one.cue.overlaps(**word) || one.scope.overlaps(**word)))
-            .map(|word| fold(self.utterance.slice(*word)))
+            .filter(|word| !self.negations().iter().any(|one| one.cue.overlaps(**word) || one.scope.overlaps(**word)))
+            .map(|word| fold(self.utterance().slice(*word)))
             .collect();
         let says = |word: &&String| word.chars().count() >= WORD && !SAID_OF_ANYTHING.contains(&word.as_str());
         let rest = elsewhere.iter().filter(says).count();
         let is_known = |word: &String| says(&word) && manner.words.iter().chain(&name).any(|known| kin(word, known));
         let refused = refusals.into_iter().find(|negation| {
-            let scope = words_of(self.utterance.slice(negation.scope));
+            let scope = words_of(self.utterance().slice(negation.scope));
             let Some(verb) = scope.first() else { return false };
             let does = name.iter().chain(&manner.openings).any(|known| kin(verb, known));
             if does && !speaks_so {
@@ -125,7 +125,7 @@ impl Situation<'_> {
             !speaks_so && !goes && is_all && scope.iter().any(is_known)
         })?;
         let said = self
-            .utterance
+            .utterance()
             .slice(Span::new(refused.cue.start.min(refused.scope.start), refused.cue.end.max(refused.scope.end)));
         Some(format!("`{}` is not called: it is what {said:?} refuses", definition.name))
     }
@@ -133,9 +133,9 @@ impl Situation<'_> {
     /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots` are
     /// those that have a value.
     pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[Grounded], excluded: &mut Vec<Grounded>) {
-        let definition = self.snapshot.module.function(function);
+        let definition = self.knowledge.module.function(function);
         for ruled_out in self.ruled_out(function) {
-            for mention in self.mentions.iter().filter(|mention| ruled_out.scope.contains(mention.span)) {
+            for mention in self.mentions().iter().filter(|mention| ruled_out.scope.contains(mention.span)) {
                 let takes = |id: &SlotId| {
                     let slot = definition.slot(*id);
                     slot.kind != SlotKind::Boolean && slot.recognizers.contains(&mention.recognizer)
@@ -147,7 +147,7 @@ impl Situation<'_> {
                 if ruled_out.said_for.contains(&taker) || slots.iter().chain(excluded.iter()).any(is_same) {
                     continue;
                 }
-                let recognizer = Some(self.snapshot.module.recognizer(mention.recognizer).name.clone());
+                let recognizer = Some(self.knowledge.module.recognizer(mention.recognizer).name.clone());
                 excluded.push(Grounded {
                     path: path.clone(),
                     pointer: path.pointer(),
@@ -179,7 +179,7 @@ impl Situation<'_> {
                 }
             }
             manner.openings.extend(words_of(&text).into_iter().next());
-            let negations = self.snapshot.recognizers.negations(&Utterance::new(&text), &[]);
+            let negations = self.knowledge.recognizers.negations(&Utterance::new(&text), &[]);
             for (place, slot) in &places {
                 let Some((ruled_out, all)) = slot.and_then(|slot| manner.slots.get_mut(slot.index())) else { continue };
                 *all += 1;

@@ -1,16 +1,18 @@
 //! Which parts of an utterance each ask for something of their own, and what a turn looks like from within one part.
 
-use std::sync::OnceLock;
-
 use crate::{
-    assist::situation::Situation,
     call::{Grounded, Origin},
-    decide::{calibration as belief, clauses::Strength, local::Local},
+    decide::{
+        analysis::{Analysis, Part},
+        calibration as belief,
+        clauses::Strength,
+        local,
+        outcome::{Frame, Outcome},
+        situation::Situation,
+    },
     module::FunctionId,
-    recognize::{Mention, Negation},
     retrieve::Candidate,
-    text::{Span, Utterance},
-    understand::outcome::{Frame, Outcome, Segment},
+    text::Span,
 };
 
 /// How far the parts' best scores, on average, must lie above the best score of the whole, by what joins the parts.
@@ -31,40 +33,42 @@ const APART: f32 = 0.08;
 /// find a fifth more of the pairs and doubt up to twice as many of the others; at [`APART`], a third less and half.
 const DOUBTFUL: f32 = 0.04;
 
-/// A part of the utterance, and what was found for it alone.
-#[derive(Debug)]
-pub(crate) struct Part {
-    pub span: Span,
-    /// Of what joins it to the part before; `None` for the first.
-    pub joined: Option<Strength>,
-    /// Best first.
-    pub candidates: Vec<Candidate>,
+/// Which parts of an utterance are requests.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests {
+    /// In order; one, the whole, unless there are several.
+    pub parts: Vec<Part>,
+    /// There may be more to ask for than `parts` say: the evidence fell short of a split.
+    pub is_doubtful: bool,
 }
 
-/// A part that is a request, with what was merged into it.
-struct Request {
-    segment: Segment,
-    /// Of what joins it to what comes before.
-    joined: Option<Strength>,
-}
+impl Requests {
+    /// The whole utterance asks for one thing.
+    pub(crate) fn one(analysis: &Analysis) -> Self {
+        Self { parts: vec![analysis.whole.clone()], is_doubtful: false }
+    }
 
-impl Request {
-    fn best(&self) -> f32 {
-        self.segment.candidates.first().map_or(0.0, |best| best.score)
+    /// `whole` is the utterance as one request.
+    pub(crate) fn find(whole: &Situation<'_>) -> Self {
+        let parts = several(whole);
+        match parts.len() {
+            0 => Self { is_doubtful: is_doubtful(whole), ..Self::one(whole.analysis) },
+            _ => Self { parts, is_doubtful: false },
+        }
     }
 }
 
 /// Whether an utterance that was not split may still ask for several things: one of its clauses is in scope by itself,
 /// and means something else than the whole does.
 ///
-/// Where the functions are much alike or a clause says little, the evidence of [`requests`] falls short. A clause by
+/// Where the functions are much alike or a clause says little, the evidence of [`several`] falls short. A clause by
 /// itself is weak evidence: it is for a model server to say what it comes to.
-pub(crate) fn is_doubtful(whole: &Situation<'_>) -> bool {
-    let Some(meant) = whole.candidates.first() else { return false };
-    whole.clauses.iter().any(|clause| {
+fn is_doubtful(whole: &Situation<'_>) -> bool {
+    let Some(meant) = whole.candidates().first() else { return false };
+    whole.analysis.clauses.iter().any(|clause| {
         clause.candidates.first().is_some_and(|best| {
             best.function != meant.function
-                && belief::in_scope(best.score, whole.snapshot.usual_score) >= whole.in_scope()
+                && belief::in_scope(best.score, whole.knowledge.usual_score) >= whole.thresholds.in_scope
                 && lead(&clause.candidates, meant.function) >= DOUBTFUL
         })
     })
@@ -83,41 +87,45 @@ fn lead(found: &[Candidate], other: FunctionId) -> f32 {
 /// for the same one, if each is a whole call by itself and they differ in a value that a call has only once. All others
 /// belong to the request before, or to the first. Where nothing but the functions differs, the requests must also be
 /// better evidence than the whole.
-pub(crate) fn requests(whole: &Situation<'_>, parts: Vec<Part>) -> Vec<Segment> {
-    let mut requests: Vec<Request> = Vec::new();
+fn several(whole: &Situation<'_>) -> Vec<Part> {
+    let mut requests: Vec<Part> = Vec::new();
     let mut start = None;
     // Whether only their functions say of two neighbours that they are two, and not their values.
     let mut by_function = false;
-    for Part { span, joined, candidates } in parts {
-        let score = candidates.first().map_or(0.0, |best| best.score);
-        if belief::in_scope(score, whole.snapshot.usual_score) < whole.in_scope() {
+    for clause in &whole.analysis.clauses {
+        let (span, score) = (clause.span, best(clause));
+        if belief::in_scope(score, whole.knowledge.usual_score) < whole.thresholds.in_scope {
             match requests.last_mut() {
-                Some(before) => before.segment.span.end = span.end,
+                Some(before) => before.span.end = span.end,
                 None => start = start.or(Some(span.start)),
             }
             continue;
         }
-        let span = Span::new(start.take().unwrap_or(span.start), span.end);
-        let segment = Segment { span, candidates };
+        let part = Part { span: Span::new(start.take().unwrap_or(span.start), span.end), ..clause.clone() };
         match requests.last_mut() {
-            Some(before) if are_apart(&before.segment.candidates, &segment.candidates) => {
-                by_function |= !differ_in_values(whole, &before.segment, &segment);
+            Some(before) if are_apart(&before.candidates, &part.candidates) => {
+                by_function |= !differ_in_values(whole, before, &part);
             }
-            Some(before) if !differ_in_values(whole, &before.segment, &segment) => {
-                before.segment.span.end = span.end;
-                if score > before.best() {
-                    before.segment.candidates = segment.candidates;
+            Some(before) if !differ_in_values(whole, before, &part) => {
+                before.span.end = span.end;
+                if score > best(before) {
+                    before.candidates = part.candidates;
+                    before.vectors = part.vectors;
                 }
                 continue;
             }
             _ => {}
         }
-        requests.push(Request { segment, joined });
+        requests.push(part);
     }
     if requests.len() < 2 || by_function && !outweigh(whole, &requests) {
         return Vec::new();
     }
-    requests.into_iter().map(|request| request.segment).collect()
+    requests
+}
+
+fn best(part: &Part) -> f32 {
+    part.candidates.first().map_or(0.0, |best| best.score)
 }
 
 /// Each scores its own best function clearly higher than the other's.
@@ -128,12 +136,12 @@ fn are_apart(one: &[Candidate], other: &[Candidate]) -> bool {
 
 /// Each is a call by itself, of a function that needs to be told something, and they differ in a value that one call
 /// cannot have twice.
-fn differ_in_values(whole: &Situation<'_>, one: &Segment, other: &Segment) -> bool {
-    let read = |segment: &Segment| {
-        let view = View::new(whole, segment.span);
-        let decision = Local.decide(&view.situation(whole, std::slice::from_ref(segment)));
+fn differ_in_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
+    let read = |part: &Part| {
+        let alone = whole.analysis.within(part);
+        let decision = local::decide(&whole.within(&alone));
         let needs_values =
-            |frame: &Frame| whole.snapshot.module.function(frame.function).slots.iter().any(|s| s.required);
+            |frame: &Frame| whole.knowledge.module.function(frame.function).slots.iter().any(|s| s.required);
         let is_call = matches!(decision.outcome, Outcome::Call(_)) && decision.frames.iter().all(needs_values);
         is_call.then_some(decision.frames)
     };
@@ -149,48 +157,9 @@ fn differ_in_values(whole: &Situation<'_>, one: &Segment, other: &Segment) -> bo
 
 /// The requests together are better evidence than the utterance as one request is.
 #[expect(clippy::cast_precision_loss, reason = "there are a few requests")]
-fn outweigh(whole: &Situation<'_>, requests: &[Request]) -> bool {
-    let mean = requests.iter().map(Request::best).sum::<f32>() / requests.len() as f32;
-    let best = whole.candidates.first().map_or(0.0, |best| best.score);
+fn outweigh(whole: &Situation<'_>, requests: &[Part]) -> bool {
+    let mean = requests.iter().map(best).sum::<f32>() / requests.len() as f32;
+    let best = best(&whole.analysis.whole);
     let in_sequence = requests[1..].iter().all(|request| request.joined == Some(Strength::Sequence));
     mean >= best + if in_sequence { ABOVE_WHOLE_IN_SEQUENCE } else { ABOVE_WHOLE }
-}
-
-/// What was said and found in one part of the utterance. Spans stay those of the whole.
-pub(crate) struct View {
-    utterance: Utterance,
-    mentions: Vec<Mention>,
-    negations: Vec<Negation>,
-}
-
-impl View {
-    pub(crate) fn new(whole: &Situation<'_>, part: Span) -> Self {
-        Self {
-            utterance: whole.utterance.only(part),
-            mentions: whole.mentions.iter().filter(|mention| part.contains(mention.span)).cloned().collect(),
-            negations: whole.negations.iter().filter(|negation| part.overlaps(negation.scope)).copied().collect(),
-        }
-    }
-
-    /// The turn as if nothing else had been said; `segment` is this part, alone.
-    pub(crate) fn situation<'a>(&'a self, whole: &Situation<'a>, segment: &'a [Segment]) -> Situation<'a> {
-        Situation {
-            utterance: &self.utterance,
-            mentions: &self.mentions,
-            negations: &self.negations,
-            candidates: segment.first().map_or(&[], |segment| &segment.candidates),
-            segments: segment,
-            clauses: &[],
-            is_doubtful: false,
-            snapshot: whole.snapshot,
-            brief: whole.brief,
-            now: whole.now,
-            options: whole.options,
-            budget: whole.budget,
-            is_explained: OnceLock::new(),
-            given: whole.given,
-            expected: whole.expected,
-            hints: whole.hints,
-        }
-    }
 }

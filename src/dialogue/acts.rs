@@ -84,7 +84,7 @@ impl Understander {
         request: &TurnRequest,
     ) -> Result<Taken, TurnError> {
         let module = &snapshot.module;
-        self.read(&request.utterance)?;
+        self.recognize(snapshot, request)?;
         let language = module.language();
         let moves = moves::read(language, &request.utterance);
         let active = state.active(module).filter(|(function, _)| may_be(request, *function));

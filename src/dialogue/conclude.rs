@@ -8,6 +8,7 @@ use crate::{
         Applied, Asking, End, Expects, Form, Next, State, Who,
         next::{completed, next},
     },
+    decide::outcome::missing as missing_paths,
     dialogue::{
         acts::Taken,
         converse::Conversed,
@@ -16,7 +17,7 @@ use crate::{
     module::{FunctionId, Module, SlotPath},
     snapshot::Snapshot,
     text::Span,
-    understand::{Frame, Outcome, Question, Turn, TurnRequest, Understander, view},
+    understand::{About, Frame, Outcome, Question, Turn, TurnRequest, Understander, view},
 };
 
 /// What the turn comes to, while it is found out.
@@ -99,7 +100,9 @@ impl Understander {
         }
         let functions = tied.iter().map(|id| module.function(*id).name.clone()).collect();
         state.expects = Some(Expects::Choice { functions, utterance, tries: tries + 1 });
-        Ending { question: Some(question::about_tie(module, request.language.as_deref(), tied)), ..Ending::default() }
+        let about = About::Tie { functions: tied.to_vec() };
+        let question = question::worded(module, request.language.as_deref(), about, &[]);
+        Ending { question: Some(question), ..Ending::default() }
     }
 
     /// Calls what is complete, and asks for the rest.
@@ -293,7 +296,7 @@ pub(crate) fn frame(snapshot: &Snapshot, form: &Form, turn: u32) -> Option<Frame
         segment: spans.reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end))).unwrap_or(Span::new(0, 0)),
         slots: form.slots.iter().map(|filled| filled.grounded(turn)).collect(),
         excluded: form.excluded.iter().map(|filled| filled.grounded(turn)).collect(),
-        missing: question::missing(module.function(function), missing.iter()),
+        missing: missing_paths(module.function(function), missing.iter()),
         invalid: asides.chain(wrong).collect(),
     })
 }

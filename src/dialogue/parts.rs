@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    assist::situation::Situation,
     conversation::{Filled, Manner, Removal, Source, merge::count_slot},
+    decide::situation::Situation,
     dialogue::{
         acts::ANSWERED,
         place::Named,
@@ -79,14 +79,14 @@ impl Context<'_> {
         if self.asked.first() != Some(&value.pointer) {
             return;
         }
-        let words: Vec<Span> = own.utterance.words().iter().filter(|word| span.contains(**word)).copied().collect();
+        let words: Vec<Span> = own.utterance().words().iter().filter(|word| span.contains(**word)).copied().collect();
         let ([first, second], Some(next)) = (&words[..], self.beside(slot)) else { return };
         let next = self.function.slot(next).path.pointer();
         if self.form.at(&next).is_some() {
             return;
         }
         let part = |pointer: String, word: Span| {
-            let text = own.utterance.slice(word).to_owned();
+            let text = own.utterance().slice(word).to_owned();
             Filled { pointer, value: text.clone().into(), text: Some(text), span: Some(word), ..value.clone() }
         };
         *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
@@ -96,16 +96,16 @@ impl Context<'_> {
     /// the one that was asked for on. `None` where that gives no more than `found`.
     pub(crate) fn in_sequence(&self, situation: &Situation<'_>, part: Span, found: &[Filled]) -> Option<Vec<Filled>> {
         let first = self.asked_slot()?;
-        let parts = parts(situation.utterance, part);
+        let parts = parts(situation.utterance(), part);
         let sequences = self.function.exemplars.iter().filter_map(|exemplar| sequence(&exemplar.pieces, first));
         let fitting = sequences.filter(|slots| slots.len() == parts.len() && parts.len() > 1);
         let fill = |(slot, span): (&SlotId, &Span)| {
             let own = self.function.slot(*slot);
             let inside =
                 |mention: &&Mention| span.contains(mention.span) && own.recognizers.contains(&mention.recognizer);
-            let mention = situation.mentions.iter().find(inside);
+            let mention = situation.mentions().iter().find(inside);
 
-            let text = situation.utterance.slice(*span);
+            let text = situation.utterance().slice(*span);
             let value = match mention {
                 Some(mention) => mention.value.clone(),
                 None if takes_words(own) => text.into(),
@@ -139,8 +139,8 @@ impl Context<'_> {
             let [(before, first), (after, last)] = pair else { return None };
             let slot = self.shown_between(*first, *last)?;
             let own = self.function.slot(slot);
-            let span = trimmed(situation.utterance, Span::new(before.end, after.start.max(before.end)));
-            let text = situation.utterance.slice(span);
+            let span = trimmed(situation.utterance(), Span::new(before.end, after.start.max(before.end)));
+            let text = situation.utterance().slice(span);
             let pointer = own.path.pointer();
             let is_open = self.form.at(&pointer).is_none() && found.iter().all(|value| value.pointer != pointer);
             let is_plain = !text.is_empty() && !text.contains([',', '、', '。', ';', '.']);
@@ -189,7 +189,7 @@ impl Context<'_> {
         let is_free =
             |span: Span, found: &[Filled]| !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)));
         let mut all = Vec::new();
-        for mention in situation.mentions {
+        for mention in situation.mentions() {
             let Some(slot) = takes(mention) else { continue };
             let pointer = slot.path.pointer();
             // What was asked for is known by less.
@@ -198,7 +198,7 @@ impl Context<'_> {
             }
             let is_taken = found.iter().chain(&all).any(|value: &Filled| value.pointer == pointer);
             let is_filled = self.form.at(&pointer).is_some();
-            let denied = situation.negations.iter().any(|negation| negation.scope.overlaps(mention.span));
+            let denied = situation.negations().iter().any(|negation| negation.scope.overlaps(mention.span));
             let is_valid = is_distinct(situation, mention);
             if is_taken
                 || is_filled
@@ -228,11 +228,11 @@ impl Context<'_> {
         let single: Vec<&Slot> = self.function.slots.iter().filter(|slot| !slot.path.is_repeated()).collect();
         let count = count_slot(&single)?;
         let is_all = |mention: &&Mention| {
-            let words = own.utterance.words();
+            let words = own.utterance().words();
             words.iter().filter(|word| part.overlaps(**word)).all(|word| mention.span.contains(*word))
         };
         let mention =
-            own.mentions.iter().filter(is_all).find(|mention| count.recognizers.contains(&mention.recognizer))?;
+            own.mentions().iter().filter(is_all).find(|mention| count.recognizers.contains(&mention.recognizer))?;
         let is_rival = |filled: &&Filled| {
             let path = SlotPath::of_pointer(&filled.pointer);
             let slot = self.function.slots.iter().find(|slot| slot.path == path);
@@ -246,7 +246,7 @@ impl Context<'_> {
     pub(crate) fn fits_asked(&self, own: &Situation<'_>, part: Span) -> bool {
         let Some(asked) = self.asked_slot().map(|slot| self.function.slot(slot)) else { return false };
         let is_filled = self.form.has(&asked.path);
-        let mut mentions = own.mentions.iter().filter(|mention| part.contains(mention.span));
+        let mut mentions = own.mentions().iter().filter(|mention| part.contains(mention.span));
         !is_filled
             && mentions.any(|mention| asked.recognizers.contains(&mention.recognizer) && is_distinct(own, mention))
     }
@@ -262,7 +262,7 @@ impl Context<'_> {
             let filled = self.form.of_slot(path);
             filled.map(|filled| filled.turn).max()
         };
-        let mentions: Vec<&Mention> = own.mentions.iter().filter(|mention| part.contains(mention.span)).collect();
+        let mentions: Vec<&Mention> = own.mentions().iter().filter(|mention| part.contains(mention.span)).collect();
         let finds = |slot: SlotId| {
             let recognizers = &self.function.slot(slot).recognizers;
             mentions.iter().any(|mention| recognizers.contains(&mention.recognizer))
@@ -275,7 +275,7 @@ impl Context<'_> {
         if let Some((_, slot)) = latest {
             return Some(slot);
         }
-        let new = fold(own.utterance.slice(part));
+        let new = fold(own.utterance().slice(part));
         let is_number = new.trim().parse::<f64>().is_ok();
         let numbers = self
             .function
@@ -296,7 +296,7 @@ impl Context<'_> {
 
     /// The slot that some words name, by its own name or by the value that it has.
     pub(crate) fn place(&self, own: &Situation<'_>, span: Span) -> Option<SlotId> {
-        let named = Named { utterance: own.utterance, mentions: own.mentions, span };
+        let named = Named { utterance: own.utterance(), mentions: own.mentions(), span };
         named.slot(self.function).or_else(|| {
             let pointer = named.values(self.form).into_iter().next()?;
             let path = SlotPath::of_pointer(&pointer);
@@ -305,7 +305,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn removed(&self, own: &Situation<'_>, what: Span) -> Vec<Removal> {
-        let named = Named { utterance: own.utterance, mentions: own.mentions, span: what };
+        let named = Named { utterance: own.utterance(), mentions: own.mentions(), span: what };
         let nth = self.moves().find_map(|one| match one.kind {
             Kind::Pick(Pick::Nth(nth)) if what.contains(one.cue) => Some(nth),
             _ => None,
@@ -400,7 +400,7 @@ fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
 
 /// True of what looks like nothing else: an address of mail, a telephone number, a word of a list; not a bare number.
 fn is_distinct(situation: &Situation<'_>, mention: &Mention) -> bool {
-    let kind = &situation.snapshot.module.recognizer(mention.recognizer).kind;
+    let kind = &situation.knowledge.module.recognizer(mention.recognizer).kind;
     let is_plain = matches!(
         kind,
         RecognizerKind::Builtin(Builtin::Number | Builtin::Integer | Builtin::Ordinal | Builtin::Boolean)

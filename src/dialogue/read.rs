@@ -1,9 +1,14 @@
 //! What an utterance says of a form, as moves, recognizers and exemplars have it.
 
 use crate::{
-    assist::situation::{Decision, Situation},
     conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, State, merge::CERTAIN},
-    decide::{expected, local::Local, reading::Reading, segments::View},
+    decide::{
+        analysis::Part,
+        expected, local,
+        outcome::{Decision, Outcome},
+        reading::Reading,
+        situation::Situation,
+    },
     dialogue::{
         acts::{ANSWERED, said},
         place::Named,
@@ -11,7 +16,7 @@ use crate::{
     module::{Function, FunctionId, Module, SlotId, SlotPath},
     recognize::acts::{self as moves, Kind, Move, Moves, Pick},
     text::{Span, fold, script::is_unspaced_language},
-    understand::{About, Asked, Expected, Frame, Outcome, Segment},
+    understand::{About, Asked, Expected, Frame},
 };
 
 /// What is left of the confidence in an answer where not all words are accounted for.
@@ -87,11 +92,10 @@ impl Context<'_> {
             read.confidence = moves::ACTS;
             return read;
         }
-        let whole = Span::new(0, own.utterance.len());
+        let whole = Span::new(0, own.utterance().len());
         let part = part.unwrap_or(whole);
-        let view = View::new(own, part);
-        let segment = [Segment { span: part, candidates: own.candidates.to_vec() }];
-        let mut situation = view.situation(own, &segment);
+        let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
+        let mut situation = own.within(&view);
         // A correction is of what was said before, not of what is asked.
         let nothing = Expected::default();
         if read.said.manner == Manner::Correct {
@@ -140,7 +144,7 @@ impl Context<'_> {
             return read;
         }
         let is_answer = !expected::is_no_value(own);
-        let is_question = expected::is_polite_question(own.utterance.text());
+        let is_question = expected::is_polite_question(own.utterance().text());
         let is_old = |aside: &Aside| {
             read.said.manner != Manner::Correct
                 && !self.asked.contains(&aside.pointer)
@@ -191,7 +195,7 @@ impl Context<'_> {
                     read.said.removed.extend(removed);
                 }
                 Kind::Pick(pick) => {
-                    if let Some(value) = self.picked(pick, one.cue, own.utterance) {
+                    if let Some(value) = self.picked(pick, one.cue, own.utterance()) {
                         read.said.values.push(value);
                         is_read = true;
                     }
@@ -236,9 +240,8 @@ impl Context<'_> {
         let path = self.function.slot(slot).path.clone();
         let asked = Asked { frame: self.function.name.clone(), slot: Some(path.to_string()) };
         let expected = Expected::new(self.module, vec![asked]);
-        let view = View::new(own, span);
-        let segment = [Segment { span, candidates: own.candidates.to_vec() }];
-        let mut situation = view.situation(own, &segment);
+        let view = own.analysis.within(&Part { span, ..own.analysis.whole.clone() });
+        let mut situation = own.within(&view);
         situation.expected = &expected;
         let (frame, _) = Reading::new(&situation, self.id).judged(&situation, 1.0);
         let mut found = said(&frame, self.state.turn, Some(self.form));
@@ -256,7 +259,7 @@ impl Context<'_> {
         if expected::answered(free).is_some() {
             return (Vec::new(), 0.0);
         }
-        let decision = Local.decide(free);
+        let decision = local::decide(free);
         if is_tie(&decision.outcome) || matches!(decision.outcome, Outcome::NoMatch) {
             return (Vec::new(), 0.0);
         }
@@ -274,7 +277,7 @@ impl Context<'_> {
     /// What is done where no value was said.
     pub(crate) fn silent(&self, free: &Situation<'_>) -> Option<Act> {
         let named = |span: Span| {
-            let slot = Named { utterance: free.utterance, mentions: free.mentions, span }.slot(self.function)?;
+            let slot = Named { utterance: free.utterance(), mentions: free.mentions(), span }.slot(self.function)?;
             let path = &self.function.slot(slot).path;
             self.form.of_slot(path).next()
         };
@@ -283,7 +286,7 @@ impl Context<'_> {
             _ => None,
         });
         let is_about_change = matches!(self.state.expects, Some(Expects::Change { .. }));
-        let whole = || is_about_change.then(|| named(Span::new(0, free.utterance.len()))).flatten();
+        let whole = || is_about_change.then(|| named(Span::new(0, free.utterance().len()))).flatten();
         if let Some(filled) = changed.or_else(whole) {
             return Some(Act::Clear { place: filled.pointer.clone() });
         }
@@ -314,7 +317,7 @@ impl Context<'_> {
 }
 
 fn is_tie(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Ask(question) if matches!(question.about, About::Tie { .. }))
+    matches!(outcome, Outcome::Ask(About::Tie { .. }))
 }
 
 /// True of words right between two values, as in an address without spaces.
@@ -324,8 +327,8 @@ fn is_enclosed(span: Span, others: &[Span]) -> bool {
 
 /// The number at `span`, as a recognizer read it.
 fn count_of(own: &Situation<'_>, span: Span) -> Option<u64> {
-    let mut mentions = own.mentions.iter().filter(|mention| span.contains(mention.span));
-    mentions.find_map(|mention| mention.value.as_u64()).or_else(|| number(own.utterance.slice(span)))
+    let mut mentions = own.mentions().iter().filter(|mention| span.contains(mention.span));
+    mentions.find_map(|mention| mention.value.as_u64()).or_else(|| number(own.utterance().slice(span)))
 }
 
 /// A small number in digits or in an English word.

@@ -1,8 +1,11 @@
 //! An utterance beside a form: an answer, a correction, a request of its own, or nothing that is understood.
 
+use std::time::Instant;
+
 use crate::{
-    assist::{history::Heard, situation::Decision},
+    assist::{exchange::Decided, history::Heard},
     conversation::{Act, Form, Said, State, merge::CERTAIN},
+    decide::{segments::Requests, situation::Situation},
     dialogue::{
         acts::{self, ANSWERED, OTHERWISE, Taken, last_question},
         converse::history,
@@ -16,7 +19,10 @@ use crate::{
     },
     snapshot::Snapshot,
     text::Span,
-    understand::{Answered, Asked, DecidedBy, Expected, Frame, TurnError, TurnRequest, Understander, milliseconds},
+    understand::{
+        Answered, Asked, DecidedBy, Expected, Frame, Trace, TurnError, TurnRequest, Understander, analysis::Analysed,
+        ledger::Budget, milliseconds,
+    },
 };
 
 /// How sure another function must be where a recognizer knows the answer to what was asked among the words, or where they
@@ -105,10 +111,13 @@ impl Understander {
             ..request.clone()
         };
         let heard = Heard::new(&request.history);
-        let mut seen = self.perceive(snapshot, &request, &heard).await?;
-        let mut own = self.situation(snapshot, &request, &heard, &seen);
-        own.given = Some(active);
-        own.brief.is_meant = true;
+        let started = Instant::now();
+        let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
+        let whole = self.situation(snapshot, &request, &heard.earlier, &analysis);
+        let requests = Requests::find(&whole);
+        let free = whole.with(&requests);
+        let own = Situation { given: Some(active), is_meant: true, ..free };
+        let mut trace = Trace::new(&free, took);
         let context = Context { module, function, id: active, form, asked, state, moves, corrects };
 
         let Read { mut said, confidence, leaves_words } = context.read(&own);
@@ -122,7 +131,6 @@ impl Understander {
         let is_whole = has_values && (context.is_settled_by_moves() || !is_long && !leaves_words);
         let is_known = said.values.iter().any(|value| value.recognizer.is_some() && asked.contains(&value.pointer));
         let strategy = self.strategy(snapshot, &request);
-        let free = self.situation(snapshot, &request, &heard, &seen);
         let (others, other_confidence) = if is_whole { (Vec::new(), 0.0) } else { context.others(&free) };
         let declines = !has_values && context.declines();
         let is_other = !others.is_empty()
@@ -139,37 +147,36 @@ impl Understander {
         };
         let asks_model = match strategy {
             StrategyName::Local => false,
-            StrategyName::Auto => doubt < free.sure() && !self.servers.is_empty(),
+            StrategyName::Auto => doubt < free.thresholds.sure && !self.servers.is_empty(),
             StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => true,
         };
         let silent = context.silent(&free);
         if asks_model && !context.is_settled_by_moves() {
             let named = (strategy != StrategyName::Auto).then_some(strategy);
-            match self.ask(named, &free).await {
-                Ok(decision) => {
+            let budget = Budget::new(&self.options, &module.settings.llm, request.budget, started.into());
+            let brief = self.brief(snapshot, &request, free, &heard.before, budget);
+            match self.ask(named, &brief).await {
+                Ok(Decided { mut decision, decided_by, spent, decide_ms }) => {
                     let mut acts = context.acts_of(&decision);
                     if acts.is_empty() && has_values {
                         // Nothing usable came back, and the words do say something.
                         acts.push(Act::Inform { function: active, said, another: false });
                     }
-                    let tie = None;
-                    let Decision { confidence, decided_by, usage, attempts, mut notes, decide_ms, llm_ms, .. } =
-                        decision;
-                    notes.insert(0, "asked the model server what the reply means".to_owned());
-                    seen.trace.attempts = attempts;
-                    seen.trace.notes = notes;
-                    seen.trace.timings.decide = decide_ms;
-                    seen.trace.timings.llm = llm_ms;
-                    seen.trace.timings.total = milliseconds(seen.started);
-                    return Ok(Taken { acts, tie, trace: seen.trace, confidence, decided_by, usage });
+                    decision.notes.insert(0, "asked the model server what the reply means".to_owned());
+                    trace.attempts = spent.attempts;
+                    trace.notes = decision.notes;
+                    trace.timings.decide = decide_ms;
+                    trace.timings.llm = spent.llm_ms;
+                    trace.timings.total = milliseconds(started);
+                    let (tie, confidence, usage) = (None, decision.confidence, spent.usage);
+                    return Ok(Taken { acts, tie, trace, confidence, decided_by, usage });
                 }
                 Err((error, _)) if strategy != StrategyName::Auto => return Err(error),
                 Err((error, spent)) => {
-                    drop(free);
                     let Some(why) = error.why_not() else { return Err(error) };
-                    seen.trace.notes.push(format!("decided locally: {why}"));
-                    seen.trace.attempts = spent.attempts;
-                    seen.trace.timings.llm = spent.llm_ms;
+                    trace.notes.push(format!("decided locally: {why}"));
+                    trace.attempts = spent.attempts;
+                    trace.timings.llm = spent.llm_ms;
                 }
             }
         }
@@ -177,7 +184,7 @@ impl Understander {
         let mut sure = confidence;
         if is_other {
             // What the form is told stands apart from what asks for something else.
-            keep_apart(&mut said, &others, seen.utterance.len());
+            keep_apart(&mut said, &others, analysis.utterance.len());
             if said.brings_something() && is_answer {
                 acts.push(Act::Inform { function: active, said, another: false });
             }
@@ -196,11 +203,11 @@ impl Understander {
         if acts.is_empty() {
             sure = 0.5;
         }
-        seen.trace.timings.total = milliseconds(seen.started);
+        trace.timings.total = milliseconds(started);
         Ok(Taken {
             acts,
             tie: None,
-            trace: seen.trace,
+            trace,
             confidence: sure,
             decided_by: DecidedBy::Local,
             usage: llm::Usage::default(),

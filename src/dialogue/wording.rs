@@ -6,7 +6,7 @@ use crate::{
     dialogue::converse::Conversed,
     module::settings::{StrategyName, WordedBy},
     snapshot::Snapshot,
-    understand::{Outcome, Question, TurnRequest, Understander},
+    understand::{Outcome, Question, TurnRequest, Understander, ledger::Budget},
 };
 
 impl Understander {
@@ -22,11 +22,13 @@ impl Understander {
             _ => None,
         };
         let (true, Some(question), Some(server)) = (is_wanted, question, self.servers.first()) else { return };
-        let Ok(seen) = self.listen(snapshot, request) else { return };
+        let Ok(analysis) = self.recognize(snapshot, request) else { return };
         let history = crate::dialogue::converse::history(state);
         let heard = Heard::new(&history);
-        let situation = self.situation(snapshot, request, &heard, &seen);
-        let exchange = Exchange::new(&situation, server, settings.llm.model.as_deref(), StrategyName::Staged);
+        let situation = self.situation(snapshot, request, &heard.earlier, &analysis);
+        let budget = Budget::new(&self.options, &settings.llm, request.budget, tokio::time::Instant::now());
+        let brief = self.brief(snapshot, request, situation, &heard.before, budget);
+        let exchange = Exchange::new(&brief, server, settings.llm.model.as_deref(), StrategyName::Staged);
         let worded = Worded { question: &question.text }.ask(&exchange).await;
         let spent = exchange.spent();
         turn.trace.timings.llm += spent.llm_ms;

@@ -4,13 +4,13 @@
 //! construction.
 
 use std::{
-    borrow::Cow,
     sync::{Arc, OnceLock},
     time::Instant,
 };
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) mod analysis;
 pub(crate) mod ledger;
 pub mod outcome;
 mod replay;
@@ -29,32 +29,32 @@ pub use view::{is_sensitive, open_frames, summary};
 
 use crate::{
     assist::{
-        exchange::{Exchange, Spent},
-        guard,
-        history::Heard,
-        situation::{Brief, Decision, Situation},
+        brief::{Brief, Extent},
+        exchange::{Decided, Exchange, Spent},
+        history::{Heard, Line},
         staged::Staged,
         structured::Structured,
         tools::Tools,
         yes_no::Replied,
     },
     decide::{
-        calibration as belief,
-        clauses::{self, Clause},
-        local::Local,
-        segments::{self as segment, Part},
+        analysis::Analysis,
+        calibration as belief, local, outcome as decide,
+        segments::Requests,
+        situation::{Situation, Thresholds},
     },
-    embed::{EmbedError, Purpose, SharedEmbedder},
+    dialogue::question,
+    embed::{EmbedError, SharedEmbedder},
     llm::{self, Capabilities, LlmError, Server, Support},
     module::{
-        FunctionId,
+        FunctionId, Module,
         settings::{Ask, Detect, Fill, StrategyName},
     },
-    recognize::{Context, reply as yes_no},
-    retrieve::{Query, values},
+    recognize::reply as yes_no,
     snapshot::Snapshot,
-    text::{self, Span, Utterance},
+    text::{self, Span},
 };
+use analysis::Analysed;
 use ledger::Budget;
 
 /// How the server understands where a module does not say otherwise.
@@ -236,55 +236,21 @@ impl Understander {
     /// # Errors
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
-        let heard = Heard::new(&request.history);
-        let seen = self.perceive(snapshot, request, &heard).await?;
-        let decision =
-            self.decide(self.strategy(snapshot, request), &self.situation(snapshot, request, &heard, &seen)).await?;
-        Ok(seen.concluded(decision))
-    }
-
-    /// Recognizes, embeds and retrieves: everything that is known before anything is decided.
-    pub(crate) async fn perceive(
-        &self,
-        snapshot: &Snapshot,
-        request: &TurnRequest,
-        heard: &Heard<'_>,
-    ) -> Result<Perceived, TurnError> {
-        let mut seen = self.listen(snapshot, request)?;
-        self.recognize(snapshot, &seen.utterance, &seen.now, &mut seen.trace);
-        let language = snapshot.module.settings.language.as_deref().unwrap_or("en");
-        // A text that speaks to the model must not be cut into one part that does and another that looks harmless.
-        let is_one = request.single || request.given.is_some() || guard::is_command(seen.utterance.text());
-        let clauses =
-            if is_one { Vec::new() } else { clauses::clauses(&seen.utterance, language, &seen.trace.mentions) };
-        let among = among(request);
-        let pool = Pool { functions: among.as_deref(), expected: &request.expected };
-        let parts =
-            self.search(snapshot, pool, &seen.utterance, &clauses, self.options.candidates, &mut seen.trace).await?;
-        if !parts.is_empty() {
-            let clock = Instant::now();
-            let segment = |part: &Part| Segment { span: part.span, candidates: part.candidates.clone() };
-            seen.trace.clauses = parts.iter().map(segment).collect();
-            let requests = segment::requests(&self.situation(snapshot, request, heard, &seen), parts);
-            seen.trace.take_up(requests);
-            seen.trace.is_doubtful = seen.trace.segments.len() == 1
-                && segment::is_doubtful(&self.situation(snapshot, request, heard, &seen));
-            seen.trace.timings.retrieve += milliseconds(clock);
-        }
-        Ok(seen)
-    }
-
-    /// An utterance of which nothing is known yet.
-    pub(crate) fn listen(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Perceived, TurnError> {
         let started = Instant::now();
-        Ok(Perceived {
-            started,
-            utterance: self.read(&request.utterance)?,
-            now: self.now(snapshot, request),
-            instructions: instructions(snapshot, request),
-            budget: Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into()),
-            trace: Trace::default(),
-        })
+        let heard = Heard::new(&request.history);
+        let Analysed { analysis, mut took } = self.analyse(snapshot, request).await?;
+        let clock = Instant::now();
+        let whole = self.situation(snapshot, request, &heard.earlier, &analysis);
+        let requests = Requests::find(&whole);
+        let situation = whole.with(&requests);
+        took.retrieve += milliseconds(clock);
+        let trace = Trace::new(&situation, took);
+        let budget = Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
+        let brief = self.brief(snapshot, request, situation, &heard.before, budget);
+        let decided = self.decide(self.strategy(snapshot, request), &brief).await?;
+        let mut turn = concluded(&snapshot.module, request.language.as_deref(), trace, decided);
+        turn.trace.timings.total = milliseconds(started);
+        Ok(turn)
     }
 
     /// Who decides: as the request, else the module, else the server says.
@@ -298,12 +264,9 @@ impl Understander {
     /// As [`Self::turn`].
     pub async fn retrieve(&self, snapshot: &Snapshot, request: &TurnRequest, limit: usize) -> Result<Trace, TurnError> {
         let started = Instant::now();
-        let mut trace = Trace::default();
-        let utterance = self.read(&request.utterance)?;
-        let now = self.now(snapshot, request);
-        self.recognize(snapshot, &utterance, &now, &mut trace);
-        let pool = Pool { functions: request.among.as_deref(), expected: &request.expected };
-        self.search(snapshot, pool, &utterance, &[], limit, &mut trace).await?;
+        let request = TurnRequest { single: true, ..request.clone() };
+        let Analysed { analysis, took } = self.analyse_with(snapshot, &request, limit).await?;
+        let mut trace = Trace::new(&self.situation(snapshot, &request, &[], &analysis), took);
         trace.timings.total = milliseconds(started);
         Ok(trace)
     }
@@ -322,20 +285,20 @@ impl Understander {
         budget: BudgetOverrides,
     ) -> Result<Answered, TurnError> {
         let request = TurnRequest { utterance: reply.to_owned(), budget, ..TurnRequest::default() };
-        let seen = self.listen(snapshot, &request)?;
+        let analysis = self.recognize(snapshot, &request)?;
         let settings = &snapshot.module.settings;
-        let language = settings.language.as_deref().unwrap_or("en");
-        let read = yes_no::read(language, question, seen.utterance.text());
+        let read = yes_no::read(snapshot.module.language(), question, analysis.utterance.text());
         let mut answered = Answered::local(read);
         let is_sure = read.confidence >= settings.thresholds.sure.unwrap_or(self.options.sure);
         let is_local = strategy.or(settings.strategy).unwrap_or(self.options.strategy) == StrategyName::Local;
         // Without the question there is nothing to tell a model.
         let Some(question) = question.filter(|_| !is_sure && !is_local) else { return Ok(answered) };
-        let heard = Heard::new(&request.history);
-        let situation = self.situation(snapshot, &request, &heard, &seen);
+        let situation = self.situation(snapshot, &request, &[], &analysis);
+        let budget = Budget::new(&self.options, &settings.llm, request.budget, tokio::time::Instant::now());
+        let brief = self.brief(snapshot, &request, situation, &[], budget);
         for (index, server) in self.servers.iter().enumerate() {
             let model = settings.llm.model.as_deref().filter(|_| index == 0);
-            let exchange = Exchange::new(&situation, server, model, StrategyName::Staged);
+            let exchange = Exchange::new(&brief, server, model, StrategyName::Staged);
             let said = Replied { question }.ask(&exchange).await;
             let spent = exchange.spent();
             answered.attempts.extend(spent.attempts);
@@ -343,7 +306,7 @@ impl Understander {
             match said {
                 Ok(answer) => {
                     let confidence = if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED };
-                    let whole = Some(Span::new(0, seen.utterance.len()));
+                    let whole = Some(Span::new(0, analysis.utterance.len()));
                     let rest = if answer == yes_no::YesNo::Irrelevant { whole } else { read.rest };
                     answered.reply = yes_no::Reply { answer, confidence, rest };
                     answered.is_local = false;
@@ -355,7 +318,7 @@ impl Understander {
                 Err(TurnError::OverBudget { .. }) => break,
                 Err(error) => return Err(error),
             }
-            if situation.budget.is_over() {
+            if brief.budget.is_over() {
                 break;
             }
         }
@@ -364,42 +327,39 @@ impl Understander {
 
     /// Who decides: the named strategy; for `auto` the local one if it is sure, else a model server by the strategy that
     /// it can do best, else the local one after all.
-    async fn decide(&self, named: StrategyName, situation: &Situation<'_>) -> Result<Decision, TurnError> {
+    async fn decide(&self, named: StrategyName, brief: &Brief<'_>) -> Result<Decided, TurnError> {
         match named {
-            StrategyName::Local => Ok(Local.decide(situation)),
-            StrategyName::Auto => self.auto(situation).await,
+            StrategyName::Local => Ok(locally(brief)),
+            StrategyName::Auto => self.auto(brief).await,
             asked @ (StrategyName::Tools | StrategyName::Structured | StrategyName::Staged) => {
-                self.ask(Some(asked), situation).await.map_err(|(error, _)| error)
+                self.ask(Some(asked), brief).await.map_err(|(error, _)| error)
             }
         }
     }
 
-    async fn auto(&self, situation: &Situation<'_>) -> Result<Decision, TurnError> {
-        let mut local = Local.decide(situation);
-        let sure = situation.sure();
-        if local.confidence >= sure {
-            local.notes.push(format!("decided locally: confidence {:.2} reaches {sure:.2}", local.confidence));
+    async fn auto(&self, brief: &Brief<'_>) -> Result<Decided, TurnError> {
+        let mut local = locally(brief);
+        let (confidence, sure) = (local.decision.confidence, brief.thresholds.sure);
+        if confidence >= sure {
+            local.decision.notes.push(format!("decided locally: confidence {confidence:.2} reaches {sure:.2}"));
             return Ok(local);
         }
         if self.servers.is_empty() {
-            local.notes.push("decided locally: no model server is configured".to_owned());
+            local.decision.notes.push("decided locally: no model server is configured".to_owned());
             return Ok(local);
         }
-        match self.ask(None, situation).await {
-            Ok(mut decision) => {
-                let why =
-                    format!("asked the model server: local confidence {:.2} is under {sure:.2}", local.confidence);
-                decision.notes.insert(0, why);
-                decision.decide_ms += local.decide_ms;
-                Ok(decision)
+        match self.ask(None, brief).await {
+            Ok(mut decided) => {
+                let why = format!("asked the model server: local confidence {confidence:.2} is under {sure:.2}");
+                decided.decision.notes.insert(0, why);
+                decided.decide_ms += local.decide_ms;
+                Ok(decided)
             }
             Err((error, spent)) => {
                 // A prompt that does not render is the author's to mend; answering around it would hide it.
                 let Some(why) = error.why_not() else { return Err(error) };
-                local.notes.push(format!("decided locally: {why}"));
-                local.llm_ms = spent.llm_ms;
-                local.usage = spent.usage;
-                local.attempts = spent.attempts;
+                local.decision.notes.push(format!("decided locally: {why}"));
+                local.spent = spent;
                 Ok(local)
             }
         }
@@ -410,26 +370,26 @@ impl Understander {
     pub(crate) async fn ask(
         &self,
         named: Option<StrategyName>,
-        situation: &Situation<'_>,
-    ) -> Result<Decision, (TurnError, Spent)> {
+        brief: &Brief<'_>,
+    ) -> Result<Decided, (TurnError, Spent)> {
         let mut spent = Spent::default();
         let mut failed = TurnError::NoModelServer(named.map_or("auto", StrategyName::name));
         for (index, server) in self.servers.iter().enumerate() {
             // A module names a model of the first server; the others have their own.
-            let model = situation.snapshot.module.settings.llm.model.as_deref().filter(|_| index == 0);
-            let strategy = match situation.given {
+            let model = brief.snapshot.module.settings.llm.model.as_deref().filter(|_| index == 0);
+            let strategy = match brief.given {
                 // Of one function, one small question.
                 Some(_) => StrategyName::Staged,
                 None => named.unwrap_or_else(|| best_strategy(server.capabilities(model))),
             };
-            let exchange = Exchange::new(situation, server, model, strategy);
+            let exchange = Exchange::new(brief, server, model, strategy);
             let decided = match strategy {
                 StrategyName::Structured => Structured.decide(&exchange).await,
                 StrategyName::Staged => Staged.decide(&exchange).await,
                 StrategyName::Tools | StrategyName::Auto | StrategyName::Local => Tools.decide(&exchange).await,
             };
             match decided {
-                Ok(verdict) => return Ok(exchange.decision(verdict, spent)),
+                Ok(verdict) => return Ok(exchange.decided(verdict, spent)),
                 Err(error) => {
                     let is_ours = match &error {
                         TurnError::Llm(error) => {
@@ -440,7 +400,7 @@ impl Understander {
                     };
                     spent.add(exchange.spent());
                     failed = error;
-                    if is_ours || situation.budget.is_over() {
+                    if is_ours || brief.budget.is_over() {
                         break;
                     }
                 }
@@ -449,171 +409,78 @@ impl Understander {
         Err((failed, spent))
     }
 
-    pub(crate) fn read(&self, said: &str) -> Result<Utterance, TurnError> {
-        // Counted on what came, so that spans stay those of the client's own string.
-        let length = said.chars().count();
-        if length > self.options.max_utterance {
-            return Err(TurnError::LongUtterance { length, limit: self.options.max_utterance });
-        }
-        // Control characters separate words as spaces do, one for one, so that spans stay.
-        let text: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if text::is_blank(&text) {
-            return Err(TurnError::EmptyUtterance);
-        }
-        Ok(Utterance::new(&text))
-    }
-
-    pub(crate) fn now(&self, snapshot: &Snapshot, request: &TurnRequest) -> jiff::Zoned {
-        request.now.clone().unwrap_or_else(|| {
-            let zone = snapshot.module.settings.time_zone.as_deref().unwrap_or(&self.options.time_zone);
-            let now = jiff::Timestamp::now();
-            // Zone names are checked when the configuration and the module are loaded.
-            now.in_tz(zone).unwrap_or_else(|_| now.to_zoned(jiff::tz::TimeZone::UTC))
-        })
-    }
-
-    fn recognize(&self, snapshot: &Snapshot, utterance: &Utterance, now: &jiff::Zoned, trace: &mut Trace) {
-        let clock = Instant::now();
-        trace.mentions = snapshot.recognizers.recognize(utterance, &Context { now: now.clone() });
-        trace.negations = snapshot.recognizers.negations(utterance, &trace.mentions);
-        trace.timings.recognize = milliseconds(clock);
-    }
-
-    /// Embeds and retrieves: the candidates of the whole utterance, and of its clauses if there are several.
-    async fn search(
-        &self,
-        snapshot: &Snapshot,
-        Pool { functions: among, expected }: Pool<'_>,
-        utterance: &Utterance,
-        clauses: &[Clause],
-        limit: usize,
-        trace: &mut Trace,
-    ) -> Result<Vec<Part>, TurnError> {
-        let clock = Instant::now();
-        let clauses = if clauses.len() > 1 { clauses } else { &[] };
-        // All at once: a batch costs less than its texts one by one.
-        let texts: Vec<&str> = std::iter::once(utterance.text())
-            .chain(clauses.iter().map(|clause| utterance.slice(clause.span)))
-            .collect();
-        let symmetric = self.embed(&texts, Purpose::Symmetric).await?;
-        let asymmetric =
-            if self.embedder.is_symmetric() { None } else { Some(self.embed(&texts, Purpose::Query).await?) };
-        trace.timings.embed = milliseconds(clock);
-
-        let clock = Instant::now();
-        let silent = expected.silent(&snapshot.module);
-        let spans = std::iter::once(Span::new(0, utterance.len())).chain(clauses.iter().map(|clause| clause.span));
-        let language = snapshot.module.settings.language.as_deref().unwrap_or("en");
-        let words: Vec<Cow<'_, str>> =
-            spans.map(|span| values::of_utterance(language, utterance, span, &trace.mentions)).collect();
-        let mut found = words.iter().enumerate().map(|(index, text)| {
-            let symmetric = &symmetric[index];
-            let asymmetric = asymmetric.as_ref().map_or(symmetric, |vectors| &vectors[index]);
-            let query = Query { text, asymmetric, symmetric };
-            let search =
-                |limit, among: Option<&[FunctionId]>| snapshot.index.search_without(&query, limit, among, &silent);
-            let mut candidates = search(limit, among);
-            // What was asked about is looked at, however little the words say of it.
-            let unseen = expected.unseen(&candidates, among);
-            candidates.extend(search(unseen.len(), Some(&unseen)));
-            expected.prefer(&snapshot.module, &mut candidates);
-            candidates
-        });
-        trace.candidates = found.next().unwrap_or_default();
-        let parts = clauses.iter().zip(found);
-        let parts = parts.map(|(&Clause { span, joined }, candidates)| Part { span, joined, candidates }).collect();
-        let whole = Span::new(0, utterance.len());
-        trace.segments = vec![Segment { span: whole, candidates: trace.candidates.clone() }];
-        trace.timings.retrieve = milliseconds(clock);
-        Ok(parts)
-    }
-
+    /// The utterance as one request.
     pub(crate) fn situation<'a>(
-        &'a self,
+        &self,
         snapshot: &'a Snapshot,
         request: &'a TurnRequest,
-        heard: &'a Heard<'a>,
-        seen: &'a Perceived,
+        earlier: &'a [&'a str],
+        analysis: &'a Analysis,
     ) -> Situation<'a> {
-        let brief = Brief {
-            heard,
-            language: request.language.as_deref(),
+        let own = snapshot.module.settings.thresholds;
+        Situation {
+            knowledge: snapshot,
+            analysis,
+            segments: std::slice::from_ref(&analysis.whole),
+            is_doubtful: false,
+            thresholds: Thresholds {
+                sure: own.sure.unwrap_or(self.options.sure),
+                in_scope: own.in_scope.unwrap_or(self.options.in_scope),
+            },
+            earlier,
             is_meant: matches!(request.demand, Demand::Function(_)),
             is_demanded: request.demand != Demand::Auto,
-            instructions: seen.instructions.as_deref(),
-        };
-        Situation {
-            snapshot,
-            utterance: &seen.utterance,
-            brief,
-            now: &seen.now,
-            mentions: &seen.trace.mentions,
-            negations: &seen.trace.negations,
-            candidates: &seen.trace.candidates,
-            segments: &seen.trace.segments,
-            clauses: &seen.trace.clauses,
-            is_doubtful: seen.trace.is_doubtful,
-            options: &self.options,
-            budget: seen.budget,
-            is_explained: OnceLock::new(),
             given: request.given,
             expected: &request.expected,
             hints: &request.hints,
         }
     }
 
-    /// One vector for each text.
-    async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let vectors = self.embedder.embed(texts.iter().map(|text| (*text).to_owned()).collect(), purpose).await?;
-        if vectors.len() == texts.len() {
-            return Ok(vectors);
-        }
-        Err(EmbedError::Inference(format!("{} vectors came back for {} texts", vectors.len(), texts.len())))
+    /// What a model server may be told of it.
+    pub(crate) fn brief<'a>(
+        &self,
+        snapshot: &'a Snapshot,
+        request: &TurnRequest,
+        situation: Situation<'a>,
+        before: &'a [Line],
+        budget: Budget,
+    ) -> Brief<'a> {
+        let (own, options) = (&snapshot.module.settings, &self.options);
+        let extent = Extent {
+            candidates: own.llm.candidates.unwrap_or(options.candidates),
+            shots: own.llm.shots.unwrap_or(options.shots),
+            detect: own.staged.detect.unwrap_or(options.staged.detect),
+            fill: own.staged.fill.unwrap_or(options.staged.fill),
+        };
+        let instructions = instructions(snapshot, request);
+        Brief { situation, snapshot, before, instructions, extent, budget, is_explained: OnceLock::new() }
     }
 }
 
-/// What is known of an utterance before anything is decided.
-pub(crate) struct Perceived {
-    pub(crate) started: Instant,
-    pub(crate) utterance: Utterance,
-    pub(crate) now: jiff::Zoned,
-    /// The module's and the client's.
-    pub(crate) instructions: Option<String>,
-    pub(crate) budget: Budget,
-    pub(crate) trace: Trace,
+/// Decides without a model server.
+fn locally(brief: &Brief<'_>) -> Decided {
+    let clock = Instant::now();
+    let decision = local::decide(brief);
+    Decided { decision, decided_by: DecidedBy::Local, spent: Spent::default(), decide_ms: milliseconds(clock) }
 }
 
-impl Perceived {
-    /// The turn that a decision makes of it.
-    fn concluded(self, decision: Decision) -> Turn {
-        let Self { started, mut trace, .. } = self;
-        let Decision { outcome, confidence, decided_by, frames, attempts, notes, usage, decide_ms, llm_ms } = decision;
-        trace.timings.decide = decide_ms;
-        trace.timings.llm = llm_ms;
-        trace.timings.total = milliseconds(started);
-        trace.attempts = attempts;
-        trace.notes = notes;
-        if trace.is_doubtful {
-            trace.notes.push("the utterance may ask for more than one thing".to_owned());
-        }
-        Turn { outcome, confidence, decided_by, frames, trace, usage, pending: None }
+/// The turn that a decision makes, in words.
+fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided: Decided) -> Turn {
+    let Decided { decision, decided_by, spent, decide_ms } = decided;
+    let decide::Decision { outcome, confidence, frames, notes } = decision;
+    let outcome = match outcome {
+        decide::Outcome::Call(calls) => Outcome::Call(calls),
+        decide::Outcome::Ask(about) => Outcome::Ask(question::worded(module, language, about, &frames)),
+        decide::Outcome::NoMatch => Outcome::NoMatch,
+    };
+    trace.timings.decide = decide_ms;
+    trace.timings.llm = spent.llm_ms;
+    trace.attempts = spent.attempts;
+    trace.notes = notes;
+    if trace.is_doubtful {
+        trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }
-}
-
-/// What is looked through for what may be meant.
-#[derive(Clone, Copy)]
-struct Pool<'a> {
-    /// All if `None`.
-    functions: Option<&'a [FunctionId]>,
-    expected: &'a Expected,
-}
-
-/// The functions that may be chosen: those of the client, and of them the one that it demands.
-fn among(request: &TurnRequest) -> Option<Vec<FunctionId>> {
-    match (request.demand, request.given) {
-        (Demand::Function(function), _) | (_, Some(function)) => Some(vec![function]),
-        _ => request.among.clone(),
-    }
+    Turn { outcome, confidence, decided_by, frames, trace, usage: spent.usage, pending: None }
 }
 
 /// The module's, then the client's.
@@ -633,21 +500,6 @@ pub fn best_strategy(found: Option<Capabilities>) -> StrategyName {
         (Support::Kept, _, _) => StrategyName::Tools,
         // Nothing is forced and nothing is called: ask for little at a time.
         _ => StrategyName::Staged,
-    }
-}
-
-impl Trace {
-    /// Several requests take the place of the whole utterance as one; none at all leave it as it is.
-    fn take_up(&mut self, requests: Vec<Segment>) {
-        if requests.is_empty() {
-            return;
-        }
-        for candidate in requests.iter().flat_map(|request| request.candidates.iter()) {
-            if !self.candidates.iter().any(|known| known.function == candidate.function) {
-                self.candidates.push(candidate.clone());
-            }
-        }
-        self.segments = requests;
     }
 }
 

@@ -3,13 +3,19 @@
 use serde::Serialize;
 
 use crate::{
-    call::{Call, Grounded, Violation},
+    call::{Call, Violation},
+    decide::{
+        analysis::{Analysis, Part},
+        situation::Situation,
+    },
     llm::Usage,
-    module::{FunctionId, SlotPath},
+    module::FunctionId,
     recognize::{Mention, Negation},
     retrieve::Candidate,
     text::Span,
 };
+
+pub use crate::decide::outcome::{About, Frame};
 
 /// A turn's answer with its whole explanation.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,25 +74,6 @@ pub struct Question {
     pub about: About,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum About {
-    /// A required slot is missing.
-    Missing { function: FunctionId, slot: SlotPath },
-    /// Several slots have no value and are asked for together.
-    Group { function: FunctionId, slots: Vec<SlotPath> },
-    /// A value was given and is not valid.
-    Invalid { function: FunctionId, path: String },
-    /// Values that do not go together.
-    Rule { function: FunctionId, rule: String, slots: Vec<SlotPath> },
-    /// Several functions fit equally well.
-    Tie { functions: Vec<FunctionId> },
-    /// What will be done, for a yes.
-    Confirm { function: FunctionId },
-    /// What is to be changed, after a no.
-    Change { function: FunctionId },
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
@@ -111,22 +98,6 @@ impl DecidedBy {
     }
 }
 
-/// One function with what is known of its slots.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    pub function: FunctionId,
-    /// Probability that this function was meant, 0 to 1.
-    pub confidence: f32,
-    /// The part of the utterance that asks for it.
-    pub segment: Span,
-    pub slots: Vec<Grounded>,
-    /// What was said only to be ruled out ("no onions"): never part of a call.
-    pub excluded: Vec<Grounded>,
-    /// Required slots without a value, in the schema's order.
-    pub missing: Vec<SlotPath>,
-    pub invalid: Vec<Violation>,
-}
-
 /// How the turn went, in the order in which it went.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
@@ -149,12 +120,35 @@ pub struct Trace {
     pub timings: Timings,
 }
 
+impl Trace {
+    /// What was found out before anything was decided.
+    pub(crate) fn new(situation: &Situation<'_>, took: Timings) -> Self {
+        let Analysis { mentions, negations, clauses, .. } = situation.analysis;
+        Self {
+            mentions: mentions.clone(),
+            negations: negations.clone(),
+            candidates: situation.found().into_iter().cloned().collect(),
+            segments: situation.segments.iter().map(Segment::new).collect(),
+            clauses: clauses.iter().map(Segment::new).collect(),
+            is_doubtful: situation.is_doubtful,
+            timings: took,
+            ..Self::default()
+        }
+    }
+}
+
 /// A part of the utterance that asks for one thing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
     pub span: Span,
     /// Best first.
     pub candidates: Vec<Candidate>,
+}
+
+impl Segment {
+    fn new(part: &Part) -> Self {
+        Self { span: part.span, candidates: part.candidates.clone() }
+    }
 }
 
 /// One round trip to the model server.

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::{
-    assist::situation::Situation,
+    assist::brief::Brief,
     module::{
         Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotKind, SlotPath, Step,
         settings::Grounding,
@@ -33,14 +33,14 @@ const EXACT: f32 = 0.95;
 const GUESS: f32 = 0.5;
 
 /// The labels in play for each slot that can mean nothing else.
-pub(crate) fn in_play(situation: &Situation<'_>, id: FunctionId) -> BTreeMap<SlotPath, Vec<String>> {
-    let module = &situation.snapshot.module;
+pub(crate) fn in_play(brief: &Brief<'_>, id: FunctionId) -> BTreeMap<SlotPath, Vec<String>> {
+    let module = &brief.snapshot.module;
     let function = module.function(id);
     let mut found = BTreeMap::new();
     for slot in &function.slots {
         let Some(list) = list_of(module, function, slot) else { continue };
-        let Some(labels) = labels(situation, function, list) else { continue };
-        if *situation.is_explained.get_or_init(|| is_explained(situation)) {
+        let Some(labels) = labels(brief, function, list) else { continue };
+        if *brief.is_explained.get_or_init(|| is_explained(brief)) {
             found.insert(slot.path.clone(), labels);
         }
     }
@@ -107,9 +107,9 @@ fn list_of(module: &Module, function: &Function, slot: &Slot) -> Option<Recogniz
 }
 
 /// The labels of a list that were said, in order; `None` if there are none, or a doubt about one.
-fn labels(situation: &Situation<'_>, function: &Function, list: RecognizerId) -> Option<Vec<String>> {
+fn labels(brief: &Brief<'_>, function: &Function, list: RecognizerId) -> Option<Vec<String>> {
     let mut labels: Vec<String> = Vec::new();
-    for mention in situation.mentions.iter().filter(|mention| mention.recognizer == list) {
+    for mention in brief.mentions().iter().filter(|mention| mention.recognizer == list) {
         let is_for_another = |other: &Mention| {
             other.recognizer != list
                 && other.score >= GUESS
@@ -117,8 +117,8 @@ fn labels(situation: &Situation<'_>, function: &Function, list: RecognizerId) ->
                 && function.slots.iter().any(|slot| slot.recognizers.contains(&other.recognizer))
         };
         let is_sure = mention.score >= EXACT
-            && !situation.negations.iter().any(|negation| negation.scope.overlaps(mention.span))
-            && !situation.mentions.iter().any(is_for_another);
+            && !brief.negations().iter().any(|negation| negation.scope.overlaps(mention.span))
+            && !brief.mentions().iter().any(is_for_another);
         let label = mention.value.as_str().filter(|_| is_sure)?;
         if !labels.iter().any(|known| known == label) {
             labels.push(label.to_owned());
@@ -128,18 +128,17 @@ fn labels(situation: &Situation<'_>, function: &Function, list: RecognizerId) ->
 }
 
 /// True if no word of the utterance could be the name of something that no list knows.
-fn is_explained(situation: &Situation<'_>) -> bool {
-    let mentioned =
-        |span| situation.mentions.iter().any(|mention| mention.score >= GUESS && mention.span.contains(span));
-    let mut left: HashSet<String> = situation
-        .utterance
+fn is_explained(brief: &Brief<'_>) -> bool {
+    let mentioned = |span| brief.mentions().iter().any(|mention| mention.score >= GUESS && mention.span.contains(span));
+    let mut left: HashSet<String> = brief
+        .utterance()
         .words()
         .iter()
         .filter(|span| !mentioned(**span))
-        .map(|span| fold(situation.utterance.slice(*span)))
+        .map(|span| fold(brief.utterance().slice(*span)))
         .collect();
-    let snapshot = situation.snapshot;
-    for id in situation.shown() {
+    let snapshot = brief.snapshot;
+    for id in brief.shown() {
         let known = snapshot.shown[id.index()].words.get_or_init(|| words(snapshot.module.function(id)));
         left.retain(|word| !known.contains(word));
     }

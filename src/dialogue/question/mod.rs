@@ -20,13 +20,15 @@ mod words;
 pub(crate) use voice::Voice;
 
 use crate::{
-    assist::situation::Situation,
     call::Violation,
     conversation::Aside,
-    decide::near_duplicates as overloads,
+    decide::{
+        near_duplicates as overloads,
+        outcome::{About, Frame, points_to},
+    },
     module::{Function, FunctionId, Module, Slot, SlotPath},
     text::fold,
-    understand::outcome::{About, Frame, Outcome, Question},
+    understand::outcome::Question,
 };
 use naming::description;
 use shown::{plain, spoken};
@@ -34,36 +36,43 @@ use words::Wanted;
 
 /// Choices that a question lists at most.
 const LISTED: usize = 7;
-/// Functions that are offered to choose from where nothing speaks for any.
-const OFFERED: usize = 3;
 
-/// The next thing to ask of an incomplete frame: an invalid value first, since the person believes it is settled.
-/// `None` if nothing is missing or invalid. `language` is the BCP 47 tag that the request wants.
-pub(crate) fn about_frame(module: &Module, language: Option<&str>, frame: &Frame) -> Option<Question> {
+/// The question that asks about this, of what is known in `frames`. `language` is the BCP 47 tag that the request wants.
+pub(crate) fn worded(module: &Module, language: Option<&str>, about: About, frames: &[Frame]) -> Question {
     let voice = Voice::new(module, language);
-    let function = module.function(frame.function);
-    if let Some(violation) = frame.invalid.first() {
-        return Some(about_invalid(&voice, frame.function, violation));
-    }
-    let path = frame.missing.first()?;
-    let text = match function.slots.iter().find(|slot| slot.path == *path) {
-        Some(slot) => of(&voice, slot),
-        None => voice.words.ask_all(&spoken(&path.to_string()), None),
+    let text = match &about {
+        About::Missing { function, slot } => {
+            match module.function(*function).slots.iter().find(|known| known.path == *slot) {
+                Some(slot) => of(&voice, slot),
+                None => voice.words.ask_all(&spoken(&slot.to_string()), None),
+            }
+        }
+        About::Group { slots, .. } | About::Rule { slots, .. } => {
+            let names: Vec<String> = slots.iter().map(|slot| spoken(&slot.to_string())).collect();
+            voice.words.ask_all(&voice.words.and(&names), None)
+        }
+        About::Invalid { function, path } => {
+            let of_function = frames.iter().filter(|frame| frame.function == *function);
+            let mut violations = of_function.flat_map(|frame| &frame.invalid);
+            match violations.find(|violation| violation.path == *path) {
+                Some(violation) => invalid(&voice, *function, violation),
+                None => voice.words.ask_all(&spoken(&SlotPath::of_pointer(path).to_string()), None),
+            }
+        }
+        About::Tie { functions } => {
+            let options: Vec<String> = functions.iter().map(|id| option(&voice, functions, *id)).collect();
+            voice.words.tie(&options)
+        }
+        About::Confirm { function } => {
+            let known = frames.iter().find(|frame| frame.function == *function).map(Frame::arguments);
+            voice.confirmation(*function, &known.unwrap_or_default())
+        }
+        About::Change { .. } => voice.words.change().to_owned(),
     };
-    Some(Question { text, about: About::Missing { function: frame.function, slot: path.clone() } })
+    Question { text, about }
 }
 
-/// Which of the functions is meant, where nothing says so: of a few, the likeliest.
-pub(crate) fn about_any(situation: &Situation<'_>) -> Outcome {
-    let likely: Vec<FunctionId> =
-        situation.candidates.iter().take(OFFERED).map(|candidate| candidate.function).collect();
-    match likely.as_slice() {
-        [] => Outcome::NoMatch,
-        likely => Outcome::Ask(about_tie(&situation.snapshot.module, situation.language(), likely)),
-    }
-}
-
-fn about_invalid(voice: &Voice<'_>, id: FunctionId, violation: &Violation) -> Question {
+fn invalid(voice: &Voice<'_>, id: FunctionId, violation: &Violation) -> String {
     let function = voice.module.function(id);
     let slot = function.slots.iter().find(|slot| points_to(&slot.path, &violation.path));
     let name = slot.map_or_else(|| violation.path.clone(), |slot| spoken(slot.label()));
@@ -75,15 +84,7 @@ fn about_invalid(voice: &Voice<'_>, id: FunctionId, violation: &Violation) -> Qu
     };
     let found = voice.found(function, &aside);
     let reason = voice.words.refused(found.as_deref(), &name, &voice.words.wanted(&wanted));
-    let text = slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, slot)));
-    Question { text, about: About::Invalid { function: id, path: violation.path.clone() } }
-}
-
-/// Which of several functions is meant. `language` is the BCP 47 tag that the request wants.
-pub(crate) fn about_tie(module: &Module, language: Option<&str>, functions: &[FunctionId]) -> Question {
-    let voice = Voice::new(module, language);
-    let options: Vec<String> = functions.iter().map(|id| option(&voice, functions, *id)).collect();
-    Question { text: voice.words.tie(&options), about: About::Tie { functions: functions.to_vec() } }
+    slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, slot)))
 }
 
 /// One function of a tie, in words that none of the others has.
@@ -140,19 +141,6 @@ fn of(voice: &Voice<'_>, slot: &Slot) -> String {
     let choices = if slot.choices.len() > LISTED { &[][..] } else { slot.choices.as_slice() };
     let choices: Vec<String> = choices.iter().map(plain).collect();
     voice.words.ask(&name, description(slot, &name), &voice.words.facts(&choices))
-}
-
-/// True if `pointer` (`/dishes/0/name`) is an occurrence of `path` (`dishes[].name`).
-pub(crate) fn points_to(path: &SlotPath, pointer: &str) -> bool {
-    SlotPath::of_pointer(pointer) == *path
-}
-
-/// The slots without a value that these say, in the order of the schema, which is the order of asking.
-pub(crate) fn missing<'a>(function: &Function, lacking: impl Iterator<Item = &'a Violation>) -> Vec<SlotPath> {
-    let mut paths: Vec<SlotPath> = lacking.map(|violation| SlotPath::of_pointer(&violation.path)).collect();
-    let place = |path: &SlotPath| function.slots.iter().position(|slot| slot.path == *path);
-    paths.sort_by_key(|path| place(path).unwrap_or(function.slots.len()));
-    paths
 }
 
 #[cfg(test)]

@@ -211,7 +211,8 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
             missing: Vec::new(),
             invalid: vec![violation],
         };
-        about_frame(&house.module, Some(language), &frame).expect("a question").text
+        let about = frame.asks().expect("a question");
+        worded(&house.module, Some(language), about, &[frame]).text
     };
     let mut open = State::new(&house.module.name);
     let mut half = without(food(), &["/city", "/dishes/1/size"]);
@@ -246,7 +247,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         ("confirm", house.next(language, &food())),
         ("confirm, in the author's words", house.ask(language, &room(&full), &Asking::Confirm { function: book }, 0)),
         ("change", voice.about_change(order).text),
-        ("tie", about_tie(&house.module, Some(language), &[order, book]).text),
+        ("tie", worded(&house.module, Some(language), About::Tie { functions: vec![order, book] }, &[]).text),
         ("cancelled", voice.cancelled(&[order, book])),
         ("hand off", voice.hand_off()),
         ("restarted", voice.restarted()),
@@ -402,7 +403,8 @@ fn what_is_missing_is_asked_for_in_the_order_of_the_schema() {
         expected: "text".into(),
     };
     let found = [lacking("/elsewhere"), lacking("/dishes/0/name"), lacking("/location")];
-    let paths: Vec<String> = missing(&module.functions[0], found.iter()).iter().map(ToString::to_string).collect();
+    let paths: Vec<String> =
+        crate::decide::outcome::missing(&module.functions[0], found.iter()).iter().map(ToString::to_string).collect();
     assert_eq!(paths, ["location", "dishes[].name", "elsewhere"]);
 }
 

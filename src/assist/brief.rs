@@ -1,0 +1,65 @@
+//! What a model server may be told of a turn.
+
+use std::{ops::Deref, sync::OnceLock};
+
+use crate::{
+    assist::history::Line,
+    decide::situation::Situation,
+    module::{
+        FunctionId,
+        settings::{Detect, Fill},
+    },
+    snapshot::Snapshot,
+    understand::ledger::Budget,
+};
+
+/// A [`Situation`], and what only a model server needs to know beside it.
+pub(crate) struct Brief<'a> {
+    pub situation: Situation<'a>,
+    pub snapshot: &'a Snapshot,
+    /// What was said before the utterance; the latest last.
+    pub before: &'a [Line],
+    /// The module's and the client's.
+    pub instructions: Option<String>,
+    pub extent: Extent,
+    pub budget: Budget,
+    /// Whether each word is accounted for; looked up once, where it is asked for (`schema::labels`).
+    pub is_explained: OnceLock<bool>,
+}
+
+/// How much a model server is shown, and how much it is asked at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Functions at most.
+    pub candidates: usize,
+    /// Exemplars at most.
+    pub shots: usize,
+    pub detect: Detect,
+    pub fill: Fill,
+}
+
+impl<'a> Deref for Brief<'a> {
+    type Target = Situation<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.situation
+    }
+}
+
+impl Brief<'_> {
+    /// The functions that a model server is shown. In the order of the schema, not of their scores: the same few
+    /// candidates give the same bytes, which servers that cache prompts need.
+    pub(crate) fn shown(&self) -> Vec<FunctionId> {
+        let found = self.found();
+        let mut shown: Vec<FunctionId> =
+            found.iter().take(self.extent.candidates).map(|candidate| candidate.function).collect();
+        // What only a part of the utterance asks for must not be crowded out.
+        for best in self.parts().iter().filter_map(|part| part.candidates.first()) {
+            if !shown.contains(&best.function) {
+                shown.push(best.function);
+            }
+        }
+        shown.sort_unstable();
+        shown
+    }
+}

@@ -1,0 +1,117 @@
+//! Everything that is known of an utterance before anything is decided.
+
+use std::sync::Arc;
+
+use crate::{
+    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge},
+    module::FunctionId,
+    recognize::{Mention, Negation, acts::Moves, reply::Reply},
+    retrieve::{Candidate, Query, values},
+    text::{Span, Utterance},
+};
+
+/// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads this.
+/// Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
+#[derive(Debug, Clone)]
+pub(crate) struct Analysis {
+    pub utterance: Utterance,
+    /// The moment in which "tomorrow" is read.
+    pub now: jiff::Zoned,
+    pub mentions: Vec<Mention>,
+    pub negations: Vec<Negation>,
+    /// What it does to a conversation, beside giving values.
+    pub acts: Moves,
+    /// What it says to a yes-or-no question, read without the question.
+    pub reply: Reply,
+    pub whole: Part,
+    /// The clauses into which it falls, in order; empty unless there are several. One may be a request, a part of one, or
+    /// mean nothing.
+    pub clauses: Vec<Part>,
+    /// What stands beside the dialogue acts, where a conversation may need it alone.
+    pub rest: Option<Part>,
+}
+
+/// A part of an utterance, or all of it, with what was found for it alone.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub span: Span,
+    /// How it is joined to the clause before; `None` for the first clause, and for what is no clause.
+    pub joined: Option<Strength>,
+    pub vectors: Vectors,
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// The embeddings of one text. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Vectors {
+    /// To find exemplars.
+    pub symmetric: Arc<[f32]>,
+    /// To find descriptions.
+    pub asymmetric: Arc<[f32]>,
+}
+
+/// What is looked through for what may be meant.
+#[derive(Clone, Copy)]
+pub(crate) struct Pool<'a> {
+    /// All functions if `None`.
+    pub among: Option<&'a [FunctionId]>,
+    pub expected: &'a Expected,
+    /// Candidates at most.
+    pub limit: usize,
+}
+
+impl Analysis {
+    /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those that
+    /// lie in the part.
+    pub(crate) fn within(&self, part: &Part) -> Self {
+        let inside: Vec<Part> = self.clauses.iter().filter(|clause| part.span.contains(clause.span)).cloned().collect();
+        Self {
+            utterance: self.utterance.only(part.span),
+            now: self.now.clone(),
+            mentions: self.mentions.iter().filter(|mention| part.span.contains(mention.span)).cloned().collect(),
+            negations: self.negations.iter().filter(|one| part.span.overlaps(one.scope)).copied().collect(),
+            acts: self.acts.clone(),
+            reply: self.reply,
+            whole: part.clone(),
+            clauses: if inside.len() > 1 { inside } else { Vec::new() },
+            rest: None,
+        }
+    }
+
+    /// The same utterance, searched for what it may mean in another pool. Embeds nothing.
+    #[expect(dead_code, reason = "a choice between functions looks at these alone")]
+    pub(crate) fn among(&self, knowledge: &Knowledge, pool: Pool<'_>) -> Self {
+        let again = |part: &Part| {
+            let candidates = candidates(knowledge, &self.utterance, &self.mentions, (part.span, &part.vectors), pool);
+            Part { candidates, ..part.clone() }
+        };
+        Self {
+            whole: again(&self.whole),
+            clauses: self.clauses.iter().map(again).collect(),
+            rest: self.rest.as_ref().map(again),
+            ..self.clone()
+        }
+    }
+}
+
+/// The functions that a part of the utterance may mean, best first.
+pub(crate) fn candidates(
+    knowledge: &Knowledge,
+    utterance: &Utterance,
+    mentions: &[Mention],
+    (span, vectors): (Span, &Vectors),
+    Pool { among, expected, limit }: Pool<'_>,
+) -> Vec<Candidate> {
+    let module = &knowledge.module;
+    let silent = expected.silent(module);
+    let text = values::of_utterance(module.language(), utterance, span, mentions);
+    let query = Query { text: &text, asymmetric: &vectors.asymmetric, symmetric: &vectors.symmetric };
+    let search = |limit, among: Option<&[FunctionId]>| knowledge.index.search_without(&query, limit, among, &silent);
+    let mut candidates = search(limit, among);
+    // What was asked about is looked at, however little the words say of it.
+    let unseen = expected.unseen(&candidates, among);
+    candidates.extend(search(unseen.len(), Some(&unseen)));
+    expected.prefer(module, &mut candidates);
+    candidates
+}

@@ -1,0 +1,163 @@
+//! What deciding comes to, as data: nothing here is in words yet.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    call::{Call, Grounded, Violation},
+    module::{Function, FunctionId, SlotPath},
+    text::Span,
+};
+
+/// What was decided, by whatever means.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    pub outcome: Outcome,
+    /// Probability that the outcome is right, 0 to 1.
+    pub confidence: f32,
+    /// What is understood so far, complete or not: one per function that was asked for, in the order of the utterance.
+    pub frames: Vec<Frame>,
+    /// Why, in words; what was dropped or repaired.
+    pub notes: Vec<String>,
+}
+
+/// See [the module](self).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    /// Valid and complete; never empty.
+    Call(Vec<Call>),
+    Ask(About),
+    /// Out of scope.
+    NoMatch,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A required slot is missing.
+    Missing { function: FunctionId, slot: SlotPath },
+    /// Several slots have no value and are asked for together.
+    Group { function: FunctionId, slots: Vec<SlotPath> },
+    /// A value was given and is not valid.
+    Invalid { function: FunctionId, path: String },
+    /// Values that do not go together.
+    Rule { function: FunctionId, rule: String, slots: Vec<SlotPath> },
+    /// Several functions fit equally well.
+    Tie { functions: Vec<FunctionId> },
+    /// What will be done, for a yes.
+    Confirm { function: FunctionId },
+    /// What is to be changed, after a no.
+    Change { function: FunctionId },
+}
+
+/// One function with what is known of its slots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    pub function: FunctionId,
+    /// Probability that this function was meant, 0 to 1.
+    pub confidence: f32,
+    /// The part of the utterance that asks for it.
+    pub segment: Span,
+    pub slots: Vec<Grounded>,
+    /// What was said only to be ruled out ("no onions"): never part of a call.
+    pub excluded: Vec<Grounded>,
+    /// Required slots without a value, in the schema's order.
+    pub missing: Vec<SlotPath>,
+    pub invalid: Vec<Violation>,
+}
+
+impl Frame {
+    /// The next thing to ask of an incomplete frame: an invalid value first, since the person believes it is settled.
+    /// `None` if nothing is missing or invalid.
+    pub(crate) fn asks(&self) -> Option<About> {
+        let function = self.function;
+        if let Some(violation) = self.invalid.first() {
+            return Some(About::Invalid { function, path: violation.path.clone() });
+        }
+        self.missing.first().map(|slot| About::Missing { function, slot: slot.clone() })
+    }
+
+    /// What is known, as the arguments of a call.
+    pub(crate) fn arguments(&self) -> Map<String, Value> {
+        let mut root = Value::Object(Map::new());
+        for slot in &self.slots {
+            let keys: Vec<&str> = slot.pointer.split('/').skip(1).collect();
+            put(&mut root, &keys, &slot.value);
+        }
+        if let Value::Object(arguments) = root { arguments } else { Map::new() }
+    }
+}
+
+/// Puts a value at a place that may not be there yet. Of two that claim one place, the first one has it.
+fn put(place: &mut Value, keys: &[&str], value: &Value) {
+    let Some((key, rest)) = keys.split_first() else {
+        if place.is_null() {
+            *place = value.clone();
+        }
+        return;
+    };
+    match (key.parse::<usize>(), place.is_null()) {
+        (Ok(_), true) => *place = Value::Array(Vec::new()),
+        (Err(_), true) => *place = Value::Object(Map::new()),
+        _ => {}
+    }
+    match (place, key.parse::<usize>()) {
+        (Value::Array(items), Ok(index)) => {
+            items.resize(items.len().max(index + 1), Value::Null);
+            put(&mut items[index], rest, value);
+        }
+        (Value::Object(members), _) => {
+            let member = members.entry(key.replace("~1", "/").replace("~0", "~")).or_insert(Value::Null);
+            put(member, rest, value);
+        }
+        _ => {}
+    }
+}
+
+/// True if `pointer` (`/dishes/0/name`) is an occurrence of `path` (`dishes[].name`).
+pub(crate) fn points_to(path: &SlotPath, pointer: &str) -> bool {
+    SlotPath::of_pointer(pointer) == *path
+}
+
+/// The slots without a value that these say, in the order of the schema, which is the order of asking.
+pub(crate) fn missing<'a>(function: &Function, lacking: impl Iterator<Item = &'a Violation>) -> Vec<SlotPath> {
+    let mut paths: Vec<SlotPath> = lacking.map(|violation| SlotPath::of_pointer(&violation.path)).collect();
+    let place = |path: &SlotPath| function.slots.iter().position(|slot| slot.path == *path);
+    paths.sort_by_key(|path| place(path).unwrap_or(function.slots.len()));
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{call::Origin, decide::outcome::*};
+
+    #[test]
+    fn known_values_are_arguments() {
+        let slot = |pointer: &str, value: Value| Grounded {
+            path: SlotPath::of_pointer(pointer),
+            pointer: pointer.to_owned(),
+            value,
+            origin: Origin::Default,
+            confidence: 1.0,
+        };
+        let frame = Frame {
+            function: FunctionId::from_index(0),
+            confidence: 1.0,
+            segment: Span::new(0, 0),
+            slots: vec![
+                slot("/dishes/1/name", json!("coke")),
+                slot("/dishes/0/name", json!("pizza")),
+                slot("/a~1b", json!(2)),
+                slot("/dishes/name", json!("lost")),
+            ],
+            excluded: Vec::new(),
+            missing: Vec::new(),
+            invalid: Vec::new(),
+        };
+        let known = json!({"dishes": [{"name": "pizza"}, {"name": "coke"}], "a/b": 2});
+        assert_eq!(Value::Object(frame.arguments()), known);
+    }
+}

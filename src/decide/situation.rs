@@ -1,0 +1,151 @@
+//! What is decided from: an analysed utterance, what is known of the module, and what was asked for.
+
+use crate::{
+    call::{Evidence, RuledOut, Sighting},
+    decide::{
+        analysis::{Analysis, Part},
+        calibration as belief,
+        expected::{Expected, Hint},
+        knowledge::Knowledge,
+        segments::Requests,
+    },
+    module::FunctionId,
+    recognize::{Mention, Negation},
+    retrieve::Candidate,
+    text::Utterance,
+};
+
+/// See [the module](self). Cheap to copy.
+#[derive(Clone, Copy)]
+pub(crate) struct Situation<'a> {
+    pub knowledge: &'a Knowledge,
+    pub analysis: &'a Analysis,
+    /// The parts that each ask for something of their own, in order; never empty.
+    pub segments: &'a [Part],
+    /// The evidence fell short of a split, and there may be more to ask for than `segments` say.
+    pub is_doubtful: bool,
+    pub thresholds: Thresholds,
+    /// Earlier texts of the person, which values may come from; the latest last.
+    pub earlier: &'a [&'a str],
+    /// One of the functions that may be chosen is meant, whatever retrieval says: the client names it, or the utterance is
+    /// a reply to a question about it.
+    pub is_meant: bool,
+    /// The client wants a call: that nothing is meant is a question.
+    pub is_demanded: bool,
+    /// The only function that is asked for, if it is known.
+    pub given: Option<FunctionId>,
+    pub expected: &'a Expected,
+    pub hints: &'a [Hint],
+}
+
+/// Where deciding draws its lines, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Thresholds {
+    /// From this confidence on, no model server is asked.
+    pub sure: f32,
+    /// Below this confidence, nothing was meant.
+    pub in_scope: f32,
+}
+
+impl<'a> Situation<'a> {
+    pub(crate) fn utterance(&self) -> &'a Utterance {
+        &self.analysis.utterance
+    }
+
+    pub(crate) fn mentions(&self) -> &'a [Mention] {
+        &self.analysis.mentions
+    }
+
+    pub(crate) fn negations(&self) -> &'a [Negation] {
+        &self.analysis.negations
+    }
+
+    /// Of the whole utterance, best first.
+    pub(crate) fn candidates(&self) -> &'a [Candidate] {
+        &self.analysis.whole.candidates
+    }
+
+    /// The turn as if nothing had been said but a part of the utterance; `part` is [`Analysis::within`] that part.
+    pub(crate) fn within<'b>(&self, part: &'b Analysis) -> Situation<'b>
+    where
+        'a: 'b,
+    {
+        Situation { analysis: part, segments: std::slice::from_ref(&part.whole), is_doubtful: false, ..*self }
+    }
+
+    /// The same with what of the utterance asks for something of its own.
+    pub(crate) fn with<'b>(&self, requests: &'b Requests) -> Situation<'b>
+    where
+        'a: 'b,
+    {
+        Situation { segments: &requests.parts, is_doubtful: requests.is_doubtful, ..*self }
+    }
+
+    /// Whether the utterance asks for several things, or may do so.
+    pub(crate) fn may_be_several(&self) -> bool {
+        self.segments.len() > 1 || self.is_doubtful
+    }
+
+    /// The parts that may each ask for something: in doubt the clauses.
+    pub(crate) fn parts(&self) -> &'a [Part] {
+        if self.is_doubtful { &self.analysis.clauses } else { self.segments }
+    }
+
+    /// Calls that a model server's answer may have.
+    pub(crate) fn most_calls(&self) -> usize {
+        if self.may_be_several() { self.analysis.clauses.len().max(self.segments.len()) } else { 1 }
+    }
+
+    /// The candidates, best first; then what several parts find and the whole does not, in doubt what a clause finds best.
+    pub(crate) fn found(&self) -> Vec<&'a Candidate> {
+        let mut found: Vec<&Candidate> = self.candidates().iter().collect();
+        let parts = if self.may_be_several() { self.parts() } else { &[] };
+        let most = if self.is_doubtful { 1 } else { usize::MAX };
+        for candidate in parts.iter().flat_map(|part| part.candidates.iter().take(most)) {
+            if found.iter().all(|known| known.function != candidate.function) {
+                found.push(candidate);
+            }
+        }
+        found
+    }
+
+    /// The probability that any function was meant, before anything but the words is looked at.
+    pub(crate) fn scope(&self) -> f32 {
+        if self.is_meant {
+            return 1.0;
+        }
+        self.candidates().first().map_or(0.0, |best| belief::in_scope(best.score, self.knowledge.usual_score))
+    }
+
+    /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits best.
+    pub(crate) fn retrieved(&self, function: FunctionId) -> f32 {
+        let within = |candidates: &[Candidate]| {
+            let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
+            let position = candidates.iter().position(|candidate| candidate.function == function)?;
+            let scope = if self.is_meant { 1.0 } else { belief::in_scope(scores[0], self.knowledge.usual_score) };
+            Some(scope * belief::shares(&scores)[position])
+        };
+        // Several segments stand in place of the whole; clauses that may be requests stand beside it.
+        let whole = if self.segments.len() > 1 { None } else { within(self.candidates()) };
+        let parts = self.parts().iter().filter_map(|part| within(&part.candidates));
+        whole.into_iter().chain(parts).fold(0.0, f32::max)
+    }
+
+    /// The mentions, as the grounding of a call takes them.
+    pub(crate) fn sightings(&self) -> Vec<Sighting> {
+        self.mentions()
+            .iter()
+            .map(|mention| Sighting {
+                span: mention.span,
+                text: mention.text.clone(),
+                value: mention.value.clone(),
+                recognizer: self.knowledge.module.recognizer(mention.recognizer).name.clone(),
+                score: mention.score,
+            })
+            .collect()
+    }
+
+    pub(crate) fn evidence<'b>(&'b self, sightings: &'b [Sighting], negated: &'b [RuledOut]) -> Evidence<'b> {
+        Evidence { utterance: self.utterance(), earlier: self.earlier, sightings, negated }
+    }
+}

@@ -1,0 +1,171 @@
+//! From a request to an [`Analysis`] of its utterance: the one place where an utterance is recognized and embedded.
+
+use std::{sync::Arc, time::Instant};
+
+use crate::{
+    assist::guard,
+    decide::{
+        analysis::{Analysis, Part, Pool, Vectors, candidates},
+        clauses::{self, Clause},
+    },
+    embed::{EmbedError, Purpose},
+    module::FunctionId,
+    recognize::{
+        Context,
+        acts::{self, Kind, Move, Moves},
+        reply,
+    },
+    snapshot::Snapshot,
+    text::{self, Span, Utterance},
+    understand::{Demand, Timings, TurnError, TurnRequest, Understander, milliseconds},
+};
+
+/// An analysis, and how long it took.
+pub(crate) struct Analysed {
+    pub analysis: Analysis,
+    pub took: Timings,
+}
+
+impl Understander {
+    /// Recognizes, embeds and retrieves: everything that is known before anything is decided.
+    pub(crate) async fn analyse(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Analysed, TurnError> {
+        self.analyse_with(snapshot, request, self.options.candidates).await
+    }
+
+    /// The same with at most so many candidates.
+    pub(crate) async fn analyse_with(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+        limit: usize,
+    ) -> Result<Analysed, TurnError> {
+        let mut took = Timings::default();
+        let clock = Instant::now();
+        let mut analysis = self.recognize(snapshot, request)?;
+        let clauses = clauses_of(snapshot, request, &analysis);
+        took.recognize = milliseconds(clock);
+
+        let clock = Instant::now();
+        let rest = beside(&analysis.acts).filter(|_| !request.single);
+        let whole = Span::new(0, analysis.utterance.len());
+        let spans: Vec<Span> =
+            std::iter::once(whole).chain(clauses.iter().map(|clause| clause.span)).chain(rest).collect();
+        let vectors = self.vectors(&analysis.utterance, &spans).await?;
+        took.embed = milliseconds(clock);
+
+        let clock = Instant::now();
+        let among = among(request);
+        let pool = Pool { among: among.as_deref(), expected: &request.expected, limit };
+        let joints = std::iter::once(None).chain(clauses.iter().map(|clause| clause.joined)).chain(rest.map(|_| None));
+        let mut parts = spans.into_iter().zip(joints).zip(vectors).map(|((span, joined), vectors)| {
+            let found = candidates(snapshot, &analysis.utterance, &analysis.mentions, (span, &vectors), pool);
+            Part { span, joined, vectors, candidates: found }
+        });
+        let first = parts.next();
+        let mut others: Vec<Part> = parts.collect();
+        analysis.rest = rest.and_then(|_| others.pop());
+        analysis.clauses = others;
+        if let Some(first) = first {
+            analysis.whole = first;
+        }
+        took.retrieve = milliseconds(clock);
+        Ok(Analysed { analysis, took })
+    }
+
+    /// What the words alone tell: nothing is embedded, and no function is looked for.
+    pub(crate) fn recognize(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Analysis, TurnError> {
+        let utterance = self.read(&request.utterance)?;
+        let now = self.now(snapshot, request);
+        let language = snapshot.module.language();
+        let mentions = snapshot.recognizers.recognize(&utterance, &Context { now: now.clone() });
+        let nothing: Arc<[f32]> = Arc::new([]);
+        Ok(Analysis {
+            negations: snapshot.recognizers.negations(&utterance, &mentions),
+            acts: acts::read(language, utterance.text()),
+            reply: reply::read(language, None, utterance.text()),
+            whole: Part {
+                span: Span::new(0, utterance.len()),
+                joined: None,
+                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing },
+                candidates: Vec::new(),
+            },
+            clauses: Vec::new(),
+            rest: None,
+            mentions,
+            utterance,
+            now,
+        })
+    }
+
+    fn read(&self, said: &str) -> Result<Utterance, TurnError> {
+        // Counted on what came, so that spans stay those of the client's own string.
+        let length = said.chars().count();
+        if length > self.options.max_utterance {
+            return Err(TurnError::LongUtterance { length, limit: self.options.max_utterance });
+        }
+        // Control characters separate words as spaces do, one for one, so that spans stay.
+        let text: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if text::is_blank(&text) {
+            return Err(TurnError::EmptyUtterance);
+        }
+        Ok(Utterance::new(&text))
+    }
+
+    pub(crate) fn now(&self, snapshot: &Snapshot, request: &TurnRequest) -> jiff::Zoned {
+        request.now.clone().unwrap_or_else(|| {
+            let zone = snapshot.module.settings.time_zone.as_deref().unwrap_or(&self.options.time_zone);
+            let now = jiff::Timestamp::now();
+            // Zone names are checked when the configuration and the module are loaded.
+            now.in_tz(zone).unwrap_or_else(|_| now.to_zoned(jiff::tz::TimeZone::UTC))
+        })
+    }
+
+    /// The vectors of these parts. All at once: a batch costs less than its texts one by one.
+    async fn vectors(&self, utterance: &Utterance, spans: &[Span]) -> Result<Vec<Vectors>, TurnError> {
+        let texts: Vec<&str> = spans.iter().map(|span| utterance.slice(*span)).collect();
+        let symmetric = self.embed(&texts, Purpose::Symmetric).await?;
+        if self.embedder.is_symmetric() {
+            let same = |vector: Arc<[f32]>| Vectors { symmetric: Arc::clone(&vector), asymmetric: vector };
+            return Ok(symmetric.into_iter().map(same).collect());
+        }
+        let asymmetric = self.embed(&texts, Purpose::Query).await?;
+        let both = symmetric.into_iter().zip(asymmetric);
+        Ok(both.map(|(symmetric, asymmetric)| Vectors { symmetric, asymmetric }).collect())
+    }
+
+    /// One vector for each text.
+    async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Arc<[f32]>>, EmbedError> {
+        let vectors = self.embedder.embed(texts.iter().map(|text| (*text).to_owned()).collect(), purpose).await?;
+        if vectors.len() == texts.len() {
+            return Ok(vectors.into_iter().map(Arc::from).collect());
+        }
+        Err(EmbedError::Inference(format!("{} vectors came back for {} texts", vectors.len(), texts.len())))
+    }
+}
+
+/// The clauses, where there are several and one of them may be a request of its own.
+fn clauses_of(snapshot: &Snapshot, request: &TurnRequest, analysis: &Analysis) -> Vec<Clause> {
+    // A text that speaks to the model must not be cut into one part that does and another that looks harmless.
+    if request.single || request.given.is_some() || guard::is_command(analysis.utterance.text()) {
+        return Vec::new();
+    }
+    let mut clauses = clauses::clauses(&analysis.utterance, snapshot.module.language(), &analysis.mentions);
+    if clauses.len() < 2 {
+        clauses.clear();
+    }
+    clauses
+}
+
+/// What is said beside a dialogue act that ends what it is about, and may be a request of its own.
+fn beside(acts: &Moves) -> Option<Span> {
+    let ends = |one: &Move| matches!(one.kind, Kind::Cancel | Kind::Restart) && one.confidence >= acts::ACTS;
+    acts.rest.filter(|_| acts.moves.iter().any(ends))
+}
+
+/// The functions that may be chosen: those of the client, and of them the one that it demands.
+fn among(request: &TurnRequest) -> Option<Vec<FunctionId>> {
+    match (request.demand, request.given) {
+        (Demand::Function(function), _) | (_, Some(function)) => Some(vec![function]),
+        _ => request.among.clone(),
+    }
+}
