@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def write(cases, columns):
     """Puts a new table into each page, and gives their paths."""
     table = markdown(cases, columns)
-    pages = {ROOT / "README.md": table, ROOT / "docs" / "conformance.md": table + footnotes(cases, columns)}
+    pages = {ROOT / "docs" / "conformance.md": table + footnotes(cases, columns)}
     for page, content in pages.items():
         before, rest = page.read_text().split(BEGIN, 1)
         _, after = rest.split(END, 1)
