@@ -2,13 +2,15 @@
 //!
 //! - A URL without a scheme counts if it begins with `www.` or its host ends in a common top-level domain, with a lower
 //!   score.
-//! - A phone number is 7 to 15 digits that people write together; valid in the language's region or behind a `+`, its
-//!   value is E.164. Otherwise it needs at least ten digits or a `+`, scores 0.5, and its value is its digits.
+//! - A phone number is 7 to 15 digits that people write together. Its value is E.164 with every digit that was written:
+//!   behind a `+` or an international prefix as it stands, else with the country code of the language's region and without
+//!   the region's trunk prefix. The library's tables say which numbers are in use. One that is not in use, such as a number
+//!   that is reserved for films, keeps its value and scores less. Where no region fits, the value is the digits alone.
 
-use std::{ops::Range, str::FromStr as _};
+use std::ops::Range;
 
 use linkify::{LinkFinder, LinkKind};
-use phonenumber::{Mode, country};
+use phonenumber::metadata::{DATABASE, Metadata};
 
 use crate::text::Utterance;
 
@@ -17,6 +19,12 @@ const FEWEST_DIGITS: usize = 7;
 const MOST_DIGITS: usize = 15;
 /// Phone numbers tried in one utterance; more is no speech but a dump.
 const MOST_PHONES: usize = 64;
+/// Scores of a number that is in use; of digits in one piece, which may as well be an order number; of a number that the
+/// tables know but nobody has; and of digits that no region explains.
+const IN_USE: f32 = 1.0;
+const IN_ONE_PIECE: f32 = 0.8;
+const NOT_IN_USE: f32 = 0.7;
+const UNEXPLAINED: f32 = 0.5;
 
 /// Something at a byte range of the utterance as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +38,8 @@ pub(super) struct Contact {
 pub(super) struct Contacts {
     links: LinkFinder,
     bare_links: LinkFinder,
-    region: Option<country::Id>,
+    /// Of the country whose numbers need no prefix.
+    region: Option<&'static Metadata>,
 }
 
 const TOP_LEVEL: [&str; 32] = [
@@ -44,7 +53,7 @@ impl Contacts {
         let links = LinkFinder::new();
         let mut bare_links = LinkFinder::new();
         bare_links.url_must_have_scheme(false);
-        Self { links, bare_links, region: country::Id::from_str(region).ok() }
+        Self { links, bare_links, region: DATABASE.by_id(region) }
     }
 
     pub(super) fn emails(&self, utterance: &Utterance) -> Vec<Contact> {
@@ -92,21 +101,83 @@ impl Contacts {
 
     fn phone(&self, text: &str, bytes: Range<usize>) -> Option<Contact> {
         let written = &text[bytes.clone()];
-        let digits: String = written.chars().filter(char::is_ascii_digit).collect();
-        if let Ok(number) = phonenumber::parse(self.region, written)
-            && number.is_valid()
-        {
-            let value = number.format().mode(Mode::E164).to_string();
-            // Ten digits in one piece may as well be an order number.
-            let score = if written.len() == digits.len() { 0.8 } else { 1.0 };
+        let is_dated = |at: usize| written.as_bytes().get(at) == Some(&b'-');
+        if written.len() >= 10 && is_dated(4) && is_dated(7) {
+            return None;
+        }
+        let is_digits_alone = written.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(international) = self.international(written) {
+            let is_in_use = countries_of(&international).any(|(country, national)| is_in_use(country, national));
+            // Without a plus, the prefix is one only if a number follows it.
+            if is_in_use || written.starts_with(['+', '(']) && written.contains('+') {
+                let score = if is_in_use { IN_USE } else { NOT_IN_USE };
+                return Some(Contact { bytes, value: format!("+{international}"), score });
+            }
+        }
+        let digits = digits_of(written);
+        if let Some((value, score)) = self.region.and_then(|region| national(region, &digits, is_digits_alone)) {
             return Some(Contact { bytes, value, score });
         }
-        let is_dated =
-            written.len() >= 10 && written.as_bytes().get(4) == Some(&b'-') && written.as_bytes().get(7) == Some(&b'-');
-        let is_likely =
-            written.starts_with('+') || (digits.len() >= 10 && written.contains([' ', '-', '(']) && !is_dated);
-        is_likely.then_some(Contact { bytes, value: digits, score: 0.5 })
+        let is_likely = digits.len() >= 10 && written.contains([' ', '-', '(']);
+        is_likely.then_some(Contact { bytes, value: digits, score: UNEXPLAINED })
     }
+
+    /// The digits from the country code on, of a number that is written with one.
+    fn international(&self, written: &str) -> Option<String> {
+        // The zero of `+44 (0)20` is not dialled.
+        let digits = digits_of(&written.replacen("(0)", "", 1));
+        if written.trim_start_matches('(').starts_with('+') {
+            return Some(digits);
+        }
+        let is_american = self.region.is_some_and(|region| region.country_code() == 1);
+        let prefix = if is_american { "011" } else { "00" };
+        digits.strip_prefix(prefix).map(str::to_owned)
+    }
+}
+
+fn digits_of(written: &str) -> String {
+    written.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// The countries whose code these digits begin with, each with the digits behind it.
+fn countries_of(digits: &str) -> impl Iterator<Item = (&'static Metadata, &str)> {
+    (1..=3).filter_map(|length| Some((digits.get(..length)?.parse().ok()?, digits.get(length..)?))).flat_map(
+        |(code, national): (u16, &str)| {
+            DATABASE.by_code(&code).unwrap_or_default().into_iter().map(move |country| (country, national))
+        },
+    )
+}
+
+/// True if the country has given out numbers of this form.
+fn is_in_use(country: &Metadata, national: &str) -> bool {
+    let types = country.descriptors();
+    let given_out = [
+        types.fixed_line(),
+        types.mobile(),
+        types.toll_free(),
+        types.premium_rate(),
+        types.shared_cost(),
+        types.personal_number(),
+        types.voip(),
+        types.pager(),
+        types.uan(),
+        types.voicemail(),
+    ];
+    types.general().is_match(national) && given_out.into_iter().flatten().any(|numbers| numbers.is_match(national))
+}
+
+/// E.164 of a number as people of the region write it, and its score.
+fn national(region: &Metadata, digits: &str, is_digits_alone: bool) -> Option<(String, f32)> {
+    let without_trunk = region.national_prefix().and_then(|prefix| digits.strip_prefix(prefix));
+    let readings = || without_trunk.into_iter().chain([digits]);
+    let value = |national: &str| format!("+{}{national}", region.country_code());
+    if let Some(national) = readings().find(|national| is_in_use(region, national)) {
+        return Some((value(national), if is_digits_alone { IN_ONE_PIECE } else { IN_USE }));
+    }
+    // Nobody has it: only the way in which it is written says that it is a phone number.
+    let is_written_as_one = without_trunk.is_some_and(|rest| rest.len() + 1 == digits.len()) || !is_digits_alone;
+    let national = readings().find(|national| region.descriptors().general().is_match(national))?;
+    is_written_as_one.then(|| (value(national), NOT_IN_USE))
 }
 
 fn has_likely_host(url: &str) -> bool {
@@ -151,4 +222,90 @@ fn candidates(text: &str) -> Vec<Range<usize>> {
         at = at.max(start + 1);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phones(region: &str, text: &str) -> Vec<(String, f32)> {
+        let found = Contacts::new(region).phones(&Utterance::new(text));
+        found.into_iter().map(|phone| (phone.value, phone.score)).collect()
+    }
+
+    /// Every example number of the library's tables: for each country, one of each type.
+    fn examples() -> impl Iterator<Item = (&'static Metadata, &'static str)> {
+        let types = |country: &'static Metadata| {
+            let types = country.descriptors();
+            [types.fixed_line(), types.mobile(), types.toll_free(), types.premium_rate(), types.voip(), types.uan()]
+        };
+        DATABASE.iter().flat_map(move |country| {
+            types(country)
+                .into_iter()
+                .flatten()
+                .filter_map(move |numbers| Some((country, numbers.example()?)))
+                .filter(|(_, example)| (FEWEST_DIGITS..=MOST_DIGITS - 3).contains(&example.len()))
+        })
+    }
+
+    #[test]
+    fn every_example_number_keeps_every_digit() {
+        let (mut checked, mut wrong) = (0, Vec::new());
+        for (country, example) in examples() {
+            let expected = format!("+{}{example}", country.country_code());
+            let (head, tail) = example.split_at(example.len() / 2);
+            let code = country.country_code();
+            let written = [expected.clone(), format!("+{code} {head} {tail}"), format!("+{code}-{head}-{tail}")];
+            for (region, text) in
+                ["US", "DE", "GB"].into_iter().flat_map(|region| written.iter().map(move |one| (region, one)))
+            {
+                checked += 1;
+                let found = phones(region, &format!("call me on {text}, please"));
+                if found != [(expected.clone(), IN_USE)] {
+                    wrong.push(format!("{region} {text}: {found:?}"));
+                }
+            }
+        }
+        assert!(checked > 3_000, "the library has many examples: {checked}");
+        assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    #[test]
+    fn every_example_number_is_read_at_home() {
+        let mut wrong = Vec::new();
+        // Regions that are no country have a number for a name.
+        for (country, example) in examples().filter(|(country, _)| country.id().chars().all(char::is_alphabetic)) {
+            let expected = format!("+{}{example}", country.country_code());
+            let trunk = country.national_prefix().unwrap_or_default();
+            let (head, tail) = example.split_at(example.len() / 2);
+            let found = phones(country.id(), &format!("{trunk}{head} {tail}"));
+            let digits_kept = found.iter().any(|(value, score)| *value == expected && *score >= NOT_IN_USE);
+            if !digits_kept {
+                wrong.push(format!("{} {trunk}{head} {tail}: {found:?}", country.id()));
+            }
+        }
+        assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    #[test]
+    fn reserved_numbers_are_kept_and_score_less() {
+        for (region, text, expected) in [
+            ("GB", "07700 900461", "+447700900461"),
+            ("GB", "020 7946 0018", "+442079460018"),
+            ("US", "(202) 555-0147", "+12025550147"),
+            ("US", "+44 7700 900461", "+447700900461"),
+            ("DE", "030 23125 417", "+493023125417"),
+            ("FR", "01 99 00 12 34", "+33199001234"),
+        ] {
+            let found = phones(region, text);
+            assert!(
+                matches!(&found[..], [(value, score)] if value == expected && *score >= NOT_IN_USE),
+                "{text}: {found:?}"
+            );
+        }
+        assert_eq!(phones("US", "+44 (0)20 7123 4567"), [("+442071234567".to_owned(), IN_USE)]);
+        assert_eq!(phones("DE", "0044 20 7123 4567"), [("+442071234567".to_owned(), IN_USE)]);
+        assert_eq!(phones("US", "order 48123"), []);
+        assert_eq!(phones("DE", "on 2026-03-04 at ten"), []);
+    }
 }
