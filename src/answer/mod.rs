@@ -916,6 +916,7 @@ mod tests {
             span: Span::new(18, 27),
             text: "evergreen".into(),
             value: json!("Seattle, WA"),
+            others: Vec::new(),
             score: 1.0,
         });
         turn.trace.notes.push("sure enough".into());

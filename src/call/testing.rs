@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::module::{
     Function, Instance, ListSpec, Module, ModuleName, Recognizer, RecognizerId, RecognizerKind, Settings, Slot,
-    SlotKind, SlotPath, Step,
+    SlotKind, SlotPath, SlotReading, Step,
 };
 
 /// A function whose slots are the leaves of `parameters`. `x-list: N` in a leaf binds recognizer N.
@@ -86,7 +86,11 @@ pub(crate) fn module(functions: Vec<Function>) -> Module {
         name: ModuleName::new("test").expect("valid"),
         version: "0".into(),
         functions,
-        recognizers: vec![Recognizer { name: "city".into(), kind: RecognizerKind::List(cities) }],
+        recognizers: vec![Recognizer {
+            name: "city".into(),
+            kind: RecognizerKind::List(cities),
+            reading: SlotReading::default(),
+        }],
         settings: Settings::default(),
         prompts: std::collections::BTreeMap::default(),
         warnings: Vec::new(),

@@ -240,6 +240,7 @@ mod tests {
                 span: utterance.span_of_bytes(at..at + mention.len()),
                 text: mention.to_owned(),
                 value: Value::Null,
+                others: Vec::new(),
                 score: 1.0,
             })
             .into_iter()

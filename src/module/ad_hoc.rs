@@ -110,12 +110,13 @@ impl Brought<'_> {
 }
 
 fn are_alike(one: &Recognizer, other: &Recognizer) -> bool {
-    match (&one.kind, &other.kind) {
-        (RecognizerKind::List(one), RecognizerKind::List(other)) => one == other,
-        (RecognizerKind::Pattern(one), RecognizerKind::Pattern(other)) => one == other,
-        (RecognizerKind::Builtin(one), RecognizerKind::Builtin(other)) => one == other,
-        _ => false,
-    }
+    one.reading == other.reading
+        && match (&one.kind, &other.kind) {
+            (RecognizerKind::List(one), RecognizerKind::List(other)) => one == other,
+            (RecognizerKind::Pattern(one), RecognizerKind::Pattern(other)) => one == other,
+            (RecognizerKind::Builtin(one), RecognizerKind::Builtin(other)) => one == other,
+            _ => false,
+        }
 }
 
 /// The exemplar, its slots pointing into the new function; a slot that it lacks stays a label.

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, Step,
+    Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, SlotReading, Step,
     schema::{compile_pattern, type_names},
     squeeze,
 };
@@ -28,7 +28,7 @@ pub(super) struct Binder {
     by_squeezed: HashMap<String, RecognizerId>,
     /// Singular words of a defined recognizer's name, joined; where two are the same, the first.
     by_words: HashMap<String, RecognizerId>,
-    builtins: HashMap<Builtin, RecognizerId>,
+    builtins: HashMap<(Builtin, SlotReading), RecognizerId>,
     /// By the sorted choices.
     enums: HashMap<String, RecognizerId>,
 }
@@ -77,8 +77,9 @@ impl Binder {
         defined.chain(Builtin::ALL.iter().map(|builtin| builtin.name().to_owned())).collect()
     }
 
-    /// Fills `slot.recognizers`. `said` is what the author bound it to, empty if nothing.
-    pub(super) fn bind(&mut self, slot: &mut Slot, said: &[RecognizerId]) {
+    /// Fills `slot.recognizers`. `said` is what the author bound it to, empty if nothing; `reading` is what the slot wants
+    /// of built-in ones.
+    pub(super) fn bind(&mut self, slot: &mut Slot, said: &[RecognizerId], reading: SlotReading) {
         let mut bound: Vec<RecognizerId> = said.to_vec();
         let choices = self.choices(slot);
         let has_choices = choices.is_some();
@@ -95,8 +96,13 @@ impl Binder {
                 }
             }
         }
+        if slot.kind == SlotKind::Boolean && !said.is_empty() {
+            // Phrases of the author's own stand beside yes and no.
+            bound.push(self.builtin(Builtin::Boolean));
+        }
         let mut unique = Vec::with_capacity(bound.len());
         for id in bound {
+            let id = self.read_as(id, reading);
             if !unique.contains(&id) {
                 self.used[id.index()] = true;
                 unique.push(id);
@@ -112,18 +118,31 @@ impl Binder {
 
     fn add(&mut self, name: &str, kind: RecognizerKind) -> RecognizerId {
         let id = RecognizerId::from_index(self.recognizers.len());
-        self.recognizers.push(Recognizer { name: name.to_owned(), kind });
+        self.recognizers.push(Recognizer { name: name.to_owned(), kind, reading: SlotReading::default() });
         self.used.push(false);
         id
     }
 
     fn builtin(&mut self, builtin: Builtin) -> RecognizerId {
-        if let Some(&id) = self.builtins.get(&builtin) {
+        self.builtin_read_as(builtin, SlotReading::default())
+    }
+
+    fn builtin_read_as(&mut self, builtin: Builtin, reading: SlotReading) -> RecognizerId {
+        if let Some(&id) = self.builtins.get(&(builtin, reading)) {
             return id;
         }
         let id = self.add(builtin.name(), RecognizerKind::Builtin(builtin));
-        self.builtins.insert(builtin, id);
+        self.recognizers[id.index()].reading = reading;
+        self.builtins.insert((builtin, reading), id);
         id
+    }
+
+    /// The recognizer that reads as the slot wants it; the same one unless it is built in.
+    fn read_as(&mut self, id: RecognizerId, reading: SlotReading) -> RecognizerId {
+        match self.recognizers[id.index()].kind {
+            RecognizerKind::Builtin(builtin) => self.builtin_read_as(builtin, reading.of(builtin)),
+            RecognizerKind::List(_) | RecognizerKind::Pattern(_) => id,
+        }
     }
 
     /// The recognizer of the schema's choices; equal choices share one.
@@ -183,7 +202,7 @@ impl Binder {
 
     /// Defined recognizers whose name is the end of the slot's path, the longest first.
     fn by_label(&self, slot: &Slot) -> Vec<RecognizerId> {
-        if self.by_words.is_empty() || slot.kind == SlotKind::Boolean {
+        if self.by_words.is_empty() {
             return Vec::new();
         }
         let path: Vec<String> = slot
@@ -215,9 +234,12 @@ impl Binder {
             (RecognizerKind::List(list), SlotKind::Integer | SlotKind::Number) => {
                 list.instances.iter().any(|instance| instance.label.is_number())
             }
+            (RecognizerKind::List(list), SlotKind::Boolean) => {
+                list.instances.iter().any(|instance| instance.label.is_boolean())
+            }
             (RecognizerKind::Pattern(_), SlotKind::String | SlotKind::Integer | SlotKind::Number) => true,
             (RecognizerKind::Builtin(_), _) => true,
-            (_, SlotKind::Boolean) => false,
+            (RecognizerKind::Pattern(_), SlotKind::Boolean) => false,
         }
     }
 
@@ -371,7 +393,9 @@ mod tests {
     fn defined(names: &[&str]) -> Vec<Recognizer> {
         let instances = vec![Instance { label: json!("x"), expressions: vec![] }];
         let kind = RecognizerKind::List(ListSpec { instances, fuzzy: false });
-        names.iter().map(|name| Recognizer { name: (*name).to_owned(), kind: kind.clone() }).collect()
+        let recognizer =
+            |name: &&str| Recognizer { name: (*name).to_owned(), kind: kind.clone(), reading: SlotReading::default() };
+        names.iter().map(recognizer).collect()
     }
 
     /// Binds the properties; gives `path: recognizers`.
@@ -379,7 +403,7 @@ mod tests {
         let parameters = json!({"type": "object", "properties": properties});
         let mut slots = slots::flatten(&parameters, "", ("f", ""), &Limits::default(), &mut Findings::new());
         let mut binder = Binder::new(defined(names));
-        slots.iter_mut().for_each(|slot| binder.bind(slot, &[]));
+        slots.iter_mut().for_each(|slot| binder.bind(slot, &[], SlotReading::default()));
         let (recognizers, _) = binder.finish();
         slots
             .iter()
@@ -451,7 +475,7 @@ mod tests {
         let parameters = json!({"type": "object", "properties": {
             "a": {"enum": ["x", "PepperoniPizza"]}, "b": {"enum": ["PepperoniPizza", "x"]}}});
         let mut slots = slots::flatten(&parameters, "", ("f", ""), &Limits::default(), &mut Findings::new());
-        slots.iter_mut().for_each(|slot| binder.bind(slot, &[]));
+        slots.iter_mut().for_each(|slot| binder.bind(slot, &[], SlotReading::default()));
         assert_eq!(slots[0].recognizers, slots[1].recognizers);
         let RecognizerKind::List(list) = &binder.recognizers[0].kind else { panic!("a list") };
         assert_eq!(list.instances[1].expressions, ["pepperoni pizza"]);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     Exemplar, Function, Instance, ListSpec, Module, ModuleName, OwnerMode, Piece, Recognizer, RecognizerId,
-    RecognizerKind, Settings, Slot, SlotId, SlotKind, SlotPath, Step,
+    RecognizerKind, Settings, Slot, SlotId, SlotKind, SlotPath, SlotReading, Step,
 };
 
 pub(crate) fn module() -> Module {
@@ -43,6 +43,7 @@ pub(crate) fn module() -> Module {
                 instances: vec![Instance { label: json!("Seattle, WA"), expressions: vec!["evergreen".into()] }],
                 fuzzy: false,
             }),
+            reading: SlotReading::default(),
         }],
         settings: Settings::default(),
         prompts: std::collections::BTreeMap::default(),

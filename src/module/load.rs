@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId,
+    Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId, SlotReading,
     bind::Binder,
     check as rules,
     findings::Findings,
@@ -273,11 +273,14 @@ pub(super) fn assemble(
         let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, &mut findings);
         for (index, function) in functions.iter_mut().enumerate() {
             let function_id = super::FunctionId::from_index(index);
+            let about = (function.name.as_str(), function.description.as_str());
             for (slot_index, slot) in function.slots.iter_mut().enumerate() {
                 let listed = bindings.of(function_id, slot, &mut binder);
+                let set = settings.slot(about.0, &slot.path.to_string());
+                let reading = SlotReading::new(set, about, slot);
                 match overrides.get(&(function_id, SlotId::from_index(slot_index))) {
-                    Some(&recognizer) => binder.bind(slot, &[recognizer]),
-                    None => binder.bind(slot, &listed),
+                    Some(&recognizer) => binder.bind(slot, &[recognizer], reading),
+                    None => binder.bind(slot, &listed, reading),
                 }
             }
         }

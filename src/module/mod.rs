@@ -18,6 +18,7 @@ mod findings;
 pub(crate) mod fixture;
 pub mod load;
 pub mod marks;
+pub mod reading;
 pub mod rule;
 pub mod schema;
 pub mod settings;
@@ -29,6 +30,7 @@ pub(crate) use bind::singular;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
 pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
+pub use reading::SlotReading;
 pub use settings::{Settings, Wording};
 
 /// The name of a module: one path segment that can never leave the modules root.
@@ -403,6 +405,8 @@ pub enum OwnerMode {
 pub struct Recognizer {
     pub name: String,
     pub kind: RecognizerKind,
+    /// How a built-in one reads what leaves room; of no effect on others.
+    pub reading: SlotReading,
 }
 
 #[derive(Debug, Clone)]

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::rule::Rule;
+use super::{
+    reading::{Direction, PartOfDay, Unit},
+    rule::Rule,
+};
 
 /// What a module may set for itself. `None` means: what the server's configuration says.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -14,6 +17,8 @@ pub struct Settings {
     pub description: String,
     /// BCP 47 language of the exemplars and utterances; `en` if absent.
     pub language: Option<String>,
+    /// What comes first in `3/4`; by the language's region if absent.
+    pub date_order: Option<DateOrder>,
     /// IANA time zone in which "tomorrow" is read; the server's if absent.
     pub time_zone: Option<String>,
     /// Added to the model server's prompt.
@@ -34,6 +39,14 @@ impl Settings {
     pub fn slot(&self, function: &str, path: &str) -> Option<&SlotSettings> {
         self.functions.get(function)?.slots.get(path)
     }
+}
+
+/// What comes first in a date in digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateOrder {
+    DayFirst,
+    MonthFirst,
 }
 
 /// Who decides.
@@ -289,6 +302,12 @@ pub struct SlotSettings {
     pub recognizer: Option<String>,
     /// `free`: a model may write this value itself (a summary, a message body).
     pub grounding: Grounding,
+    /// In which half of the day an hour lies that is said without one; guessed from the schema's words unless set.
+    pub part_of_day: Option<PartOfDay>,
+    /// Where a date lies that is said without a year; guessed from the schema's words unless set.
+    pub direction: Option<Direction>,
+    /// In what a number counts: "two weeks" are 14 of `days`; guessed from the schema's words unless set.
+    pub unit: Option<Unit>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]

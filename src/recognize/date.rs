@@ -4,12 +4,16 @@
 //!
 //! Everything is read from the moment and time zone of the turn ([`super::Context::now`]).
 //!
-//! - `3/4/2026`: the month first in English of the United States and the Philippines (`en`, `en-US`, `en-PH`), the day
-//!   first everywhere else (`en-GB`, `de`, ...). A number above 12 is the day wherever it stands. `2026-03-04` is always
-//!   year, month, day. A year of two digits is 1969 to 2068.
+//! - `3/4/2026`: as `date_order` in `module.toml` says; else the month first in English of the United States and the
+//!   Philippines (`en`, `en-US`, `en-PH`), the day first everywhere else (`en-GB`, `de`, ...). A number above 12 is the day
+//!   wherever it stands. `2026-03-04` is always year, month, day. A year of two digits is 1969 to 2068.
+//! - Below, "next" holds for a slot that looks ahead. For one that looks back (`direction = "past"`), and behind "since", it
+//!   is the latest such date; for `direction = "any"` it is either, for the person to be asked.
 //! - A date without a year is the next such date that is not in the past; today counts. A month alone, or a month
-//!   and a year, is its first day; a month alone may be the current one. These score 0.5.
-//! - "the 7th" is the next such day of a month, today included.
+//!   and a year, is its first day; a month alone may be the current one. These score 0.5. "The end of April" is its last
+//!   day.
+//! - "the 7th" is the next such day of a month, today included. Of "3 to 7 May", the first is in the month of the second;
+//!   of "the 1st to the 5th", the second follows the first.
 //! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday" is
 //!   the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
 //!   "Tuesday next week" is the Tuesday of that week.
@@ -29,32 +33,21 @@ use jiff::{
 
 use super::{
     duration,
-    lexicon::{DayOrder, Part, Sense, Unit},
+    lexicon::{Edge, Part, Sense, Unit},
+    reckoning::{Dates, Reckoning, date},
     scan::{Found, Scan, TokenKind},
     time,
 };
+use crate::module::settings::DateOrder;
 
 const EXACT: f32 = 1.0;
 const YEAR_GUESSED: f32 = 0.95;
 const PERIOD: f32 = 0.6;
 const VAGUE: f32 = 0.5;
 
-fn date(year: i64, month: i64, day: i64) -> Option<Date> {
-    Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
-}
-
-/// The date of a day and month in the first year from `today` on that has it.
-fn next_yearly(today: Date, month: i64, day: i64) -> Option<Date> {
-    // A leap day may be eight years away.
-    (0..=8).filter_map(|years| date(i64::from(today.year()) + years, month, day)).find(|date| *date >= today)
-}
-
-/// The next day of a month with this number, from `today` on.
-fn next_monthly(today: Date, day: i64) -> Option<Date> {
-    let first = today.first_of_month();
-    (0..=12)
-        .filter_map(|months| first.checked_add(months.months()).ok())
-        .find_map(|month| date(i64::from(month.year()), i64::from(month.month()), day).filter(|date| *date >= today))
+/// A date that was found, with the other one that it may be.
+fn found(start: usize, end: usize, (value, other): Dates, score: f32) -> Found<Date> {
+    Found::new(start, end, value, score).or(other)
 }
 
 fn monday_of(date: Date) -> Option<Date> {
@@ -134,7 +127,7 @@ const fn short_year(year: i64) -> i64 {
 }
 
 /// `2026-03-04`, `3/4/2026`, `4.3.2026`, `3/4`.
-fn numeric(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     if scan.kind(token) != Some(TokenKind::Digits)
         || (token > 0 && scan.is_glued(token) && matches!(scan.text(token - 1), "/" | "-" | "." | ":" | "$"))
     {
@@ -153,8 +146,8 @@ fn numeric(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         let (month_first, day_first) = (date(year, first, second), date(year, second, first));
         let ambiguous = month_first.is_some() && day_first.is_some() && first != second;
         let date = match scan.lexicon.order {
-            DayOrder::MonthFirst if separator != "." => month_first.or(day_first),
-            DayOrder::MonthFirst | DayOrder::DayFirst => day_first.or(month_first),
+            DateOrder::MonthFirst if separator != "." => month_first.or(day_first),
+            DateOrder::MonthFirst | DateOrder::DayFirst => day_first.or(month_first),
         };
         date.map(|date| (date, if ambiguous { 0.9 } else { EXACT }))
     };
@@ -176,27 +169,27 @@ fn numeric(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         "." if scan.lexicon.comma_decimal && scan.is_symbol(token + 3, ".") && scan.is_glued(token + 3) => token + 4,
         _ => return None,
     };
-    let (this_year, _) = ordered(i64::from(today.year())).or_else(|| ordered(2024))?;
-    let date = next_yearly(today, i64::from(this_year.month()), i64::from(this_year.day()))?;
-    Some(Found::new(token, end, date, PERIOD))
+    let (this_year, _) = ordered(i64::from(reckoning.today().year())).or_else(|| ordered(2024))?;
+    let dates = reckoning.yearly(i64::from(this_year.month()), i64::from(this_year.day()))?;
+    Some(found(token, end, dates, PERIOD))
 }
 
 /// `2026年3月1日`, `令和8年3月1日`, `3月1日`, `三月一日`, `1日`.
-fn kanji(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let (year, month_at) = match kanji_year(scan, token) {
         Some((year, end)) => (Some(year), scan.skip(end, Sense::On)),
         None => (None, token),
     };
     let Some((month, at)) = scan.cardinal(month_at).filter(|(_, end)| scan.text(*end) == "月") else {
-        return if year.is_none() { kanji_day(scan, token, today) } else { None };
+        return if year.is_none() { kanji_day(scan, token, reckoning) } else { None };
     };
     let (day, end) = match scan.cardinal(at + 1) {
         Some((day, end)) if scan.text(end) == "日" => (day, end + 1),
-        _ => return Some(Found::new(token, at + 1, month_alone(today, month, year)?, VAGUE)),
+        _ => return Some(found(token, at + 1, month_alone(reckoning, month, year)?, VAGUE)),
     };
     match year {
         Some(year) => Some(Found::new(token, end, date(year, month, day)?, EXACT)),
-        None => Some(Found::new(token, end, next_yearly(today, month, day)?, YEAR_GUESSED)),
+        None => Some(found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED)),
     }
 }
 
@@ -216,20 +209,21 @@ fn kanji_year(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
 }
 
 /// A day of this month or the next: `15日`, but not `15日間` or `三日月`.
-fn kanji_day(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn kanji_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let (day, end) = scan.cardinal(token).filter(|(day, end)| (1..=31).contains(day) && scan.text(*end) == "日")?;
     let goes_on =
         matches!(scan.text(end + 1), "間" | "後" | "前" | "目" | "以" | "分" | "本" | "月" | "中" | "程" | "ほ");
-    (!goes_on).then_some(Found::new(token, end + 1, next_monthly(today, day)?, 0.8))
+    (!goes_on).then_some(found(token, end + 1, reckoning.monthly(day)?, 0.8))
 }
 
 /// `来月`, `来月5日`, `再来週の金曜日`, `今週末`, `来年3月5日`.
-fn shifted(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let ((unit, steps), after) = scan.pick(token, |sense| match sense {
         Sense::Shifted { unit, steps } => Some((unit, steps)),
         _ => None,
     })?;
     let at = scan.skip(after, Sense::On);
+    let today = reckoning.today();
     let alone = |date: Date| Some(Found::new(token, after, if steps == 0 { today } else { date }, PERIOD));
     match unit {
         Unit::Week => {
@@ -258,8 +252,8 @@ fn shifted(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         }
         _ => {
             let first = today.first_of_year().checked_add(steps.years()).ok()?;
-            let within =
-                kanji(scan, at, first).filter(|found| found.score > VAGUE && found.value.year() == first.year());
+            let within = kanji(scan, at, &reckoning.from(first))
+                .filter(|found| found.score > VAGUE && found.value.year() == first.year());
             match within {
                 Some(found) => Some(Found { start: token, ..found }),
                 None => alone(first),
@@ -268,21 +262,55 @@ fn shifted(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
     }
 }
 
-fn month_alone(today: Date, month: i64, year: Option<i64>) -> Option<Date> {
+fn month_alone(reckoning: &Reckoning<'_>, month: i64, year: Option<i64>) -> Option<Dates> {
     match year {
-        Some(year) => date(year, month, 1),
-        None => next_yearly(today.first_of_month(), month, 1),
+        Some(year) => Some((date(year, month, 1)?, None)),
+        None => reckoning.month(month),
     }
 }
 
+/// "the end of April", "Anfang Mai", "the middle of next month".
+fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let (edge, after) = scan.pick(token, |sense| match sense {
+        Sense::Edge(edge) => Some(edge),
+        _ => None,
+    })?;
+    let at = scan.skip(scan.skip(after, Sense::Of), Sense::The);
+    let within = |first: Date, last: Date| match edge {
+        Edge::Start => Some(first),
+        Edge::Middle => Some(middle(first, last)),
+        Edge::End => Some(last),
+    };
+    if let Some((month, _, end)) = month_at(scan, at) {
+        let (end, year) = year_at(scan, end).map_or((end, None), |(year, end)| (end, Some(year)));
+        let (first, other) = month_alone(reckoning, month, year)?;
+        let of_month = |first: Date| within(first, first.last_of_month());
+        return Some(found(token, end, (of_month(first)?, other.and_then(of_month)), PERIOD));
+    }
+    let (which, at) = which_at(scan, at).map_or((Which::This, at), |(which, at)| (which, at));
+    let (unit, end) = period_at(scan, at)?;
+    let first = first_of(reckoning.today(), unit, which)?;
+    let last = match unit {
+        Unit::Week => plus_days(first, 6)?,
+        Unit::Month => first.last_of_month(),
+        _ => first.last_of_year(),
+    };
+    Some(Found::new(token, end, within(first, last)?, PERIOD))
+}
+
+fn middle(first: Date, last: Date) -> Date {
+    let days = first.until(last).map_or(0, |span| i64::from(span.get_days()));
+    plus_days(first, days / 2).unwrap_or(first)
+}
+
 /// "March 3rd, 2026", "March", "3 March", "the third of March 2026".
-fn written(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let dated = |start: usize, end: usize, month: i64, day: i64| {
         Some(match year_at(scan, end) {
             Some((year, end)) if date(year, month, day).is_some() => {
                 Found::new(start, end, date(year, month, day)?, EXACT)
             }
-            _ => Found::new(start, end, next_yearly(today, month, day)?, YEAR_GUESSED),
+            _ => found(start, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
         })
     };
     if let Some((month, weak, after)) = month_at(scan, token) {
@@ -315,10 +343,21 @@ fn written(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         if weak && !introduced {
             return None;
         }
-        return Some(Found::new(token, after, month_alone(today, month, None)?, VAGUE));
+        return Some(found(token, after, month_alone(reckoning, month, None)?, VAGUE));
     }
     let at = scan.skip(token, Sense::The);
     let (day, after) = day_at(scan, at)?;
+    // "3 to 7 May"
+    if let Some(behind) = range_at(scan, after)
+        && has_day_and_month(scan, scan.skip(behind, Sense::The))
+        && let Some(until) = written(scan, behind, reckoning).filter(|until| until.score > VAGUE)
+        && range_at(scan, until.end).is_none()
+        && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
+        && value < until.value
+    {
+        let other = until.other.and_then(|other| date(i64::from(other.year()), i64::from(other.month()), day));
+        return Some(Found::new(token, after, value, until.score).or(other));
+    }
     let after = if scan.joins(after, "-") { after + 1 } else { after };
     let (month, weak, end) = month_at(scan, scan.skip(after, Sense::Of))?;
     // "the 2 may come": a common word right behind a bare number needs more.
@@ -329,6 +368,12 @@ fn written(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
     dated(token, end, month, day)
 }
 
+/// True of "7 May" and "May 7".
+fn has_day_and_month(scan: &Scan<'_>, token: usize) -> bool {
+    let is_month = |at: usize| month_at(scan, scan.skip(at, Sense::Of)).is_some();
+    is_month(token) || day_at(scan, token).is_some_and(|(_, after)| is_month(after))
+}
+
 /// True if "may" or "march" before a number is a verb: "you may 2", "I march".
 fn is_modal(scan: &Scan<'_>, token: usize) -> bool {
     token > 0
@@ -336,7 +381,7 @@ fn is_modal(scan: &Scan<'_>, token: usize) -> bool {
 }
 
 /// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" where nothing follows that it could rank.
-fn day_of_month(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let at = scan.after(token, Sense::The)?;
     let number = scan.numbers.get(at)?.as_ref().filter(|number| number.ordinal)?;
     let day = number.integer.filter(|day| (1..=31).contains(day))?;
@@ -349,12 +394,12 @@ fn day_of_month(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date
             Which::Next => 1,
             Which::Last => -1,
         };
-        let month = today.first_of_month().checked_add(months.months()).ok()?;
+        let month = reckoning.today().first_of_month().checked_add(months.months()).ok()?;
         return Some(Found::new(token, end, date(i64::from(month.year()), i64::from(month.month()), day)?, EXACT));
     }
     // "the 5th to the 9th of March"
     if let Some(behind) = range_at(scan, number.end)
-        && let Some(until) = written(scan, behind, today).filter(|until| until.score > VAGUE)
+        && let Some(until) = written(scan, behind, reckoning).filter(|until| until.score > VAGUE)
         && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
     {
         return Some(Found::new(token, number.end, value, until.score));
@@ -374,17 +419,32 @@ fn day_of_month(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date
         (false, true, false) => VAGUE,
         _ => return None,
     };
-    Some(Found::new(token, number.end, next_monthly(today, day)?, score))
+    // "the 1st to the 5th"
+    let from = first_of_range(scan, token).and_then(|first| reckoning.monthly(first));
+    let dates = match from {
+        Some((first, _)) => {
+            Reckoning::new(reckoning.now, crate::module::SlotReading::default()).from(first).monthly(day)?
+        }
+        None => reckoning.monthly(day)?,
+    };
+    Some(found(token, number.end, dates, score))
 }
 
 /// The token after the "to" or dash of a range.
 fn range_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
-    scan.after(token, Sense::To)
-        .or_else(|| (scan.is_symbol(token, "-") || scan.text(token) == "through").then_some(token + 1))
+    const WORDS: [&str; 9] = ["-", "–", "through", "until", "bis", "hasta", "al", "au", "〜"];
+    scan.after(token, Sense::To).or_else(|| WORDS.contains(&scan.text(token)).then(|| scan.skip(token + 1, Sense::On)))
+}
+
+/// The day from which a range goes whose end begins at `token`: "the 1st to", which has no month either.
+fn first_of_range(scan: &Scan<'_>, token: usize) -> Option<i64> {
+    let first = scan.numbers[..token].iter().rev().flatten().next().filter(|number| number.ordinal)?;
+    let is_range = range_at(scan, first.end) == Some(token) && first.start > 0 && scan.has(first.start - 1, Sense::The);
+    first.integer.filter(|day| is_range && (1..=31).contains(day))
 }
 
 /// A weekday, with what says of which week, and the date behind it that wins over it.
-fn weekly(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let (which, at) = which_at(scan, token).map_or((None, token), |(which, at)| (Some(which), at));
     let ((day, weak), mut end) = scan.pick(at, |sense| match sense {
         Sense::Weekday { day, weak } => Some((day, weak)),
@@ -395,10 +455,10 @@ fn weekly(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
     // "Tuesday, March 3rd"
     let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::The);
     for start in [behind, end] {
-        if let Some(found) = numeric(scan, start, today)
-            .or_else(|| kanji(scan, start, today))
-            .or_else(|| written(scan, start, today))
-            .or_else(|| day_of_month(scan, start, today))
+        if let Some(found) = numeric(scan, start, reckoning)
+            .or_else(|| kanji(scan, start, reckoning))
+            .or_else(|| written(scan, start, reckoning))
+            .or_else(|| day_of_month(scan, start, reckoning))
             && found.score > VAGUE
         {
             return Some(Found { start: token, ..found });
@@ -426,6 +486,7 @@ fn weekly(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         // "martes próximo", "mardi prochain"
         (which, end) = (Some(behind), after);
     }
+    let today = reckoning.today();
     let monday = monday_of(today)?;
     let value = match (of_week, which) {
         (Some(Which::This), _) => plus_days(monday, offset)?,
@@ -433,13 +494,36 @@ fn weekly(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         (Some(Which::Last), _) => plus_days(monday, offset - 7)?,
         (None, Some(Which::Last)) => today.nth_weekday(-1, day).ok()?,
         (None, Some(Which::This)) if today.weekday() == day => today,
-        (None, _) => today.nth_weekday(1, day).ok()?,
+        (None, Some(Which::This)) => today.nth_weekday(1, day).ok()?,
+        (None, None) => return Some(found(token, end, reckoning.weekly(day)?, if weak { 0.8 } else { EXACT })),
     };
     Some(Found::new(token, end, value, if weak { 0.8 } else { EXACT }))
 }
 
+fn period_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
+    scan.pick(token, |sense| match sense {
+        Sense::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
+        _ => None,
+    })
+}
+
+/// The first day of a week, month or year.
+fn first_of(today: Date, unit: Unit, which: Which) -> Option<Date> {
+    let steps: i64 = match which {
+        Which::This => 0,
+        Which::Next => 1,
+        Which::Last => -1,
+    };
+    match unit {
+        Unit::Week => plus_days(monday_of(today)?, 7 * steps),
+        Unit::Month => today.first_of_month().checked_add(steps.months()).ok(),
+        _ => today.first_of_year().checked_add(steps.years()).ok(),
+    }
+}
+
 /// "next week", "this month", "the weekend".
-fn period(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
+fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let today = reckoning.today();
     let Some((which, at)) = which_at(scan, token) else {
         let end = scan.after(scan.after(token, Sense::The)?, Sense::Weekend)?;
         return Some(Found::new(token, end, saturday(today)?, PERIOD));
@@ -454,21 +538,11 @@ fn period(scan: &Scan<'_>, token: usize, today: Date) -> Option<Found<Date>> {
         let saturday = if days == 0 { saturday } else { plus_days(plus_days(monday_of(saturday)?, 5)?, days)? };
         return Some(Found::new(token, end, saturday, PERIOD));
     }
-    let (unit, end) = scan.pick(at, |sense| match sense {
-        Sense::Unit(unit @ (Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
-        _ => None,
-    })?;
-    let steps: i64 = match which {
-        Which::This => return Some(Found::new(token, end, today, VAGUE)),
-        Which::Next => 1,
-        Which::Last => -1,
-    };
-    let value = match unit {
-        Unit::Week => plus_days(monday_of(today)?, 7 * steps)?,
-        Unit::Month => today.first_of_month().checked_add(steps.months()).ok()?,
-        _ => today.first_of_year().checked_add(steps.years()).ok()?,
-    };
-    Some(Found::new(token, end, value, PERIOD))
+    let (unit, end) = period_at(scan, at)?;
+    Some(match which {
+        Which::This => Found::new(token, end, today, VAGUE),
+        Which::Next | Which::Last => Found::new(token, end, first_of(today, unit, which)?, PERIOD),
+    })
 }
 
 /// The coming Saturday; today on a weekend.
@@ -505,17 +579,30 @@ fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTi
     Some(Found::new(token, end, (length.value.from(moment, true)?, false), EXACT))
 }
 
-pub(super) fn date_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<Date>> {
-    let today = now.date();
+/// True if "since" stands right before `token`.
+fn is_since(scan: &Scan<'_>, token: usize) -> bool {
+    let is_behind = |at: usize| (at.saturating_sub(2)..at).any(|start| scan.after(start, Sense::Since) == Some(at));
+    is_behind(token) || token > 0 && scan.has(token - 1, Sense::The) && is_behind(token - 1)
+}
+
+pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let back;
+    let reckoning = if is_since(scan, token) {
+        back = reckoning.back();
+        &back
+    } else {
+        reckoning
+    };
+    let today = reckoning.today();
     if scan.kind(token) == Some(TokenKind::Digits)
-        && let Some(found) = numeric(scan, token, today)
+        && let Some(found) = numeric(scan, token, reckoning)
     {
         return Some(found);
     }
     if scan.kind(token) == Some(TokenKind::Symbol) {
         return None;
     }
-    if let Some(found) = counted(scan, token, now.datetime())
+    if let Some(found) = counted(scan, token, reckoning.now.datetime())
         && !found.value.1
     {
         return Some(Found::new(found.start, found.end, found.value.0.date(), found.score));
@@ -534,19 +621,61 @@ pub(super) fn date_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Foun
     }) {
         return Some(match year_at(scan, end) {
             Some((year, end)) => Found::new(token, end, date(year, month, day)?, EXACT),
-            None => Found::new(token, end, next_yearly(today, month, day)?, YEAR_GUESSED),
+            None => found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
         });
     }
-    weekly(scan, token, today)
-        .or_else(|| kanji(scan, token, today))
-        .or_else(|| written(scan, token, today))
-        .or_else(|| day_of_month(scan, token, today))
-        .or_else(|| period(scan, token, today))
-        .or_else(|| shifted(scan, token, today))
+    edge(scan, token, reckoning)
+        .or_else(|| weekly(scan, token, reckoning))
+        .or_else(|| kanji(scan, token, reckoning))
+        .or_else(|| written(scan, token, reckoning))
+        .or_else(|| day_of_month(scan, token, reckoning))
+        .or_else(|| period(scan, token, reckoning))
+        .or_else(|| shifted(scan, token, reckoning))
 }
 
-pub(super) fn dates(scan: &Scan<'_>, now: &Zoned) -> Vec<Found<Date>> {
-    scan.find(|scan, token| date_at(scan, token, now))
+pub(super) fn dates(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Date>> {
+    let mut dates = scan.find(|scan, token| date_at(scan, token, reckoning));
+    explain(scan, &mut dates);
+    dates
+}
+
+/// "The 4th, that is the Saturday" is one date, said twice: the next 4th that is a Saturday.
+fn explain(scan: &Scan<'_>, dates: &mut Vec<Found<Date>>) {
+    const BETWEEN: [&str; 15] =
+        [",", "(", "that", "is", "'", "s", "i", "e", "which", "also", "das", "ist", "c", "est", "es"];
+    let mut at = 1;
+    while at < dates.len() {
+        let (first, second) = (&dates[at - 1], &dates[at]);
+        let gap = first.end..second.start;
+        let is_explained = scan.is_symbol(gap.start, ",")
+            && gap.len() <= 5
+            && gap.clone().all(|token| BETWEEN.contains(&scan.text(token)) || scan.has(token, Sense::The))
+            && is_weekday_alone(scan, second);
+        if is_explained {
+            let (day, weekday, end) = (first.value.day(), second.value.weekday(), second.end);
+            let months = (0..=12).filter_map(|months| first.value.checked_add(months.months()).ok());
+            let both = months.into_iter().find(|date| date.weekday() == weekday && date.day() == day);
+            let is_bare = day_is_bare(scan, first);
+            let first = &mut dates[at - 1];
+            if let Some(both) = both.filter(|both| is_bare || *both == first.value) {
+                (first.value, first.other, first.end, first.score) = (both, None, end, EXACT);
+            }
+            dates.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+fn is_weekday_alone(scan: &Scan<'_>, found: &Found<Date>) -> bool {
+    let start = scan.skip(found.start, Sense::The);
+    let weekday = |sense| matches!(sense, Sense::Weekday { .. }).then_some(());
+    scan.pick(start, weekday).is_some_and(|((), end)| end == found.end)
+}
+
+/// True of "the 4th", which may be of any month.
+fn day_is_bare(scan: &Scan<'_>, found: &Found<Date>) -> bool {
+    !(found.start..found.end).any(|token| month_at(scan, token).is_some())
 }
 
 /// `2026-03-01T15:30:00`, with or without an offset.
@@ -566,7 +695,8 @@ fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
     Some(Found::new(tokens.start, tokens.end, value, EXACT))
 }
 
-fn datetime_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
+fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<DateTime>> {
+    let now = reckoning.now;
     if let Some(found) = iso(scan, token, now) {
         return Some(found);
     }
@@ -580,7 +710,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateT
     {
         return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.score));
     }
-    if let Some(day) = date_at(scan, token, now) {
+    if let Some(day) = date_at(scan, token, reckoning) {
         // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
         let mut at = day.end;
         // 明日の夜
@@ -592,20 +722,45 @@ fn datetime_at(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateT
             at += 1;
         }
         at = scan.skip(at, Sense::On);
-        if let Some(clock) = time::time_at(scan, at) {
-            let value = night(scan, day.end, day.value.to_datetime(clock.value), clock.value)?;
-            return Some(Found::new(day.start, clock.end, value, day.score.min(clock.score)));
+        if let Some(clock) = time::time_at(scan, at, reckoning) {
+            let moment = |date: Date, clock: Time| night(scan, day.end, date.to_datetime(clock), clock);
+            let other = other(&day, &clock, moment);
+            let value = moment(day.value, clock.value)?;
+            return Some(Found::new(day.start, clock.end, value, day.score.min(clock.score)).or(other));
         }
         return None;
     }
-    let clock = time::time_at(scan, token)?;
+    let clock = time::time_at(scan, token, reckoning)?;
     let mut at = if scan.is_symbol(clock.end, ",") { clock.end + 1 } else { clock.end };
     at = scan.skip(at, Sense::On);
-    if let Some(day) = date_at(scan, at, now) {
-        return Some(Found::new(clock.start, day.end, day.value.to_datetime(clock.value), day.score.min(clock.score)));
+    let moment = |date: Date, clock: Time| Some(date.to_datetime(clock));
+    if let Some(day) = date_at(scan, at, reckoning) {
+        let other = other(&day, &clock, moment);
+        let value = moment(day.value, clock.value)?;
+        return Some(Found::new(clock.start, day.end, value, day.score.min(clock.score)).or(other));
     }
-    let next = if clock.value > now.time() { now.date() } else { plus_days(now.date(), 1)? };
-    Some(Found::new(clock.start, clock.end, next.to_datetime(clock.value), PERIOD.min(clock.score)))
+    let is_past = reckoning.is_past() || is_since(scan, token);
+    let is_today = (clock.start..clock.end).any(|token| scan.has(token, Sense::This));
+    let on_its_day = |clock: Time| {
+        let days: i64 = match (is_past, clock > now.time()) {
+            _ if is_today => 0,
+            (false, false) => 1,
+            (true, true) => -1,
+            (false, true) | (true, false) => 0,
+        };
+        Some(plus_days(now.date(), days)?.to_datetime(clock))
+    };
+    let value = on_its_day(clock.value)?;
+    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.score)).or(clock.other.and_then(on_its_day)))
+}
+
+/// The other moment that a day and a time may mean.
+fn other(day: &Found<Date>, clock: &Found<Time>, moment: impl Fn(Date, Time) -> Option<DateTime>) -> Option<DateTime> {
+    match (day.other, clock.other) {
+        (_, Some(time)) => moment(day.value, time),
+        (Some(date), None) => moment(date, clock.value),
+        (None, None) => None,
+    }
 }
 
 /// "tonight at 12" is the midnight that ends the day.
@@ -620,6 +775,6 @@ fn to_second(moment: DateTime) -> Option<DateTime> {
     moment.with().subsec_nanosecond(0).build().ok()
 }
 
-pub(super) fn datetimes(scan: &Scan<'_>, now: &Zoned) -> Vec<Found<DateTime>> {
-    scan.find(|scan, token| datetime_at(scan, token, now))
+pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<DateTime>> {
+    scan.find(|scan, token| datetime_at(scan, token, reckoning))
 }

@@ -3,9 +3,12 @@
 //! One file per kind. The built-ins share one `Scan` of the utterance, with a lexicon of the module's language,
 //! which is compiled once. Only what the module uses is computed.
 //!
-//! Scores are comparable within one recognizer: 1 is certain. A number that lies within a longer mention keeps its place
-//! and loses score: at most 0.4 in a date, time, phone number, email or URL ("3" of "March 3rd"), at most 0.7 in an
-//! amount of money or a percentage (a slot may well want the bare amount), nothing in a duration ("three days").
+//! Scores are comparable within one recognizer: 1 is certain. A number that lies within a longer mention is none of its own
+//! in a phone number, an email, a URL or an account number. Elsewhere it keeps its place and loses score: at most 0.4 in a
+//! date or time ("3" of "March 3rd"), at most 0.7 in an amount of money or a percentage (a slot may well want the bare
+//! amount), nothing in a duration ("three days").
+//!
+//! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
 
 use jiff::Zoned;
 use serde::Serialize;
@@ -16,10 +19,11 @@ use self::{
     lexicon::{Lexicon, Negating, Sense},
     list::Lists,
     pattern::{Haystack, Patterns},
+    reckoning::Reckoning,
     scan::{Found, Scan},
 };
 use crate::{
-    module::{Builtin, Module, RecognizerId, RecognizerKind},
+    module::{Builtin, Module, RecognizerId, RecognizerKind, SlotReading},
     text::{Span, Utterance},
 };
 
@@ -31,10 +35,12 @@ mod duration;
 mod fuzzy;
 mod lexicon;
 mod list;
+mod measure;
 mod money;
 mod negation;
 mod number;
 mod pattern;
+mod reckoning;
 pub mod reply;
 mod scan;
 mod time;
@@ -51,6 +57,10 @@ pub struct Mention {
     pub text: String,
     /// The canonical value: a list's label, or what [`crate::module::Builtin`] documents.
     pub value: Value,
+    /// Other values that the same words may mean: "at 6" is in the morning or in the evening. Empty where nothing leaves
+    /// room. Only who said it can say which; `value` is the likeliest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Value>,
     /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for readings that could be another.
     pub score: f32,
 }
@@ -70,7 +80,7 @@ pub enum RecognizeError {
     List(String),
 }
 
-/// Most that a number scores within a date, time, phone number, email or URL.
+/// Most that a number scores within a date or time.
 const WITHIN_ANOTHER: f32 = 0.4;
 /// Most that a number scores within an amount of money or a percentage.
 const WITHIN_AMOUNT: f32 = 0.7;
@@ -88,8 +98,8 @@ pub struct Recognizers {
 struct Builtins {
     lexicon: Lexicon,
     contacts: Contacts,
-    /// The recognizers of each built-in, in the order of [`Builtin::ALL`].
-    used: Vec<(Builtin, Vec<RecognizerId>)>,
+    /// The recognizers of each built-in in each way of reading it, in the order of [`Builtin::ALL`].
+    used: Vec<(Builtin, SlotReading, Vec<RecognizerId>)>,
 }
 
 impl Recognizers {
@@ -110,18 +120,23 @@ impl Recognizers {
                 patterns.push((id, Patterns::compile(&recognizer.name, spec)?));
             }
         }
-        let used: Vec<(Builtin, Vec<RecognizerId>)> = Builtin::ALL
-            .into_iter()
-            .map(|builtin| {
-                let ids = recognizers()
-                    .filter(|(_, one)| matches!(one.kind, RecognizerKind::Builtin(kind) if kind == builtin));
-                (builtin, ids.map(|(id, _)| id).collect::<Vec<_>>())
-            })
-            .filter(|(_, ids)| !ids.is_empty())
-            .collect();
+        // An author may bind a slot to a built-in that the slot reads in a way of its own.
+        let slots = || module.functions.iter().flat_map(|function| &function.slots);
+        let is_bound =
+            |id: RecognizerId| slots().next().is_none() || slots().any(|slot| slot.recognizers.contains(&id));
+        let mut used: Vec<(Builtin, SlotReading, Vec<RecognizerId>)> = Vec::new();
+        for (id, recognizer) in recognizers() {
+            let RecognizerKind::Builtin(builtin) = recognizer.kind else { continue };
+            match used.iter_mut().find(|(known, reading, _)| (*known, *reading) == (builtin, recognizer.reading)) {
+                Some((.., ids)) => ids.push(id),
+                None if is_bound(id) => used.push((builtin, recognizer.reading, vec![id])),
+                None => {}
+            }
+        }
+        used.sort_by_key(|(builtin, ..)| Builtin::ALL.iter().position(|one| one == builtin));
         let language = module.settings.language.as_deref().unwrap_or("en");
         let builtins = (!used.is_empty()).then(|| {
-            let lexicon = Lexicon::for_language(language);
+            let lexicon = Lexicon::for_language(language, module.settings.date_order);
             let contacts = Contacts::new(&lexicon.region);
             Builtins { lexicon, contacts, used }
         });
@@ -139,6 +154,7 @@ impl Recognizers {
             span,
             text: utterance.slice(span).to_owned(),
             value,
+            others: Vec::new(),
             score,
         };
         for found in self.lists.matches(utterance) {
@@ -156,12 +172,14 @@ impl Recognizers {
             }
         }
         if let Some(builtins) = &self.builtins {
-            for (builtin, readings) in builtins.read(&plain, context) {
-                let Some((_, recognizers)) = builtins.used.iter().find(|(used, _)| *used == builtin) else { continue };
-                for reading in readings {
-                    mentions.extend(
-                        recognizers.iter().map(|id| mention(*id, reading.span, reading.value.clone(), reading.score)),
-                    );
+            for (builtin, reading, found) in builtins.read(&plain, context) {
+                let uses = |(used, own, _): &&(Builtin, SlotReading, _)| (*used, *own) == (builtin, reading);
+                let Some((.., recognizers)) = builtins.used.iter().find(uses) else { continue };
+                for one in found {
+                    mentions.extend(recognizers.iter().map(|id| Mention {
+                        others: one.other.iter().cloned().collect(),
+                        ..mention(*id, one.span, one.value.clone(), one.score)
+                    }));
                 }
             }
         }
@@ -199,20 +217,29 @@ fn leftmost_longest(mentions: &mut Vec<Mention>) {
 }
 
 /// What a built-in read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Reading {
     span: Span,
     value: Value,
+    /// What the words may mean as well.
+    other: Option<Value>,
     score: f32,
 }
 
 impl Builtins {
     fn uses(&self, builtin: Builtin) -> bool {
-        self.used.iter().any(|(used, _)| *used == builtin)
+        self.used.iter().any(|(used, ..)| *used == builtin)
+    }
+
+    /// The ways in which a built-in is to be read; one even where nobody uses it.
+    fn ways(&self, builtin: Builtin) -> Vec<SlotReading> {
+        let ways = self.used.iter().filter(|(used, ..)| *used == builtin).map(|(_, reading, _)| *reading);
+        let ways: Vec<SlotReading> = ways.collect();
+        if ways.is_empty() { vec![SlotReading::default()] } else { ways }
     }
 
     /// The readings of every built-in that is used, and of those that say whether a number is one.
-    fn read(&self, utterance: &Utterance, context: &Context) -> Vec<(Builtin, Vec<Reading>)> {
+    fn read(&self, utterance: &Utterance, context: &Context) -> Vec<(Builtin, SlotReading, Vec<Reading>)> {
         let scan = Scan::new(utterance, &self.lexicon);
         let numeric = [Builtin::Integer, Builtin::Number, Builtin::Ordinal, Builtin::Money, Builtin::Percent];
         // "half a cup" and "a dollar" have an amount, too.
@@ -221,79 +248,97 @@ impl Builtins {
                 || scan.mentions(|sense| matches!(sense, Sense::Half | Sense::Currency { .. } | Sense::Final))
         };
         let judges_numbers = numeric.into_iter().any(|builtin| self.uses(builtin)) && has_amount();
-        let wants = |builtin: Builtin| self.uses(builtin) || judges_numbers;
-        let now = &context.now;
-        let mut read: Vec<(Builtin, Vec<Reading>)> = Vec::with_capacity(Builtin::ALL.len());
-        let mut add = |builtin, readings: Vec<Reading>| read.push((builtin, readings));
-        if wants(Builtin::Date) {
-            add(Builtin::Date, readings(&scan, date::dates(&scan, now), |date| Some(date.to_string().into())));
-        }
-        if wants(Builtin::Time) {
-            add(
-                Builtin::Time,
-                readings(&scan, time::times(&scan), |time| Some(time.strftime("%H:%M:%S").to_string().into())),
-            );
-        }
-        if wants(Builtin::DateTime) {
-            let iso = |moment: jiff::civil::DateTime| Some(moment.strftime("%Y-%m-%dT%H:%M:%S").to_string().into());
-            add(Builtin::DateTime, readings(&scan, date::datetimes(&scan, now), iso));
-        }
-        if wants(Builtin::Email) {
-            add(Builtin::Email, contacts(utterance, self.contacts.emails(utterance)));
-        }
-        if wants(Builtin::Url) {
-            add(Builtin::Url, contacts(utterance, self.contacts.urls(utterance)));
-        }
-        if wants(Builtin::Phone) {
-            add(Builtin::Phone, contacts(utterance, self.contacts.phones(utterance)));
-        }
-        if self.uses(Builtin::Duration) {
-            add(
-                Builtin::Duration,
-                readings(&scan, duration::durations(&scan), |length| Some(length.canonical().into())),
-            );
-        }
-        if self.uses(Builtin::Boolean) {
-            add(Builtin::Boolean, readings(&scan, boolean::booleans(&scan), |value| Some(value.into())));
-        }
-        if judges_numbers {
-            let is_another = |builtin: Builtin| !matches!(builtin, Builtin::Duration | Builtin::Boolean);
-            let elsewhere =
-                Cover::new(read.iter().filter(|(builtin, _)| is_another(*builtin)).flat_map(|(_, found)| found));
-            let amounts = readings(&scan, money::amounts(&scan), money::Money::to_json);
-            let percentages = readings(&scan, number::percentages(&scan), Some);
-            let quantities = Cover::new(amounts.iter().chain(&percentages));
-            let damped = |mut readings: Vec<Reading>| {
-                for reading in &mut readings {
-                    if elsewhere.has_longer(reading.span) {
-                        reading.score = reading.score.min(WITHIN_ANOTHER);
-                    } else if quantities.has_longer(reading.span) {
-                        reading.score = reading.score.min(WITHIN_AMOUNT);
-                    }
-                }
-                readings
-            };
-            let mut money = readings(&scan, money::bare(&scan), money::Money::to_json);
-            money.retain(|bare| !elsewhere.has_longer(bare.span) && !quantities.covers(bare.span));
-            money.extend(amounts);
-            read.push((Builtin::Integer, damped(readings(&scan, number::integers(&scan), |value| Some(value.into())))));
-            read.push((Builtin::Number, damped(readings(&scan, number::decimals_and_integers(&scan), Some))));
-            read.push((Builtin::Money, money));
-            read.push((Builtin::Percent, percentages));
-        }
-        if self.uses(Builtin::Ordinal) {
-            // "the 2nd" may be a date, but rarely is where ranks are asked for.
-            let dates = read.iter().filter(|(builtin, _)| *builtin == Builtin::Date).flat_map(|(_, dates)| dates);
-            let elsewhere = Cover::new(dates.filter(|date| date.score >= 0.8));
-            let mut ordinals = readings(&scan, number::ordinals(&scan), |rank| Some(rank.into()));
-            for ordinal in &mut ordinals {
-                if elsewhere.has_longer(ordinal.span) {
-                    ordinal.score = ordinal.score.min(WITHIN_ANOTHER);
+        let mut read = Vec::with_capacity(Builtin::ALL.len());
+        for builtin in Builtin::ALL.into_iter().filter(|builtin| !numeric.contains(builtin)) {
+            let says_of_numbers = !matches!(builtin, Builtin::Duration | Builtin::Boolean);
+            if self.uses(builtin) || judges_numbers && says_of_numbers {
+                for reading in self.ways(builtin) {
+                    let found = self.read_one(&scan, builtin, Reckoning::new(&context.now, reading));
+                    read.push((builtin, reading, found));
                 }
             }
-            read.push((Builtin::Ordinal, ordinals));
+        }
+        if judges_numbers {
+            self.read_numbers(&scan, &mut read);
         }
         read
+    }
+
+    /// The readings of a built-in that is no number.
+    fn read_one(&self, scan: &Scan<'_>, builtin: Builtin, reckoning: Reckoning<'_>) -> Vec<Reading> {
+        let utterance = scan.utterance;
+        match builtin {
+            Builtin::Date => readings(scan, date::dates(scan, &reckoning), |date| Some(date.to_string().into())),
+            Builtin::Time => {
+                readings(scan, time::times(scan, &reckoning), |time| Some(time.strftime("%H:%M:%S").to_string().into()))
+            }
+            Builtin::DateTime => readings(scan, date::datetimes(scan, &reckoning), |moment| {
+                Some(moment.strftime("%Y-%m-%dT%H:%M:%S").to_string().into())
+            }),
+            Builtin::Email => contacts(utterance, self.contacts.emails(utterance)),
+            Builtin::Url => contacts(utterance, self.contacts.urls(utterance)),
+            Builtin::Phone => contacts(utterance, self.contacts.phones(utterance)),
+            Builtin::Duration => readings(scan, duration::durations(scan), |length| Some(length.canonical().into())),
+            Builtin::Boolean => readings(scan, boolean::booleans(scan), |value| Some(value.into())),
+            Builtin::Integer | Builtin::Number | Builtin::Ordinal | Builtin::Money | Builtin::Percent => Vec::new(),
+        }
+    }
+
+    /// The readings of numbers, by what else was read: a number that is part of a code is none of its own.
+    fn read_numbers(&self, scan: &Scan<'_>, read: &mut Vec<(Builtin, SlotReading, Vec<Reading>)>) {
+        let among = |builtins: &[Builtin]| {
+            Cover::new(read.iter().filter(|(one, ..)| builtins.contains(one)).flat_map(|(.., found)| found))
+        };
+        let moments = among(&[Builtin::Date, Builtin::Time, Builtin::DateTime]);
+        let codes = among(&[Builtin::Email, Builtin::Url, Builtin::Phone]).and(number::codes(scan.utterance));
+        // "The 2nd" may be a date, but rarely is where ranks are asked for.
+        let days = Cover::new(
+            read.iter()
+                .filter(|(builtin, ..)| *builtin == Builtin::Date)
+                .flat_map(|(.., dates)| dates)
+                .filter(|date| date.score >= 0.8),
+        );
+        let mut amounts = readings(scan, money::amounts(scan), money::Money::to_json);
+        amounts.retain(|amount| !codes.has_longer(amount.span));
+        let percentages = readings(scan, number::percentages(scan), Some);
+        let quantities = Cover::new(amounts.iter().chain(&percentages));
+        let own = |mut readings: Vec<Reading>, is_rank: bool| {
+            readings.retain_mut(|reading| {
+                if moments.has_longer(reading.span) && !is_rank {
+                    reading.score = reading.score.min(WITHIN_ANOTHER);
+                } else if quantities.has_longer(reading.span) {
+                    reading.score = reading.score.min(WITHIN_AMOUNT);
+                }
+                !codes.has_longer(reading.span)
+            });
+            readings
+        };
+        let mut numbers = Vec::new();
+        for reading in self.ways(Builtin::Integer) {
+            let found = readings(scan, measure::integers(scan, reading), |value| Some(value.into()));
+            numbers.push((Builtin::Integer, reading, own(found, reading.is_rank)));
+        }
+        for reading in self.ways(Builtin::Number) {
+            let mut found = measure::numbers(scan, reading);
+            found.extend(number::halves(scan, &found));
+            numbers.push((Builtin::Number, reading, own(readings(scan, found, number::json), reading.is_rank)));
+        }
+        for reading in self.ways(Builtin::Money) {
+            let mut money = readings(scan, money::bare(scan), money::Money::to_json);
+            money.retain(|bare| {
+                let is_part = moments.has_longer(bare.span) || codes.has_longer(bare.span);
+                !is_part && !quantities.covers(bare.span)
+            });
+            money.extend(amounts.iter().cloned());
+            numbers.push((Builtin::Money, reading, money));
+        }
+        let mut ordinals = readings(scan, number::ordinals(scan), |rank| Some(rank.into()));
+        for ordinal in ordinals.iter_mut().filter(|ordinal| days.has_longer(ordinal.span)) {
+            ordinal.score = ordinal.score.min(WITHIN_ANOTHER);
+        }
+        let none = SlotReading::default();
+        numbers.extend([(Builtin::Percent, none, percentages), (Builtin::Ordinal, none, ordinals)]);
+        read.append(&mut numbers);
     }
 }
 
@@ -302,7 +347,8 @@ fn readings<T>(scan: &Scan<'_>, found: Vec<Found<T>>, canonical: impl Fn(T) -> O
         .into_iter()
         .filter_map(|found| {
             let span = scan.span(found.start, found.end)?;
-            Some(Reading { span, value: canonical(found.value)?, score: found.score })
+            let other = found.other.and_then(&canonical);
+            Some(Reading { span, value: canonical(found.value)?, other, score: found.score })
         })
         .collect()
 }
@@ -313,6 +359,7 @@ fn contacts(utterance: &Utterance, found: Vec<Contact>) -> Vec<Reading> {
         .map(|contact| Reading {
             span: utterance.span_of_bytes(contact.bytes),
             value: contact.value.into(),
+            other: None,
             score: contact.score,
         })
         .collect()
@@ -327,8 +374,10 @@ struct Cover {
 impl Cover {
     /// A mere guess says nothing.
     fn new<'r>(readings: impl Iterator<Item = &'r Reading>) -> Self {
-        let mut spans: Vec<Span> =
-            readings.filter(|reading| reading.score >= 0.5).map(|reading| reading.span).collect();
+        Self::of(readings.filter(|reading| reading.score >= 0.5).map(|reading| reading.span).collect())
+    }
+
+    fn of(mut spans: Vec<Span>) -> Self {
         spans.sort_unstable();
         let mut furthest = 0;
         let reach = spans
@@ -339,6 +388,11 @@ impl Cover {
             })
             .collect();
         Self { reach }
+    }
+
+    /// With more spans.
+    fn and(self, more: Vec<Span>) -> Self {
+        Self::of(self.reach.into_iter().map(|(span, _)| span).chain(more).collect())
     }
 
     /// True if `span` lies within one of the spans.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     lexicon::{Sense, Written},
     number::{self, Number},
-    scan::{Found, Scan},
+    scan::{Found, Scan, TokenKind},
 };
 
 /// An amount and its ISO 4217 code; `None` if it was not said.
@@ -28,7 +28,7 @@ impl Money {
 fn currency(scan: &Scan<'_>, token: usize, before: bool) -> Option<((&'static str, Written), usize)> {
     scan.pick(token, |sense| match sense {
         Sense::Currency { code, written } => {
-            let fits = !before || matches!(written, Written::Symbol | Written::Code);
+            let fits = !before || written.stands_before();
             fits.then_some((code, written))
         }
         _ => None,
@@ -68,6 +68,16 @@ fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, us
         })
     };
     Some((number.value / 100.0, if code == Some("$") { dollar() } else { code }, end))
+}
+
+/// "64 euros 90": two digits, or their words, that count nothing else.
+fn bare_cents(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
+    let number = number_at(scan, scan.skip(token, Sense::And)).filter(|number| number.score >= 1.0)?;
+    let cents = number.integer.filter(|cents| (10..100).contains(cents) || (scan.text(token).len() == 2))?;
+    let is_last = number.end >= scan.len() || scan.kind(number.end) != Some(TokenKind::Word);
+    let is_free = is_last || scan.has(number.end, Sense::Function) || scan.has(number.end, Sense::Please);
+    let is_two_digits = !number.digits || scan.text(token).len() == 2;
+    (is_free && is_two_digits && (0..100).contains(&cents)).then_some((number.value / 100.0, number.end))
 }
 
 fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
@@ -113,6 +123,9 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
         }
         end = after;
         if let Some((more, _, after)) = cents(scan, scan.skip(end, Sense::And)) {
+            amount += more;
+            end = after;
+        } else if let Some((more, after)) = bare_cents(scan, end).filter(|_| amount.fract() == 0.0) {
             amount += more;
             end = after;
         }

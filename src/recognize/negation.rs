@@ -416,7 +416,14 @@ mod tests {
                 let at = text.find(name).expect("the mention is in the text");
                 let span = utterance.span_of_bytes(at..at + name.len());
                 let value = json!(name);
-                Mention { recognizer: RecognizerId::from_index(0), span, text: (*name).to_owned(), value, score: 1.0 }
+                Mention {
+                    recognizer: RecognizerId::from_index(0),
+                    span,
+                    text: (*name).to_owned(),
+                    value,
+                    others: Vec::new(),
+                    score: 1.0,
+                }
             })
             .collect();
         find(&Utterance::new(text), &Negating::for_language(language), &mentions)

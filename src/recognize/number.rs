@@ -9,13 +9,16 @@
 //! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued to
 //! letters (`B12`), `1.2.3`.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error::Error};
 
 use super::{
     lexicon::Sense,
     scan::{Found, Scan, TokenKind},
 };
-use crate::text::numeral;
+use crate::text::{Span, Utterance, numeral};
 
 /// Number words that one number may have at most; a number of more words than that is read as several.
 const MOST_WORDS: usize = 20;
@@ -60,10 +63,17 @@ impl Number {
 }
 
 /// The integer that a float is, if it is one that floats count exactly.
-fn exact_integer(value: f64) -> Option<i64> {
+pub(super) fn exact_integer(value: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
     (value.fract() == 0.0 && value.abs() < LIMIT).then_some(value as i64)
+}
+
+/// True if the float is this integer, as well as floats can say so.
+pub(super) fn is_near(integer: i64, value: f64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "the loss is what is compared")]
+    let approximate = integer as f64;
+    approximate == value
 }
 
 /// The JSON number of a value: an integer where it is whole.
@@ -175,6 +185,13 @@ fn dozens(scan: &Scan<'_>, token: usize) -> Option<Number> {
 
 /// ひとつ, ふたり.
 fn counted(scan: &Scan<'_>, token: usize) -> Option<Number> {
+    // "anderthalb"
+    if let Some((halves, end)) = scan.pick(token, |sense| match sense {
+        Sense::Halves(halves) => Some(halves),
+        _ => None,
+    }) {
+        return Some(Number { digits: false, ..Number::with_value(token, end, f64::from(halves) / 2.0) });
+    }
     let (count, end) = scan.pick(token, |sense| match sense {
         Sense::Count(count) => Some(count),
         _ => None,
@@ -408,6 +425,15 @@ fn single_one(scan: &Scan<'_>, token: usize) -> f32 {
     if next_is_noun { 1.0 } else { 0.6 }
 }
 
+/// Account numbers (IBAN): two letters, two digits, and groups that are mostly digits. Their digits count nothing.
+pub(super) fn codes(utterance: &Utterance) -> Vec<Span> {
+    static ACCOUNT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[0-9]{1,3})?\b").ok());
+    let has_digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() >= 10;
+    let found = ACCOUNT.iter().flat_map(|account: &Regex| account.find_iter(utterance.text()));
+    found.filter(|found| has_digits(found.as_str())).map(|found| utterance.span_of_bytes(found.range())).collect()
+}
+
 /// Kanji numerals, where the language has them or a counter follows; also mixed with digits (3万5千).
 fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
     let glued = (first..scan.len()).take_while(|token| *token == first || scan.is_glued(*token));
@@ -420,28 +446,16 @@ fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
     (is_number && stands_free).then(|| Number { score: 0.9, ..Number::whole(first, end, numeral.value, false) })
 }
 
-/// Whole numbers that count something.
-pub(super) fn integers(scan: &Scan<'_>) -> Vec<Found<i64>> {
-    cardinals(scan)
-        .filter_map(|number| number.integer.map(|value| Found::new(number.start, number.end, value, number.score)))
-        .collect()
-}
-
-/// All cardinal numbers; "half" alone is one, with little confidence.
-pub(super) fn decimals_and_integers(scan: &Scan<'_>) -> Vec<Found<serde_json::Value>> {
-    let value = |number: &Number| number.integer.map(Into::into).or_else(|| json(number.value));
-    let mut found: Vec<_> = cardinals(scan)
-        .filter_map(|number| Some(Found::new(number.start, number.end, value(number)?, number.score)))
-        .collect();
+/// "half" alone, which is a number with little confidence, where it is not part of one of `found`.
+pub(super) fn halves(scan: &Scan<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
     let halves = scan.find(|scan, token| {
         let end = scan.after(token, Sense::Half)?;
         let counts = !scan.has(end, Sense::Past) && !scan.has(scan.skip(end, Sense::A), Sense::Dozen);
         let inside = found.partition_point(|number| number.end <= token);
         let free = found.get(inside).is_none_or(|number| number.start >= end);
-        (counts && free).then(|| Found::new(token, end, serde_json::json!(0.5), 0.5))
+        (counts && free).then(|| Found::new(token, end, 0.5, 0.5))
     });
-    found.extend(halves);
-    found
+    halves
 }
 
 pub(super) fn cardinals<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = &'s Number> {

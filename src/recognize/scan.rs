@@ -8,7 +8,7 @@ use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
 use super::{
-    lexicon::{Lexicon, Sense},
+    lexicon::{Lexicon, Part, Sense},
     number::{self, Number},
 };
 use crate::text::{Span, Utterance, is_unspaced, script::is_katakana};
@@ -104,12 +104,19 @@ pub(super) struct Found<T> {
     /// Index after its last token.
     pub(super) end: usize,
     pub(super) value: T,
+    /// What the words may mean as well.
+    pub(super) other: Option<T>,
     pub(super) score: f32,
 }
 
 impl<T> Found<T> {
     pub(super) const fn new(start: usize, end: usize, value: T, score: f32) -> Self {
-        Self { start, end, value, score }
+        Self { start, end, value, other: None, score }
+    }
+
+    pub(super) fn or(mut self, other: Option<T>) -> Self {
+        self.other = other;
+        self
     }
 }
 
@@ -124,6 +131,8 @@ pub(super) struct Scan<'a> {
     senses_of: Vec<u32>,
     /// The number that begins at each token; the numbers do not overlap.
     pub(super) numbers: Vec<Option<Number>>,
+    /// The part of the day that the whole utterance is about ("dinner", "wake me"), if it is about one.
+    pub(super) about: Option<Part>,
 }
 
 impl<'a> Scan<'a> {
@@ -153,9 +162,23 @@ impl<'a> Scan<'a> {
             }
         }
         senses_of.push(index(senses.len()));
-        let mut scan = Self { utterance, lexicon, tokens, senses, senses_of, numbers: Vec::new() };
+        let mut scan = Self { utterance, lexicon, tokens, senses, senses_of, numbers: Vec::new(), about: None };
         scan.numbers = number::numbers(&scan);
+        scan.about = scan.part_of_all();
         scan
+    }
+
+    /// The part of the day that all words suggest which suggest one.
+    fn part_of_all(&self) -> Option<Part> {
+        let suggested = self.find(|scan, token| {
+            let (part, end) = scan.pick(token, |sense| match sense {
+                Sense::Suggests(part) => Some(part),
+                _ => None,
+            })?;
+            Some(Found::new(token, end, part, 1.0))
+        });
+        let first = suggested.first()?.value;
+        suggested.iter().all(|found| found.value == first).then_some(first)
     }
 
     pub(super) const fn len(&self) -> usize {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::module::{Instance, ListSpec, ModuleName, PatternSpec, Recognizer, Settings};
+use crate::module::{Instance, ListSpec, ModuleName, PatternSpec, Recognizer, Settings, SlotReading};
 
 mod japanese;
 
@@ -15,7 +15,10 @@ fn module(language: &str, recognizers: Vec<(&str, RecognizerKind)>) -> Module {
         name: ModuleName::new("test").expect("a name"),
         version: String::new(),
         functions: Vec::new(),
-        recognizers: recognizers.into_iter().map(|(name, kind)| Recognizer { name: name.into(), kind }).collect(),
+        recognizers: recognizers
+            .into_iter()
+            .map(|(name, kind)| Recognizer { name: name.into(), kind, reading: SlotReading::default() })
+            .collect(),
         settings: Settings { language: Some(language.to_owned()), ..Settings::default() },
         prompts: std::collections::BTreeMap::default(),
         warnings: Vec::new(),

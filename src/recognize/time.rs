@@ -2,9 +2,11 @@
 //!
 //! Policy for an hour without am or pm:
 //! - A part of the day nearby decides: "8 in the evening", "tomorrow morning at 9", "tonight at 8".
-//! - Hours from 13 on, 0, and hours with a leading zero (`07:30`) are of the 24-hour clock. So is every hour in
-//!   languages that count that way (all but English).
-//! - Otherwise 1 to 6 are the afternoon, 7 to 11 the morning, 12 is noon, with a lower score.
+//! - Hours from 13 on, 0, and hours with a leading zero (`07:30`) are of the 24-hour clock; 12 is noon. So is an hour
+//!   with minutes in digits or with its "o'clock", in languages that count that way (all but English).
+//! - Else what the utterance is about decides ("dinner", "wake me"), then the slot (`part_of_day`).
+//! - Else the hour may be of either half: the likelier is the value (1 to 6 the afternoon, 7 to 11 the morning; the hour as
+//!   it was said in languages that count to 24), with the other one beside it, for the person to be asked.
 //!
 //! An hour alone is a time only behind "at" ("at 5"), with a still lower score, and the lowest behind "by" or "around".
 
@@ -12,8 +14,10 @@ use jiff::civil::Time;
 
 use super::{
     lexicon::{Part, Sense, Unit},
+    reckoning::Reckoning,
     scan::{Found, Scan, TokenKind},
 };
+use crate::module::reading::PartOfDay;
 
 /// Scores: said in full; without am or pm where that matters; an hour alone; an hour alone before another word.
 const FULL: f32 = 1.0;
@@ -60,31 +64,65 @@ fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
     None
 }
 
-/// The hour in the 24-hour clock, and how sure that is.
-fn resolve(scan: &Scan<'_>, hour: i32, half: Half, leading_zero: bool) -> Option<(i32, f32)> {
+/// How an hour was written, which says whether it can be of the 24-hour clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// `07:30`: of the 24-hour clock everywhere.
+    LeadingZero,
+    /// `7:30`, "7 Uhr": of the 24-hour clock where hours are counted so.
+    Full,
+    /// "at 7", "half past seven": as people talk.
+    Spoken,
+}
+
+/// An hour of the 24-hour clock.
+struct Hour {
+    hour: i32,
+    /// The same hour of the other half of the day, where that may be meant as well.
+    other: Option<i32>,
+    score: f32,
+}
+
+fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: Style, reckoning: &Reckoning<'_>) -> Option<Hour> {
     if !(0..=24).contains(&hour) {
         return None;
     }
-    let of_twelve = hour % 12;
-    Some(match half {
+    let sure = |hour: i32| Some(Hour { hour, other: None, score: FULL });
+    let (am, pm) = (hour % 12, hour % 12 + 12);
+    match half {
         Half::Meridiem(_) if !(1..=12).contains(&hour) => return None,
-        Half::Meridiem(pm) => (of_twelve + if pm { 12 } else { 0 }, FULL),
-        _ if hour > 12 || hour == 0 => (hour % 24, FULL),
-        Half::Part(Part::Morning) => (of_twelve, FULL),
-        Half::Part(Part::Afternoon | Part::Evening) => (of_twelve + 12, FULL),
-        Half::Part(Part::Night) => (
-            if hour == 12 {
-                0
-            } else if hour < 6 {
-                hour
-            } else {
-                of_twelve + 12
-            },
-            FULL,
-        ),
-        Half::Unknown if leading_zero || !scan.lexicon.twelve_hours => (hour, FULL),
-        Half::Unknown => (if hour < 7 { hour + 12 } else { hour }, HALF_OF_DAY_GUESSED),
-    })
+        Half::Meridiem(is_pm) => return sure(if is_pm { pm } else { am }),
+        _ if hour > 12 || hour == 0 => return sure(hour % 24),
+        Half::Part(Part::Morning) => return sure(am),
+        Half::Part(Part::Afternoon | Part::Evening) => return sure(pm),
+        Half::Part(Part::Night) if hour == 12 => return sure(0),
+        Half::Part(Part::Night) => return sure(if hour < 6 { hour } else { pm }),
+        Half::Unknown if style == Style::LeadingZero => return sure(hour),
+        Half::Unknown if hour == 12 => return Some(Hour { hour, other: None, score: HALF_OF_DAY_GUESSED }),
+        Half::Unknown => {}
+    }
+    let counts_to_24 = !scan.lexicon.twelve_hours;
+    let is_written = counts_to_24 && style == Style::Full;
+    let settled = match (scan.about, reckoning.part_of_day()) {
+        _ if is_written => Some(hour),
+        (Some(Part::Morning), _) => Some(am),
+        (Some(Part::Evening | Part::Night), _) => Some(pm),
+        // Lunch
+        (Some(Part::Afternoon), _) => Some(if hour >= 10 { am } else { pm }),
+        (None, PartOfDay::Morning) => Some(am),
+        (None, PartOfDay::Afternoon) => Some(pm),
+        (None, PartOfDay::Day) => (hour != 7).then_some(if hour < 7 { pm } else { am }),
+        (None, PartOfDay::Nearest) => {
+            let now = i32::from(reckoning.now.hour());
+            Some(if (am..pm).contains(&now) { pm } else { am })
+        }
+        (None, PartOfDay::Ask) => None,
+    };
+    if let Some(hour) = settled {
+        return Some(Hour { hour, other: None, score: FULL });
+    }
+    let (likely, other) = if hour < 7 && !counts_to_24 { (pm, am) } else { (am, pm) };
+    Some(Hour { hour: likely, other: Some(other), score: HALF_OF_DAY_GUESSED })
 }
 
 /// "am", "p.m.", or the part of the day behind an hour, with the token after it.
@@ -133,26 +171,31 @@ fn time(hour: i32, minute: i32, second: i32) -> Option<Time> {
 /// Moves an hour and minutes to a found time: the half of the day behind or around it decides the rest.
 fn finish(
     scan: &Scan<'_>,
-    start: usize,
-    end: usize,
+    (start, end): (usize, usize),
     clock: (i32, i32, i32),
-    leading_zero: bool,
+    style: Style,
     score: f32,
+    reckoning: &Reckoning<'_>,
 ) -> Option<Found<Time>> {
     let (half, end) = match half_at(scan, end) {
         Some((half, end)) => (half, end),
         None => (part_around(scan, start, end).map_or(Half::Unknown, Half::Part), end),
     };
-    let (hour, sure) = resolve(scan, clock.0, half, leading_zero)?;
-    let score = if half == Half::Unknown { score.min(sure) } else { sure };
-    Some(Found::new(start, end, time(hour, clock.1, clock.2)?, score))
+    let hour = resolve(scan, clock.0, half, style, reckoning)?;
+    let score = if half == Half::Unknown { score.min(hour.score) } else { hour.score };
+    let at = |hour: i32| time(hour, clock.1, clock.2);
+    Some(Found::new(start, end, at(hour.hour)?, score).or(hour.other.and_then(at)))
 }
 
 /// Minutes before or after an hour: "half past three", "quarter to five", "ten to six", "halb drei".
-fn relative(scan: &Scan<'_>, token: usize) -> Option<Found<Time>> {
+fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     if let Some(after) = scan.after(token, Sense::HalfTo) {
         let (hour, end) = hour_at(scan, after)?;
-        return finish(scan, token, end, ((hour + 23) % 24, 30, 0), false, FULL);
+        let hour = if hour == 1 { 12 } else { (hour + 23) % 24 };
+        return finish(scan, (token, end), (hour, 30, 0), Style::Spoken, FULL, reckoning);
+    }
+    if let Some(found) = half_hour(scan, token, reckoning) {
+        return Some(found);
     }
     let at = scan.skip(token, Sense::A);
     let fraction = scan.pick(at, |sense| match sense {
@@ -190,17 +233,29 @@ fn relative(scan: &Scan<'_>, token: usize) -> Option<Found<Time>> {
         let minutes = if is_past { hour * 60 + minutes } else { (hour * 60 + 1_440 - minutes) % 1_440 };
         return Some(Found::new(token, end, time(minutes / 60, minutes % 60, 0)?, score));
     }
-    let mut found = finish(scan, token, end, (hour, minutes, 0), false, score)?;
+    let mut found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, score, reckoning)?;
     if !is_past {
-        let minutes = (i32::from(found.value.hour()) * 60 + 1_440 - minutes) % 1_440;
         // Twelve is noon, so a quarter to one is 12:45.
-        found.value = time(minutes / 60, minutes % 60, 0)?;
+        let before = |hour: Time| {
+            let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
+            time(minutes / 60, minutes % 60, 0)
+        };
+        (found.value, found.other) = (before(found.value)?, found.other.and_then(before));
     }
     Some(found)
 }
 
+/// "half eight": half past it, as the British say.
+fn half_hour(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+    let after = scan.after(token, Sense::Half).filter(|_| scan.lexicon.english)?;
+    let (hour, end) = hour_at(scan, after).filter(|(hour, _)| (1..=12).contains(hour))?;
+    let is_last = end >= scan.len() || ends_clause(scan, end) || scan.has(end, Sense::Function);
+    let is_said = is_last || half_at(scan, end).is_some() || scan.has(end, Sense::On);
+    is_said.then(|| finish(scan, (token, end), (hour, 30, 0), Style::Spoken, HALF_OF_DAY_GUESSED, reckoning)).flatten()
+}
+
 /// A time that begins at `token`, where a preposition may stand.
-pub(super) fn time_at(scan: &Scan<'_>, token: usize) -> Option<Found<Time>> {
+pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     if let Some((hour, end)) = scan.pick(token, |sense| match sense {
         Sense::Clock(hour) => Some(hour),
         _ => None,
@@ -211,24 +266,23 @@ pub(super) fn time_at(scan: &Scan<'_>, token: usize) -> Option<Found<Time>> {
         Sense::MeridiemBefore(pm) => Some(pm),
         _ => None,
     }) {
-        let mut found = clock_at(scan, after, None)?;
-        let (hour, _) = resolve(scan, i32::from(found.value.hour()) % 12, Half::Unknown, true)?;
-        (found.start, found.score) = (token, FULL);
+        let mut found = clock_at(scan, after, None, reckoning)?;
+        (found.start, found.score, found.other) = (token, FULL, None);
         found.value = time(
-            hour % 12 + if pm { 12 } else { 0 },
+            i32::from(found.value.hour()) % 12 + if pm { 12 } else { 0 },
             i32::from(found.value.minute()),
             i32::from(found.value.second()),
         )?;
         return Some(found);
     }
-    if let Some(found) = relative(scan, token) {
+    if let Some(found) = relative(scan, token, reckoning) {
         return Some(found);
     }
     if let Some((alone, after)) = preposition(scan, token) {
         let (alone, after) = preposition(scan, after).unwrap_or((alone, after));
-        return relative(scan, after).or_else(|| clock_at(scan, after, Some(alone)));
+        return relative(scan, after, reckoning).or_else(|| clock_at(scan, after, Some(alone), reckoning));
     }
-    clock_at(scan, token, None)
+    clock_at(scan, token, None, reckoning)
 }
 
 /// "at", "around": what an hour alone behind it scores at most, and the token after it.
@@ -240,8 +294,61 @@ fn preposition(scan: &Scan<'_>, token: usize) -> Option<(f32, usize)> {
     })
 }
 
+/// `7:30`, `7.30`, `19h`, `7 h 30`: an hour in digits with what makes it a time.
+fn written(
+    scan: &Scan<'_>,
+    token: usize,
+    alone: Option<f32>,
+    reckoning: &Reckoning<'_>,
+) -> Option<Option<Found<Time>>> {
+    let (hour, end) = hour_at(scan, token).filter(|_| scan.kind(token) == Some(TokenKind::Digits))?;
+    let has_leading_zero = scan.text(token).len() == 2 && scan.text(token).starts_with('0');
+    let style = if has_leading_zero { Style::LeadingZero } else { Style::Full };
+    let found = |end: usize, minute: i32, second: i32, score: f32| {
+        Some(finish(scan, (token, end), (hour, minute, second), style, score, reckoning))
+    };
+    let clock_word = |at: usize| {
+        let hours = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
+        scan.after(at, Sense::OClock).or_else(|| scan.pick(at, hours).map(|((), end)| end)).unwrap_or(at)
+    };
+    if scan.joins(end, ":") {
+        let Some(minute) = two_digits(scan, end + 1) else { return Some(None) };
+        if scan.joins(end + 2, ":") {
+            let Some(second) = two_digits(scan, end + 3) else { return Some(None) };
+            return found(clock_word(end + 4), minute, second, FULL);
+        }
+        return found(clock_word(end + 2), minute, 0, FULL);
+    }
+    // "3.30 pm", "15.30 Uhr", "at 10.15"
+    if scan.joins(end, ".")
+        && let Some(minute) = two_digits(scan, end + 1)
+    {
+        let after = end + 2;
+        let goes_on = scan.joins(after, ".") || scan.is_symbol(after, "%");
+        let is_said = matches!(half_at(scan, after), Some((Half::Meridiem(_), _))) || clock_word(after) > after;
+        if is_said {
+            return found(clock_word(after), minute, 0, FULL);
+        }
+        let is_amount = is_quantity(scan, after) || goes_on;
+        return Some(
+            alone
+                .filter(|_| !is_amount && !scan.is_symbol(after, "."))
+                .and_then(|_| finish(scan, (token, after), (hour, minute, 0), style, HOUR_ALONE, reckoning)),
+        );
+    }
+    // "19h", "14 h": an hour of the afternoon cannot be a length that people say; less is one only behind "at".
+    let is_hour = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
+    if let Some(((), after)) = scan.pick(end, is_hour)
+        && (alone.is_some() || (13..24).contains(&hour))
+        && (!scan.is_glued(after) || ends_clause(scan, after))
+    {
+        return found(after, 0, 0, if alone.is_some() { FULL } else { HALF_OF_DAY_GUESSED });
+    }
+    None
+}
+
 /// An hour with something that makes it a time; or the hour alone, with the score that this has behind "at".
-fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>) -> Option<Found<Time>> {
+fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     // `2026-03-04` and `10.0.0.1` begin with no hour.
     if token > 0
         && scan.is_glued(token)
@@ -249,31 +356,17 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>) -> Option<Found<T
     {
         return None;
     }
+    if let Some(found) = written(scan, token, alone, reckoning) {
+        return found;
+    }
     let (hour, end) = hour_at(scan, token)?;
     let is_digits = scan.kind(token) == Some(TokenKind::Digits);
-    let leading_zero = is_digits && scan.text(token).len() == 2 && scan.text(token).starts_with('0');
-    if is_digits && scan.joins(end, ":") {
-        let minute = two_digits(scan, end + 1)?;
-        let mut after = end + 2;
-        let mut second = 0;
-        if scan.joins(after, ":") {
-            second = two_digits(scan, after + 1)?;
-            after += 2;
-        }
-        let after = scan.skip(after, Sense::OClock);
-        return finish(scan, token, after, (hour, minute, second), leading_zero, FULL);
-    }
-    // "3.30 pm", "15.30 Uhr"
-    if is_digits
-        && scan.joins(end, ".")
-        && let Some(minute) = two_digits(scan, end + 1)
-    {
-        let said = matches!(half_at(scan, end + 2), Some((Half::Meridiem(_), _)));
-        if said || scan.has(end + 2, Sense::OClock) {
-            return finish(scan, token, scan.skip(end + 2, Sense::OClock), (hour, minute, 0), leading_zero, FULL);
-        }
-        return None;
-    }
+    let has_leading_zero = is_digits && scan.text(token).len() == 2 && scan.text(token).starts_with('0');
+    let style = if has_leading_zero { Style::LeadingZero } else { Style::Spoken };
+    let full = if has_leading_zero { Style::LeadingZero } else { Style::Full };
+    let found = |end: usize, minute: i32, style: Style, score: f32| {
+        finish(scan, (token, end), (hour, minute, 0), style, score, reckoning)
+    };
     // 時 of 時間 is a length.
     let is_length = |after: usize| {
         scan.pick(end, |sense| matches!(sense, Sense::Unit(_)).then_some(())).is_some_and(|(_, unit)| unit > after)
@@ -281,20 +374,20 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>) -> Option<Found<T
     if let Some(after) = scan.after(end, Sense::OClock).filter(|after| !is_length(*after)) {
         // "15h30", "8 Uhr 15", "3時半", "3時30分"
         if let Some(after) = scan.after(after, Sense::HalfBehind) {
-            return finish(scan, token, after, (hour, 30, 0), leading_zero, FULL);
+            return found(after, 30, full, FULL);
         }
         if !scan.lexicon.english
             && let Some(minute) = scan.digits(after, 2).filter(|minute| *minute < 60)
         {
             let end = scan.skip(after + 1, Sense::Unit(Unit::Minute));
-            return finish(scan, token, end, (hour, minute, 0), leading_zero, FULL);
+            return found(end, minute, full, FULL);
         }
-        return finish(scan, token, after, (hour, 0, 0), leading_zero, FULL);
+        return found(after, 0, full, FULL);
     }
     if let Some(after) = scan.after(end, Sense::HalfBehind)
         && alone.is_some()
     {
-        return finish(scan, token, after, (hour, 30, 0), leading_zero, FULL);
+        return found(after, 30, style, FULL);
     }
     // "three thirty pm", "at three thirty"
     if !is_digits
@@ -303,30 +396,16 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>) -> Option<Found<T
         && (alone.is_some() || matches!(half_at(scan, after), Some((Half::Meridiem(_), _))))
     {
         let minute = i32::try_from(minute).ok()?;
-        return finish(scan, token, after, (hour, minute, 0), false, 0.7);
+        return found(after, minute, style, 0.7);
     }
     if half_at(scan, end).is_some()
         && (alone.is_some() || matches!(half_at(scan, end), Some((Half::Meridiem(_), _))) || is_digits)
     {
-        return finish(scan, token, end, (hour, 0, 0), leading_zero, FULL);
+        return found(end, 0, style, FULL);
     }
     if alone.is_none() || scan.is_glued(end) && !ends_clause(scan, end) {
         return None;
     }
-    let is_quantity = scan
-        .pick(end, |sense| {
-            matches!(
-                sense,
-                Sense::Unit(_)
-                    | Sense::Currency { .. }
-                    | Sense::Cent(_)
-                    | Sense::Percent
-                    | Sense::Month { .. }
-                    | Sense::Multiplier(_)
-            )
-            .then_some(())
-        })
-        .is_some();
     let most = alone?;
     let is_last = end >= scan.len()
         || ends_clause(scan, end)
@@ -339,7 +418,25 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>) -> Option<Found<T
     let score = if is_last { most } else { HOUR_AND_MORE };
     // "about one" and "from one" are rarely times.
     let weak = hour == 0 || scan.numbers.get(token)?.as_ref().is_some_and(|number| number.score < 0.5);
-    (!is_quantity && !weak).then(|| finish(scan, token, end, (hour, 0, 0), leading_zero, score)).flatten()
+    (!is_quantity(scan, end) && !weak).then(|| found(end, 0, style, score)).flatten()
+}
+
+/// True if what stands at `token` makes the number before it an amount of something.
+fn is_quantity(scan: &Scan<'_>, token: usize) -> bool {
+    let is_amount = |sense| {
+        matches!(
+            sense,
+            Sense::Unit(_)
+                | Sense::Measure(_)
+                | Sense::Currency { .. }
+                | Sense::Cent(_)
+                | Sense::Percent
+                | Sense::Month { .. }
+                | Sense::Multiplier(_)
+        )
+        .then_some(())
+    };
+    scan.pick(token, is_amount).is_some()
 }
 
 fn ends_clause(scan: &Scan<'_>, token: usize) -> bool {
@@ -347,6 +444,6 @@ fn ends_clause(scan: &Scan<'_>, token: usize) -> bool {
         || (scan.is_symbol(token, ".") && !scan.is_glued(token + 1))
 }
 
-pub(super) fn times(scan: &Scan<'_>) -> Vec<Found<Time>> {
-    scan.find(time_at)
+pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Time>> {
+    scan.find(|scan, token| time_at(scan, token, reckoning))
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     super::{
-        Builtin, Instance, ListSpec, PatternSpec, Recognizer, RecognizerKind,
+        Builtin, Instance, ListSpec, PatternSpec, Recognizer, RecognizerKind, SlotReading,
         schema::{bad_pattern, compile_pattern},
         squeeze,
     },
@@ -129,7 +129,7 @@ impl Reader<'_> {
                 continue;
             };
             if let Some(kind) = self.kind(value, &at) {
-                let recognizer = Recognizer { name: name.clone(), kind };
+                let recognizer = Recognizer { name: name.clone(), kind, reading: SlotReading::default() };
                 self.read.defined.push(Defined { recognizer, pointer: at.to_string() });
             }
         }
@@ -180,7 +180,11 @@ impl Reader<'_> {
                     Some(builtin) => {
                         format!("bind the slot to `{}` in `slots`: built-in ones are not defined", builtin.name())
                     }
-                    None => "`list` or `pattern`; built-in ones are named in `slots`, not defined".to_owned(),
+                    None => {
+                        let near = self.findings.near(other, ["list", "pattern", "regex"]);
+                        let known = "`list` or `pattern`; built-in ones are named in `slots`, not defined";
+                        near.unwrap_or_else(|| known.to_owned())
+                    }
                 };
                 let key = written.map_or("rec_type", |(key, _)| key.as_str());
                 self.findings.push(Diagnostic::error("bad-recognizer", self.file, place.key(key), message).hint(hint));

@@ -3,7 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    super::{Settings, settings::Thresholds},
+    super::{Settings, reading::Unit, settings::Thresholds},
     Diagnostic, Findings, Place, SETTINGS_FILE,
     locate::line_and_column,
 };
@@ -32,6 +32,17 @@ enum Expect {
     Named(&'static Expect),
 }
 
+/// The names of [`Unit`], for messages.
+const UNITS: [&str; Unit::ALL.len()] = {
+    let mut names = [""; Unit::ALL.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = Unit::ALL[index].name();
+        index += 1;
+    }
+    names
+};
+
 const ASK: Expect = Expect::OneOf(&["one", "group"]);
 
 /// One of the rules, where it is a table.
@@ -40,6 +51,7 @@ const RULE: Expect = Expect::Table(&[("check", Expect::Text), ("message", Expect
 const SETTINGS: Expect = Expect::Table(&[
     ("description", Expect::Text),
     ("language", Expect::Text),
+    ("date_order", Expect::OneOf(&["day_first", "month_first"])),
     ("time_zone", Expect::Text),
     ("instructions", Expect::Text),
     ("strategy", Expect::OneOf(&["auto", "local", "tools", "structured", "staged"])),
@@ -91,6 +103,9 @@ const SETTINGS: Expect = Expect::Table(&[
                     ("sensitive", Expect::Bool),
                     ("recognizer", Expect::Text),
                     ("grounding", Expect::OneOf(&["strict", "free"])),
+                    ("part_of_day", Expect::OneOf(&["ask", "morning", "afternoon", "day", "nearest"])),
+                    ("direction", Expect::OneOf(&["past", "future", "any"])),
+                    ("unit", Expect::OneOf(&UNITS)),
                 ])),
             ),
         ])),

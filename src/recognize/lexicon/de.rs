@@ -1,7 +1,7 @@
 //! German.
 
 use super::{
-    Line, Part, Sense, Unit, currency, month,
+    Edge, Line, Measure, Part, Sense, Unit, currency, month,
     negating::{self, Role},
     weekday,
 };
@@ -87,6 +87,28 @@ pub(super) const WORDS: &[Line] = &[
     ("mit", Sense::Having(true)),
     ("ohne", Sense::Having(false)),
     ("bitte|danke|,|.|!", Sense::Please),
+    ("frühstück|frühstücken|wecker|weck|wecke|aufwachen|aufstehen", Sense::Suggests(Part::Morning)),
+    ("mittagessen", Sense::Suggests(Part::Afternoon)),
+    ("abendessen|abendbrot|heute abend|zu abend", Sense::Suggests(Part::Evening)),
+    ("gramm", Sense::Measure(Measure::Grams)),
+    ("kilo|kilos|kilogramm", Sense::Measure(Measure::Kilograms)),
+    ("tonnen|tonne", Sense::Measure(Measure::Tonnes)),
+    ("millimeter", Sense::Measure(Measure::Millimetres)),
+    ("zentimeter", Sense::Measure(Measure::Centimetres)),
+    ("meter|metern", Sense::Measure(Measure::Metres)),
+    ("kilometer|kilometern", Sense::Measure(Measure::Kilometres)),
+    ("liter", Sense::Measure(Measure::Litres)),
+    ("milliliter", Sense::Measure(Measure::Millilitres)),
+    ("mal", Sense::By),
+    ("anderthalb|anderthalbe|eineinhalb", Sense::Halves(3)),
+    ("zweieinhalb", Sense::Halves(5)),
+    ("dreieinhalb", Sense::Halves(7)),
+    ("viereinhalb", Sense::Halves(9)),
+    ("seit|seit dem|seit der", Sense::Since),
+    ("seit", Sense::Around),
+    ("ende", Sense::Edge(Edge::End)),
+    ("mitte", Sense::Edge(Edge::Middle)),
+    ("anfang", Sense::Edge(Edge::Start)),
 ];
 
 pub(super) const NEGATING: &[negating::Line] = &[

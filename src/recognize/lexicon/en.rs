@@ -1,7 +1,7 @@
 //! English.
 
 use super::{
-    Line, Part, Sense, Unit, currency, month,
+    Edge, Line, Measure, Part, Sense, Unit, currency, month,
     negating::{self, Role},
     weak_currency, weekday,
 };
@@ -122,6 +122,30 @@ pub(super) const WORDS: &[Line] = &[
     ("with", Sense::Having(true)),
     ("without", Sense::Having(false)),
     ("please|thanks|thank you|sir|do|it|that|is|that is|that's|right|,|.|!", Sense::Please),
+    ("breakfast|wake|wakes|wake up|alarm", Sense::Suggests(Part::Morning)),
+    ("lunch", Sense::Suggests(Part::Afternoon)),
+    ("dinner|supper|this evening|tonight|in the evening", Sense::Suggests(Part::Evening)),
+    ("grams|gram|grammes|gramme|grams of", Sense::Measure(Measure::Grams)),
+    ("kilos|kilo|kilograms|kilogram|kilogrammes", Sense::Measure(Measure::Kilograms)),
+    ("tonnes|tonne", Sense::Measure(Measure::Tonnes)),
+    ("ounces|ounce", Sense::Measure(Measure::Ounces)),
+    ("pounds|pound", Sense::Measure(Measure::Pounds)),
+    ("millimetres|millimetre|millimeters|millimeter", Sense::Measure(Measure::Millimetres)),
+    ("centimetres|centimetre|centimeters|centimeter", Sense::Measure(Measure::Centimetres)),
+    ("metres|metre|meters|meter", Sense::Measure(Measure::Metres)),
+    ("kilometres|kilometre|kilometers|kilometer", Sense::Measure(Measure::Kilometres)),
+    ("inches|inch", Sense::Measure(Measure::Inches)),
+    ("feet|foot", Sense::Measure(Measure::Feet)),
+    ("yards|yard", Sense::Measure(Measure::Yards)),
+    ("miles|mile", Sense::Measure(Measure::Miles)),
+    ("litres|litre|liters|liter", Sense::Measure(Measure::Litres)),
+    ("millilitres|millilitre|milliliters|milliliter", Sense::Measure(Measure::Millilitres)),
+    ("by", Sense::By),
+    ("since", Sense::Since),
+    ("since", Sense::Around),
+    ("end|end of|the end|the end of", Sense::Edge(Edge::End)),
+    ("middle|middle of|mid|the middle of", Sense::Edge(Edge::Middle)),
+    ("beginning|beginning of|start of|the beginning of|the start of", Sense::Edge(Edge::Start)),
 ];
 
 pub(super) const NEGATING: &[negating::Line] = &[

@@ -1,7 +1,7 @@
 //! Spanish.
 
 use super::{
-    Line, Part, Sense, Unit, currency, month,
+    Edge, Line, Measure, Part, Sense, Unit, currency, month,
     negating::{self, Role},
     weekday,
 };
@@ -84,6 +84,23 @@ pub(super) const WORDS: &[Line] = &[
     ("con", Sense::Having(true)),
     ("sin", Sense::Having(false)),
     ("por favor|gracias|,|.|!", Sense::Please),
+    ("desayuno|desayunar|despertador|despiértame|despertarme", Sense::Suggests(Part::Morning)),
+    ("almuerzo|almorzar|comida", Sense::Suggests(Part::Afternoon)),
+    ("cena|cenar|esta noche", Sense::Suggests(Part::Evening)),
+    ("gramos|gramo", Sense::Measure(Measure::Grams)),
+    ("kilos|kilo|kilogramos|kilogramo", Sense::Measure(Measure::Kilograms)),
+    ("toneladas|tonelada", Sense::Measure(Measure::Tonnes)),
+    ("milímetros|milímetro", Sense::Measure(Measure::Millimetres)),
+    ("centímetros|centímetro", Sense::Measure(Measure::Centimetres)),
+    ("metros|metro", Sense::Measure(Measure::Metres)),
+    ("kilómetros|kilómetro", Sense::Measure(Measure::Kilometres)),
+    ("litros|litro", Sense::Measure(Measure::Litres)),
+    ("por", Sense::By),
+    ("cuarto", Sense::Quarter),
+    ("desde hace", Sense::Since),
+    ("finales de|a finales de|fin de|final de", Sense::Edge(Edge::End)),
+    ("mediados de|a mediados de", Sense::Edge(Edge::Middle)),
+    ("principios de|a principios de|comienzos de", Sense::Edge(Edge::Start)),
 ];
 
 pub(super) const NEGATING: &[negating::Line] = &[

@@ -1,7 +1,7 @@
 //! French.
 
 use super::{
-    Line, Part, Sense, Unit, currency, month,
+    Edge, Line, Measure, Part, Sense, Unit, currency, month,
     negating::{self, Role},
     weekday,
 };
@@ -83,6 +83,22 @@ pub(super) const WORDS: &[Line] = &[
     ("avec", Sense::Having(true)),
     ("sans", Sense::Having(false)),
     ("s'il vous plaît|merci|,|.|!", Sense::Please),
+    ("petit déjeuner|petit-déjeuner|réveil|réveille|réveillez|réveiller", Sense::Suggests(Part::Morning)),
+    ("déjeuner", Sense::Suggests(Part::Afternoon)),
+    ("dîner|dîne|souper|ce soir", Sense::Suggests(Part::Evening)),
+    ("grammes|gramme", Sense::Measure(Measure::Grams)),
+    ("kilos|kilo|kilogrammes|kilogramme", Sense::Measure(Measure::Kilograms)),
+    ("tonnes|tonne", Sense::Measure(Measure::Tonnes)),
+    ("millimètres|millimètre", Sense::Measure(Measure::Millimetres)),
+    ("centimètres|centimètre", Sense::Measure(Measure::Centimetres)),
+    ("mètres|mètre", Sense::Measure(Measure::Metres)),
+    ("kilomètres|kilomètre", Sense::Measure(Measure::Kilometres)),
+    ("litres|litre", Sense::Measure(Measure::Litres)),
+    ("sur", Sense::By),
+    ("depuis|depuis le|depuis la", Sense::Since),
+    ("fin", Sense::Edge(Edge::End)),
+    ("mi", Sense::Edge(Edge::Middle)),
+    ("début", Sense::Edge(Edge::Start)),
 ];
 
 pub(super) const NEGATING: &[negating::Line] = &[

@@ -1,7 +1,7 @@
 //! Japanese.
 
 use super::{
-    Line, Part, Sense, Unit, currency,
+    Line, Measure, Part, Sense, Unit, currency,
     negating::{self, Role},
     weekday,
 };
@@ -85,6 +85,17 @@ pub(super) const WORDS: &[Line] = &[
     ("はい|ええ|うん|もちろん", Sense::Yes),
     ("いいえ|いや|違います|ちがいます", Sense::No),
     ("お願いします|。|、", Sense::Please),
+    ("朝食|朝ごはん|起こして|目覚まし", Sense::Suggests(Part::Morning)),
+    ("昼食|ランチ", Sense::Suggests(Part::Afternoon)),
+    ("夕食|夕飯|晩ご飯|今夜|今晩", Sense::Suggests(Part::Evening)),
+    ("グラム", Sense::Measure(Measure::Grams)),
+    ("キロ|キログラム", Sense::Measure(Measure::Kilograms)),
+    ("トン", Sense::Measure(Measure::Tonnes)),
+    ("ミリ|ミリメートル", Sense::Measure(Measure::Millimetres)),
+    ("センチ|センチメートル", Sense::Measure(Measure::Centimetres)),
+    ("メートル", Sense::Measure(Measure::Metres)),
+    ("キロメートル", Sense::Measure(Measure::Kilometres)),
+    ("リットル", Sense::Measure(Measure::Litres)),
 ];
 
 pub(super) const NEGATING: &[negating::Line] = &[

@@ -8,7 +8,10 @@ use std::{collections::HashMap, fmt};
 use text2num::Language;
 
 use super::scan;
-use crate::text::fold;
+use crate::{
+    module::{reading::Unit as Measure, settings::DateOrder},
+    text::fold,
+};
 
 mod de;
 mod en;
@@ -40,6 +43,14 @@ pub(super) enum Part {
     Night,
 }
 
+/// A part of a month, a week or a year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edge {
+    Start,
+    Middle,
+    End,
+}
+
 /// How a currency is written, which says on which side of the amount it may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
@@ -51,6 +62,12 @@ pub(super) enum Written {
     Word,
     /// "won": after, and it may well mean something else.
     Weak,
+}
+
+impl Written {
+    pub(super) const fn stands_before(self) -> bool {
+        matches!(self, Self::Symbol | Self::Code)
+    }
 }
 
 /// One thing that a word or phrase may mean.
@@ -82,6 +99,8 @@ pub(super) enum Sense {
     Clock(i8),
     /// After the hour: true for pm.
     Meridiem(bool),
+    /// Anywhere: what is done at that part of the day ("dinner", "wake me").
+    Suggests(Part),
     /// Before the hour ("午後"): true for pm.
     MeridiemBefore(bool),
     OClock,
@@ -97,6 +116,12 @@ pub(super) enum Sense {
     Unit(Unit),
     /// "h": a unit only where it is glued to the digits.
     GluedUnit(Unit),
+    /// "kg": a unit of anything but time.
+    Measure(Measure),
+    /// "g": the same, only where it is glued to the digits.
+    GluedMeasure(Measure),
+    /// Between two dimensions: "60 by 40 cm".
+    By,
     This,
     Next,
     Last,
@@ -117,6 +142,10 @@ pub(super) enum Sense {
     Of,
     And,
     A,
+    /// Before a date that lies behind.
+    Since,
+    /// "the end of April".
+    Edge(Edge),
     /// Before a time of day, even a bare hour.
     At,
     /// Before a time of day, among other things: "by", "around".
@@ -141,6 +170,8 @@ pub(super) enum Sense {
     GluedMultiplier(i64),
     Dozen,
     Couple,
+    /// "anderthalb": so many halves.
+    Halves(i8),
     /// "ひとつ": this many of something.
     Count(i64),
     Minus,
@@ -166,18 +197,12 @@ pub(super) struct Phrase {
     pub(super) sense: Sense,
 }
 
-/// Which of day and month comes first in `3/4/2026`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DayOrder {
-    DayFirst,
-    MonthFirst,
-}
-
 pub(super) struct Lexicon {
     phrases: HashMap<Box<str>, Vec<Phrase>>,
     pub(super) number_words: Option<Language>,
     pub(super) english: bool,
-    pub(super) order: DayOrder,
+    /// Which of day and month comes first in `3/4/2026`.
+    pub(super) order: DateOrder,
     /// True where hours are counted to 12: "at 3" may be the afternoon.
     pub(super) twelve_hours: bool,
     /// True where `1.000,5` is written for what English writes `1,000.5`.
@@ -202,8 +227,9 @@ impl fmt::Debug for Lexicon {
 type Line = (&'static str, Sense);
 
 impl Lexicon {
-    /// The lexicon of a BCP 47 tag: `en`, `en-GB`, `pt_BR`. An unknown language has digits only.
-    pub(super) fn for_language(tag: &str) -> Self {
+    /// The lexicon of a BCP 47 tag: `en`, `en-GB`, `pt_BR`. An unknown language has digits only. Dates in digits are in
+    /// this order if one is given, else in the region's.
+    pub(super) fn for_language(tag: &str, order: Option<DateOrder>) -> Self {
         let lower = tag.to_lowercase();
         let mut parts = lower.split(['-', '_']);
         let language = parts.next().unwrap_or_default();
@@ -223,7 +249,7 @@ impl Lexicon {
             phrases: HashMap::new(),
             number_words: number_words(language),
             english,
-            order: if month_first { DayOrder::MonthFirst } else { DayOrder::DayFirst },
+            order: order.unwrap_or(if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst }),
             twelve_hours: english,
             comma_decimal: matches!(
                 language,
@@ -423,6 +449,21 @@ const COMMON: &[Line] = &[
     ("s", Sense::GluedUnit(Unit::Second)),
     ("d", Sense::GluedUnit(Unit::Day)),
     ("min", Sense::Unit(Unit::Minute)),
+    ("mg", Sense::Measure(Measure::Milligrams)),
+    ("g", Sense::GluedMeasure(Measure::Grams)),
+    ("gr", Sense::Measure(Measure::Grams)),
+    ("kg|kgs|㎏", Sense::Measure(Measure::Kilograms)),
+    ("oz", Sense::Measure(Measure::Ounces)),
+    ("lb|lbs", Sense::Measure(Measure::Pounds)),
+    ("mm", Sense::Measure(Measure::Millimetres)),
+    ("cm", Sense::Measure(Measure::Centimetres)),
+    ("m", Sense::GluedMeasure(Measure::Metres)),
+    ("km", Sense::Measure(Measure::Kilometres)),
+    ("ft", Sense::Measure(Measure::Feet)),
+    ("ml", Sense::Measure(Measure::Millilitres)),
+    ("cl", Sense::Measure(Measure::Centilitres)),
+    ("l", Sense::GluedMeasure(Measure::Litres)),
+    ("x|×", Sense::By),
     ("true", Sense::Truth(true)),
     ("false", Sense::Truth(false)),
 ];

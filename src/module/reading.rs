@@ -1,0 +1,455 @@
+//! How a built-in recognizer reads words that leave room, as the slot wants it: which half of the day "at 8" lies in,
+//! whether "on 3 November" is ahead or behind, and what "two weeks" come to in a slot of days.
+//!
+//! `module.toml` says so (`part_of_day`, `direction`, `unit` of a slot). Where it says nothing, the words of the schema
+//! do: a name, a description, a function about alarms or dinners. `uptake check` shows what was guessed.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Builtin, Slot, SlotKind,
+    bind::{singular, words},
+    settings::SlotSettings,
+};
+
+/// What a slot wants of its built-in recognizers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct SlotReading {
+    pub part_of_day: PartOfDay,
+    pub direction: Direction,
+    /// The unit in which a number counts.
+    pub unit: Option<Unit>,
+    /// The number counts things, so that a measure ("two weeks") is none.
+    pub counts_things: bool,
+    /// The number is a place in a row, so that "the 20th" is one.
+    pub is_rank: bool,
+}
+
+/// The half of the day in which an hour lies that is said without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartOfDay {
+    /// Either: the person is asked.
+    #[default]
+    Ask,
+    /// Before noon.
+    Morning,
+    /// From noon on.
+    Afternoon,
+    /// In the usual hours of work, 8 to 18 o'clock; 7 o'clock is asked for.
+    Day,
+    /// The next time that a clock shows it.
+    Nearest,
+}
+
+/// Where a date lies that is said without a year, or a weekday without a week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Today or ahead.
+    #[default]
+    Future,
+    /// Today or behind.
+    Past,
+    /// Either: the person is asked.
+    Any,
+}
+
+/// A unit of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Seconds,
+    Minutes,
+    Hours,
+    Days,
+    Weeks,
+    Months,
+    Years,
+    Milligrams,
+    Grams,
+    Kilograms,
+    Tonnes,
+    Ounces,
+    Pounds,
+    Millimetres,
+    Centimetres,
+    Metres,
+    Kilometres,
+    Inches,
+    Feet,
+    Yards,
+    Miles,
+    Millilitres,
+    Centilitres,
+    Litres,
+    Cents,
+}
+
+/// What units of one kind have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dimension {
+    /// Of a fixed length, in seconds.
+    Time,
+    /// Of the calendar, in months.
+    Calendar,
+    /// In milligrams.
+    Mass,
+    /// In tenths of a millimetre.
+    Length,
+    /// In millilitres.
+    Volume,
+    /// In cents.
+    Money,
+}
+
+impl Unit {
+    pub const ALL: [Self; 25] = [
+        Self::Seconds,
+        Self::Minutes,
+        Self::Hours,
+        Self::Days,
+        Self::Weeks,
+        Self::Months,
+        Self::Years,
+        Self::Milligrams,
+        Self::Grams,
+        Self::Kilograms,
+        Self::Tonnes,
+        Self::Ounces,
+        Self::Pounds,
+        Self::Millimetres,
+        Self::Centimetres,
+        Self::Metres,
+        Self::Kilometres,
+        Self::Inches,
+        Self::Feet,
+        Self::Yards,
+        Self::Miles,
+        Self::Millilitres,
+        Self::Centilitres,
+        Self::Litres,
+        Self::Cents,
+    ];
+
+    /// As `module.toml` spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.table().0
+    }
+
+    #[must_use]
+    pub const fn dimension(self) -> Dimension {
+        self.table().1
+    }
+
+    /// How much one is, in what its dimension counts.
+    #[must_use]
+    pub const fn size(self) -> f64 {
+        self.table().2
+    }
+
+    const fn table(self) -> (&'static str, Dimension, f64) {
+        match self {
+            Self::Seconds => ("seconds", Dimension::Time, 1.0),
+            Self::Minutes => ("minutes", Dimension::Time, 60.0),
+            Self::Hours => ("hours", Dimension::Time, 3_600.0),
+            Self::Days => ("days", Dimension::Time, 86_400.0),
+            Self::Weeks => ("weeks", Dimension::Time, 604_800.0),
+            Self::Months => ("months", Dimension::Calendar, 1.0),
+            Self::Years => ("years", Dimension::Calendar, 12.0),
+            Self::Milligrams => ("milligrams", Dimension::Mass, 1.0),
+            Self::Grams => ("grams", Dimension::Mass, 1_000.0),
+            Self::Kilograms => ("kilograms", Dimension::Mass, 1_000_000.0),
+            Self::Tonnes => ("tonnes", Dimension::Mass, 1_000_000_000.0),
+            Self::Ounces => ("ounces", Dimension::Mass, 28_349.523_125),
+            Self::Pounds => ("pounds", Dimension::Mass, 453_592.37),
+            Self::Millimetres => ("millimetres", Dimension::Length, 10.0),
+            Self::Centimetres => ("centimetres", Dimension::Length, 100.0),
+            Self::Metres => ("metres", Dimension::Length, 10_000.0),
+            Self::Kilometres => ("kilometres", Dimension::Length, 10_000_000.0),
+            Self::Inches => ("inches", Dimension::Length, 254.0),
+            Self::Feet => ("feet", Dimension::Length, 3_048.0),
+            Self::Yards => ("yards", Dimension::Length, 9_144.0),
+            Self::Miles => ("miles", Dimension::Length, 16_093_440.0),
+            Self::Millilitres => ("millilitres", Dimension::Volume, 1.0),
+            Self::Centilitres => ("centilitres", Dimension::Volume, 10.0),
+            Self::Litres => ("litres", Dimension::Volume, 1_000.0),
+            Self::Cents => ("cents", Dimension::Money, 1.0),
+        }
+    }
+
+    /// `amount` of this unit in `other`; `None` if the two measure different things.
+    #[must_use]
+    pub fn convert(self, amount: f64, other: Self) -> Option<f64> {
+        (self.dimension() == other.dimension()).then(|| {
+            let exact = amount * self.size() / other.size();
+            // Quotients of these sizes are off by less than that.
+            let rounded = (exact * 1e6).round() / 1e6;
+            if rounded.is_finite() { rounded } else { exact }
+        })
+    }
+
+    /// The unit that a word of a schema names, in the languages that Uptake speaks; singular and plural are one.
+    fn named(word: &str) -> Option<Self> {
+        Some(match singular(word).as_ref() {
+            "second" | "sec" | "sekunde" | "sekunden" | "segundo" | "seconde" | "秒" | "秒数" => Self::Seconds,
+            "minute" | "min" | "minuten" | "minuto" | "分" | "分数" => Self::Minutes,
+            "hour" | "hr" | "stunde" | "stunden" | "hora" | "heure" | "時間" | "時間数" => Self::Hours,
+            "day" | "night" | "tag" | "tage" | "nacht" | "nächte" | "día" | "dia" | "noche" | "jour" | "nuit"
+            | "日数" | "泊数" => Self::Days,
+            "week" | "woche" | "wochen" | "semana" | "semaine" | "週" | "週数" | "週間" => Self::Weeks,
+            "month" | "monat" | "monate" | "mes" | "mese" | "meses" | "mois" | "moi" | "か月" | "ヶ月" | "月数" => {
+                Self::Months
+            }
+            "year" | "jahr" | "jahre" | "año" | "anno" | "an" | "ans" | "année" | "年数" => Self::Years,
+            "milligram" | "mg" => Self::Milligrams,
+            "gram" | "gramme" | "gramm" | "gramo" => Self::Grams,
+            "kilogram" | "kilogramme" | "kilogramm" | "kilogramo" | "kilo" | "kg" => Self::Kilograms,
+            "tonne" => Self::Tonnes,
+            "ounce" | "oz" => Self::Ounces,
+            "pound" | "lb" => Self::Pounds,
+            "millimetre" | "millimeter" | "mm" => Self::Millimetres,
+            "centimetre" | "centimeter" | "zentimeter" | "centímetro" | "centimètre" | "cm" => Self::Centimetres,
+            "metre" | "meter" | "metro" | "mètre" => Self::Metres,
+            "kilometre" | "kilometer" | "kilómetro" | "kilomètre" | "km" => Self::Kilometres,
+            "inch" | "inche" => Self::Inches,
+            "foot" | "feet" => Self::Feet,
+            "yard" => Self::Yards,
+            "mile" => Self::Miles,
+            "millilitre" | "milliliter" | "ml" => Self::Millilitres,
+            "centilitre" | "centiliter" | "cl" => Self::Centilitres,
+            "litre" | "liter" | "litro" => Self::Litres,
+            "cent" => Self::Cents,
+            _ => return None,
+        })
+    }
+}
+
+impl SlotReading {
+    /// What the author set for the slot, else what the words of the schema say.
+    pub(super) fn new(set: Option<&SlotSettings>, function: (&str, &str), slot: &Slot) -> Self {
+        let own = Said::new(&[slot.label(), &slot.description]);
+        let all = Said::new(&[slot.label(), &slot.description, function.0, function.1]);
+        let is_number = matches!(slot.kind, SlotKind::Integer | SlotKind::Number);
+        let guessed = if is_number { unit(slot) } else { None };
+        let unit = set.and_then(|set| set.unit).or(guessed);
+        Self {
+            part_of_day: set.and_then(|set| set.part_of_day).unwrap_or_else(|| part_of_day(&own, &all)),
+            direction: set.and_then(|set| set.direction).unwrap_or_else(|| direction(&own, &all)),
+            unit,
+            counts_things: is_number && unit.is_none() && counts_things(slot.label()),
+            is_rank: is_number && is_rank(slot.label()),
+        }
+    }
+
+    /// The part of it that matters to `builtin`.
+    #[must_use]
+    pub(super) fn of(self, builtin: Builtin) -> Self {
+        let none = Self::default();
+        match builtin {
+            Builtin::Date => Self { direction: self.direction, ..none },
+            Builtin::Time => Self { part_of_day: self.part_of_day, ..none },
+            Builtin::DateTime => Self { part_of_day: self.part_of_day, direction: self.direction, ..none },
+            Builtin::Integer | Builtin::Number => {
+                Self { unit: self.unit, counts_things: self.counts_things, is_rank: self.is_rank, ..none }
+            }
+            Builtin::Money => Self { unit: self.unit.filter(|unit| *unit == Unit::Cents), ..none },
+            Builtin::Ordinal
+            | Builtin::Percent
+            | Builtin::Duration
+            | Builtin::Email
+            | Builtin::Phone
+            | Builtin::Url
+            | Builtin::Boolean => none,
+        }
+    }
+
+    /// In words for an author; empty if nothing is special.
+    #[must_use]
+    pub fn described(self) -> Vec<String> {
+        let part_of_day = match self.part_of_day {
+            PartOfDay::Ask => None,
+            PartOfDay::Morning => Some("part_of_day = \"morning\""),
+            PartOfDay::Afternoon => Some("part_of_day = \"afternoon\""),
+            PartOfDay::Day => Some("part_of_day = \"day\""),
+            PartOfDay::Nearest => Some("part_of_day = \"nearest\""),
+        };
+        let direction = match self.direction {
+            Direction::Future => None,
+            Direction::Past => Some("direction = \"past\""),
+            Direction::Any => Some("direction = \"any\""),
+        };
+        let unit = self.unit.map(|unit| format!("unit = \"{}\"", unit.name()));
+        part_of_day.into_iter().chain(direction).map(str::to_owned).chain(unit).collect()
+    }
+}
+
+/// The words of a schema's texts.
+struct Said(Vec<String>);
+
+impl Said {
+    fn new(texts: &[&str]) -> Self {
+        Self(texts.iter().flat_map(|text| words(text)).map(|word| singular(&word).into_owned()).collect())
+    }
+
+    fn any(&self, wanted: &[&str]) -> bool {
+        // German joins its nouns, and Japanese all words.
+        let is_joined = |word: &str, part: &str| (part.len() > 5 || !part.is_ascii()) && word.contains(part);
+        self.0.iter().any(|word| wanted.iter().any(|one| word == one || is_joined(word, one)))
+    }
+}
+
+fn part_of_day(own: &Said, all: &Said) -> PartOfDay {
+    let guess = |said: &Said| {
+        if said.any(&["alarm", "wake", "breakfast", "wecker", "frühstück", "despertador", "desayuno", "réveil", "朝食"])
+        {
+            PartOfDay::Morning
+        } else if said.any(&[
+            "dinner",
+            "supper",
+            "restaurant",
+            "concert",
+            "cinema",
+            "movie",
+            "theatre",
+            "theater",
+            "abendessen",
+            "konzert",
+            "cena",
+            "dîner",
+            "夕食",
+            "レストラン",
+        ]) {
+            PartOfDay::Afternoon
+        } else if said.any(&[
+            "meeting",
+            "appointment",
+            "office",
+            "viewing",
+            "doctor",
+            "dentist",
+            "haircut",
+            "technician",
+            "lunch",
+            "termin",
+            "besprechung",
+            "cita",
+            "reunión",
+            "réunion",
+            "会議",
+            "予約",
+        ]) {
+            PartOfDay::Day
+        } else {
+            PartOfDay::Ask
+        }
+    };
+    match guess(own) {
+        PartOfDay::Ask => guess(all),
+        known => known,
+    }
+}
+
+fn direction(own: &Said, all: &Said) -> Direction {
+    let is_past = own.any(&[
+        "birth",
+        "birthdate",
+        "birthday",
+        "dob",
+        "born",
+        "incident",
+        "accident",
+        "purchase",
+        "purchased",
+        "bought",
+        "since",
+        "happened",
+        "occurred",
+        "issued",
+        "hired",
+        "lost",
+        "damaged",
+        "transaction",
+        "completed",
+        "geburt",
+        "unfall",
+        "gekauft",
+        "schaden",
+        "nacimiento",
+        "accidente",
+        "naissance",
+        "achat",
+        "生年月日",
+        "購入",
+    ]);
+    let tells_of_past = all.any(&["history", "incident", "accident", "expense", "claim", "transaction", "happened"]);
+    let is_ahead = own.any(&["due", "deadline", "until", "expiry", "appointment", "delivery", "next", "until"]);
+    if is_past || tells_of_past && !is_ahead { Direction::Past } else { Direction::Future }
+}
+
+/// The unit that the name says, else the one that the description says, if it is one.
+fn unit(slot: &Slot) -> Option<Unit> {
+    let label = words(slot.label());
+    if label.iter().any(|word| word == "age") {
+        return Some(Unit::Years);
+    }
+    // `month` alone is a month of the year, `day` one of the month.
+    let counts = |word: &str| label.len() > 1 || singular(word) != word;
+    let named: Vec<Unit> = label.iter().filter(|word| counts(word)).filter_map(|word| Unit::named(word)).collect();
+    let joins_several = label.iter().any(|word| matches!(word.as_str(), "per" | "of" | "start" | "end"));
+    if let [unit] = named[..]
+        && (!joins_several || label.first().is_some_and(|word| word == "number"))
+    {
+        return Some(unit);
+    }
+    let description = words(&slot.description);
+    let introduced = description.windows(2).filter(|pair| {
+        let plural = singular(&pair[1]) != pair[1] || Unit::named(&pair[1]).is_some_and(|_| pair[1].len() == 2);
+        plural && matches!(pair[0].as_str(), "in" | "of" | "many" | "en" | "de" | "cuántos" | "cuántas" | "combien")
+    });
+    let mut said: Vec<Unit> = introduced.filter_map(|pair| Unit::named(&pair[1])).collect();
+    said.dedup();
+    if let [unit] = said[..] { Some(unit) } else { None }
+}
+
+/// True of a name for how many there are: `guests`, `num_tickets`, `party_size`.
+fn counts_things(label: &str) -> bool {
+    let words = words(label);
+    let Some(last) = words.last().map(String::as_str) else { return false };
+    let says_so = words.iter().any(|word| matches!(word.as_str(), "num" | "number" | "count" | "party" | "no"));
+    let is_plural = singular(last) != last && last.len() > 3;
+    (says_so && words.len() > 1) || is_plural || matches!(last, "people" | "adults" | "children" | "guests" | "persons")
+}
+
+/// True of a name for a place in a row: `floor`, `payment_day`, `row`.
+fn is_rank(label: &str) -> bool {
+    let words = words(label);
+    let last = words.last().map(String::as_str);
+    matches!(
+        last,
+        Some(
+            "day"
+                | "floor"
+                | "row"
+                | "rank"
+                | "position"
+                | "place"
+                | "step"
+                | "chapter"
+                | "grade"
+                | "level"
+                | "tag"
+                | "stock"
+                | "etage"
+                | "stockwerk"
+                | "día"
+                | "dia"
+                | "piso"
+                | "planta"
+                | "jour"
+                | "étage"
+                | "階"
+        )
+    )
+}

@@ -1,0 +1,218 @@
+//! Numbers with their units, as the slot counts them: "three weeks" are 21 of days, "1.5 kg" 1500 of grams.
+//!
+//! A number with a unit of another kind is no value of the slot ("two weeks" are no minutes of meeting, and no people). A
+//! bare number counts in the slot's own unit. Of a slot without a unit, which counts no things, the number alone is read,
+//! as it stands.
+
+use std::ops::Range;
+
+use super::{
+    duration::{self, Duration},
+    lexicon::{Sense, Unit as TimeUnit},
+    money,
+    number::{self, Number},
+    scan::{Found, Scan},
+};
+use crate::module::{
+    SlotReading,
+    reading::{Dimension, Unit},
+};
+
+/// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not.
+const RANK: f32 = 0.9;
+const RANK_IN_WORDS: f32 = 0.7;
+const RANK_OF_A_COUNT: f32 = 0.4;
+/// Numbers that may stand before the one that has the unit: "60 by 40 by 15 cm".
+const DIMENSIONS: usize = 3;
+
+/// The numbers of the utterance as `reading` wants them.
+pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> {
+    let mut found = match reading.unit.map(|unit| (unit, unit.dimension())) {
+        Some((unit, Dimension::Time | Dimension::Calendar)) => lengths_of_time(scan, unit),
+        Some((unit, Dimension::Money)) => sums(scan, unit),
+        Some((unit, Dimension::Mass | Dimension::Length | Dimension::Volume)) => {
+            bare_or(scan, |number| measured(scan, number, unit))
+        }
+        None if reading.counts_things => bare_or(scan, |_| None),
+        None => number::cardinals(scan).map(plain).collect(),
+    };
+    found.extend(ranks(scan, reading));
+    found.sort_by_key(|one| one.start);
+    found
+}
+
+/// The same, where they are whole.
+pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<i64>> {
+    let exact = |found: &Found<f64>| {
+        // A number with a minus is filed under its digits.
+        let filed = (found.start..=found.start + 1).filter_map(|token| scan.numbers.get(token)?.as_ref());
+        let said = filed
+            .filter(|number| number.start == found.start && number.end == found.end)
+            .find_map(|number| number.integer);
+        // Large ones are exact only as they were said.
+        said.filter(|said| number::is_near(*said, found.value)).or_else(|| number::exact_integer(found.value))
+    };
+    let whole = |found: Found<f64>| Some(Found::new(found.start, found.end, exact(&found)?, found.score));
+    numbers(scan, reading).into_iter().filter_map(whole).collect()
+}
+
+fn plain(number: &Number) -> Found<f64> {
+    Found::new(number.start, number.end, number.value, number.score)
+}
+
+/// Numbers without any unit, and those with one that `read` makes something of.
+fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec<Found<f64>> {
+    number::cardinals(scan)
+        .filter_map(|number| read(number).or_else(|| (!has_unit(scan, number)).then(|| plain(number))))
+        .collect()
+}
+
+/// "The 20th": a number where one is asked for.
+fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = Found<f64>> + 's {
+    let is_unit = |number: &Number| {
+        let is_time = |sense| matches!(sense, Sense::Unit(_)).then_some(());
+        !number.digits && scan.pick(number.end - 1, is_time).is_some()
+    };
+    let ranks = scan.numbers.iter().flatten().filter(|number| number.ordinal && !number.code);
+    ranks.filter(move |number| !is_unit(number) || reading.is_rank).map(move |number| {
+        let score = match (reading.is_rank, number.digits) {
+            (true, true) => RANK,
+            (true, false) => RANK_IN_WORDS,
+            (false, _) => RANK_OF_A_COUNT,
+        };
+        Found { score, ..plain(number) }
+    })
+}
+
+/// A number in `unit`, whatever unit of the same kind it was said in.
+fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<Found<f64>> {
+    let (said, after) =
+        units_at(scan, unit_place(scan, number)).find(|(said, _)| said.dimension() == unit.dimension())?;
+    let is_own = number.end == unit_start(scan, number);
+    let end = if said == unit || !is_own { number.end } else { after };
+    Some(Found::new(number.start, end, said.convert(number.value, unit)?, number.score))
+}
+
+/// The token where the unit of a number would stand: behind it, or behind the numbers that share it.
+fn unit_place(scan: &Scan<'_>, number: &Number) -> usize {
+    let mut end = unit_start(scan, number);
+    for _ in 1..DIMENSIONS {
+        if units_at(scan, end).next().is_some() {
+            break;
+        }
+        let Some(next) = scan.after(end, Sense::By) else { break };
+        let Some(Some(other)) = scan.numbers.get(next) else { break };
+        end = other.end;
+    }
+    end
+}
+
+/// The token behind a number and the hyphen of "three-week".
+fn unit_start(scan: &Scan<'_>, number: &Number) -> usize {
+    if scan.joins(number.end, "-") { number.end + 1 } else { number.end }
+}
+
+/// The units that the words at `token` may mean, each with the token after them. "m" are metres and minutes.
+fn units_at<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = (Unit, usize)> + 's {
+    let is_glued = scan.is_glued(token);
+    let one = move |dimension: &dyn Fn(Unit) -> bool| {
+        scan.pick(token, |sense| {
+            let unit = match sense {
+                Sense::Measure(unit) => unit,
+                Sense::GluedMeasure(unit) if is_glued => unit,
+                Sense::Unit(unit) => of_time(unit),
+                Sense::GluedUnit(unit) if is_glued => of_time(unit),
+                _ => return None,
+            };
+            dimension(unit).then_some(unit)
+        })
+    };
+    let is_time = |unit: Unit| matches!(unit.dimension(), Dimension::Time | Dimension::Calendar);
+    [one(&|unit| is_time(unit)), one(&|unit| !is_time(unit))].into_iter().flatten()
+}
+
+/// True if the number is one of a unit, of money or of a hundred.
+fn has_unit(scan: &Scan<'_>, number: &Number) -> bool {
+    let place = unit_place(scan, number);
+    let is_sum = |sense| matches!(sense, Sense::Currency { .. } | Sense::Cent(_) | Sense::Percent).then_some(());
+    let before = |sense| matches!(sense, Sense::Currency { written, .. } if written.stands_before()).then_some(());
+    units_at(scan, place).next().is_some()
+        || scan.pick(place, is_sum).is_some()
+        || number.start > 0 && scan.pick(number.start - 1, before).is_some()
+}
+
+const fn of_time(unit: TimeUnit) -> Unit {
+    match unit {
+        TimeUnit::Second => Unit::Seconds,
+        TimeUnit::Minute => Unit::Minutes,
+        TimeUnit::Hour => Unit::Hours,
+        TimeUnit::Day => Unit::Days,
+        TimeUnit::Week => Unit::Weeks,
+        TimeUnit::Month => Unit::Months,
+        TimeUnit::Year => Unit::Years,
+    }
+}
+
+/// The tokens of longer readings.
+struct Within(Vec<bool>);
+
+impl Within {
+    fn new(scan: &Scan<'_>, readings: impl Iterator<Item = Range<usize>>) -> Self {
+        let mut tokens = vec![false; scan.len()];
+        readings.flatten().for_each(|token| tokens[token] = true);
+        Self(tokens)
+    }
+
+    fn has(&self, number: &Number) -> bool {
+        self.0.get(number.start) == Some(&true)
+    }
+}
+
+fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
+    let durations = duration::durations(scan);
+    let mut found: Vec<Found<f64>> = durations
+        .iter()
+        .filter_map(|length| {
+            let value = in_unit(length.value, unit)?;
+            // "3 days" of days: the number alone, as templates have the word behind their slot.
+            let first = scan.numbers.get(length.start).and_then(Option::as_ref);
+            let alone =
+                first.filter(|number| units_at(scan, unit_start(scan, number)).next() == Some((unit, length.end)));
+            let end = alone.map_or(length.end, |number| number.end);
+            Some(Found::new(length.start, end, value, length.score))
+        })
+        .collect();
+    let within = Within::new(scan, durations.iter().map(|length| length.start..length.end));
+    found.extend(number::cardinals(scan).filter(|number| !within.has(number) && !has_unit(scan, number)).map(plain));
+    found
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lengths that people say are far below 2^52")]
+fn in_unit(length: Duration, unit: Unit) -> Option<f64> {
+    let fixed_days = length.weeks * 7 + length.days;
+    match unit.dimension() {
+        Dimension::Calendar if fixed_days == 0 && length.milliseconds == 0 => {
+            Unit::Months.convert(length.months as f64, unit)
+        }
+        Dimension::Time if length.months == 0 => {
+            let seconds = fixed_days as f64 * Unit::Days.size() + length.milliseconds as f64 / 1_000.0;
+            Unit::Seconds.convert(seconds, unit)
+        }
+        _ => None,
+    }
+}
+
+/// Amounts of money in cents; a bare number is one of cents.
+fn sums(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
+    let amounts = money::amounts(scan);
+    let within = Within::new(scan, amounts.iter().map(|amount| amount.start..amount.end));
+    let mut found: Vec<Found<f64>> = amounts
+        .iter()
+        .filter_map(|sum| {
+            let cents = (sum.value.amount * 100.0 * 1e6).round() / 1e6;
+            Some(Found::new(sum.start, sum.end, Unit::Cents.convert(cents, unit)?, sum.score))
+        })
+        .collect();
+    found.extend(number::cardinals(scan).filter(|number| !within.has(number) && !has_unit(scan, number)).map(plain));
+    found
+}
