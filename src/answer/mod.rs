@@ -739,6 +739,7 @@ mod tests {
             path: "/format".into(),
             found: Some(json!("kelvin")),
             expected: "celsius or fahrenheit".into(),
+            readings: Vec::new(),
         });
         let turn = turn(Outcome::Ask(Question { text: "Where?".into(), about }), vec![frame]);
         assert_eq!(
@@ -786,6 +787,8 @@ mod tests {
         let utterance = Utterance::new(utterance);
         let at = utterance.text().find(seen).expect("said");
         let sighting = Sighting {
+            others: Vec::new(),
+            id: RecognizerId::from_index(0),
             span: utterance.span_of_bytes(at..at + seen.len()),
             text: seen.into(),
             value: location.into(),

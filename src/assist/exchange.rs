@@ -111,8 +111,13 @@ impl<T> Read<T> {
 
     /// Nothing could be made out; `expected` says what would have been right.
     pub(crate) fn unreadable(expected: impl Into<String>) -> Self {
-        let violation =
-            Violation { kind: ViolationKind::Type, path: String::new(), found: None, expected: expected.into() };
+        let violation = Violation {
+            kind: ViolationKind::Type,
+            path: String::new(),
+            found: None,
+            expected: expected.into(),
+            readings: Vec::new(),
+        };
         Self { answer: None, complaints: vec![violation.clone()], told: vec![violation], repairs: Vec::new() }
     }
 }

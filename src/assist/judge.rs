@@ -54,7 +54,7 @@ pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
     let judged = kept(brief, judged);
     let mut complaints: Vec<Violation> = judged.iter().flat_map(|one| one.violations.iter().cloned()).collect();
     // What the person did not say, the model cannot know: that is for a question, not for a retry.
-    if complaints.iter().all(|violation| violation.kind == ViolationKind::Missing) {
+    if complaints.iter().all(|one| matches!(one.kind, ViolationKind::Missing | ViolationKind::Ambiguous)) {
         complaints.clear();
     }
     Read { answer: Some(judged), complaints, told, repairs }

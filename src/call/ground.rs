@@ -19,7 +19,7 @@ use super::{
     in_digits,
 };
 use crate::{
-    module::{Function, Slot, SlotId, SlotKind, SlotPath, Step},
+    module::{Function, RecognizerId, Slot, SlotId, SlotKind, SlotPath, Step},
     text::{Span, Utterance, fold, is_unspaced, script::is_katakana},
 };
 
@@ -62,6 +62,9 @@ pub struct Sighting {
     pub text: String,
     /// Canonical.
     pub value: Value,
+    /// Other values that the same words may mean.
+    pub others: Vec<Value>,
+    pub id: RecognizerId,
     /// The recognizer's name.
     pub recognizer: String,
     /// 0 to 1.
@@ -206,8 +209,37 @@ impl<'a> Walk<'a> {
         };
         if let Origin::Utterance { span, .. } = &origin {
             self.used.push(*span);
+            if let Some(sighting) = self.ambiguous(&value, slot, *span) {
+                self.leave_open(sighting);
+                return None;
+            }
         }
         Some(self.keep(value, slot, origin, confidence))
+    }
+
+    /// What a recognizer of the slot found at `span`, if that may mean other values as well as this one.
+    fn ambiguous(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>, span: Span) -> Option<&'a Sighting> {
+        let (_, slot) = slot?;
+        let may_mean = |sighting: &&Sighting| {
+            !sighting.others.is_empty()
+                && slot.recognizers.contains(&sighting.id)
+                && sighting.span.overlaps(span)
+                && std::iter::once(&sighting.value).chain(&sighting.others).any(|one| means(one, &sighting.text, value))
+        };
+        self.evidence.sightings.iter().find(may_mean)
+    }
+
+    /// Reports that only who said it can say which value is meant.
+    fn leave_open(&mut self, sighting: &Sighting) {
+        let readings: Vec<Value> = std::iter::once(&sighting.value).chain(&sighting.others).cloned().collect();
+        let named: Vec<String> = readings.iter().filter_map(text_of).collect();
+        self.grounding.violations.push(Violation {
+            kind: ViolationKind::Ambiguous,
+            path: self.pointer.clone(),
+            found: Some(sighting.text.as_str().into()),
+            expected: format!("one of {}, as the person says which", named.join(" and ")),
+            readings,
+        });
     }
 
     fn keep(&mut self, value: Value, slot: Option<(SlotId, &'a Slot)>, origin: Origin, confidence: f32) -> Value {
@@ -226,6 +258,7 @@ impl<'a> Walk<'a> {
             path: self.pointer.clone(),
             found: Some(super::validate::brief(value)),
             expected: expected.to_owned(),
+            readings: Vec::new(),
         });
     }
 
@@ -1311,6 +1344,8 @@ mod tests {
     #[test]
     fn mentions_ground_what_words_do_not() {
         let sighting = |span: (usize, usize), text: &str, value: Value, recognizer: &str| Sighting {
+            others: Vec::new(),
+            id: RecognizerId::from_index(0),
             span: span.into(),
             text: text.into(),
             value,
@@ -1419,6 +1454,8 @@ mod tests {
     #[test]
     fn another_day_than_the_recognizers_is_none() {
         let sunday = Sighting {
+            others: Vec::new(),
+            id: RecognizerId::from_index(0),
             span: (5, 11).into(),
             text: "sunday".into(),
             value: json!("2026-03-08"),

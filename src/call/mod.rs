@@ -61,6 +61,9 @@ pub struct Violation {
     pub found: Option<Value>,
     /// What would be right, in words that a model or a person can act on.
     pub expected: String,
+    /// What the words may mean, where they may mean several things: the person is asked which.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -81,6 +84,8 @@ pub enum ViolationKind {
     Ungrounded,
     /// A value that was said only to be ruled out ("no onions").
     Negated,
+    /// The words may mean several values ("at 6").
+    Ambiguous,
 }
 
 /// A value and where it comes from.

@@ -131,7 +131,8 @@ impl Validator {
                 (false, Ok(schema)) => errors(schema, function, &grounding.arguments),
                 (false, Err(_)) => unreachable_schema(),
             };
-            if left.is_empty() {
+            let is_open = grounding.violations.iter().any(|violation| violation.kind == ViolationKind::Ambiguous);
+            if left.is_empty() && !is_open {
                 return Verdict::Valid {
                     call: Call { function: id, arguments: grounding.arguments },
                     grounded: grounding.grounded,
@@ -173,6 +174,7 @@ impl Validator {
                 path: String::new(),
                 found: None,
                 expected: expected.to_owned(),
+                readings: Vec::new(),
             }],
             coercions: Vec::new(),
         };
@@ -270,6 +272,7 @@ fn unreachable_schema() -> Vec<Violation> {
         path: String::new(),
         found: None,
         expected: "a schema that compiles".to_owned(),
+        readings: Vec::new(),
     }]
 }
 
@@ -281,6 +284,7 @@ fn refused(expected: &str) -> Verdict {
             path: String::new(),
             found: None,
             expected: expected.to_owned(),
+            readings: Vec::new(),
         }],
         grounded: Vec::new(),
         excluded: Vec::new(),
@@ -340,7 +344,7 @@ struct Report<'a> {
 impl Report<'_> {
     fn push(&mut self, kind: ViolationKind, path: String, found: Option<&Value>, expected: String) {
         if !self.violations.iter().any(|known| known.kind == kind && known.path == path) {
-            self.violations.push(Violation { kind, path, found: found.map(brief), expected });
+            self.violations.push(Violation { kind, path, found: found.map(brief), expected, readings: Vec::new() });
         }
     }
 

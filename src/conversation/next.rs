@@ -210,6 +210,7 @@ impl Aside {
             kind: violation.kind,
             found: violation.found.clone(),
             expected: violation.expected.clone(),
+            readings: violation.readings.clone(),
             turn,
         }
     }

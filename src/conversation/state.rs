@@ -126,6 +126,9 @@ pub struct Aside {
     pub found: Option<Value>,
     /// What would be right, in words.
     pub expected: String,
+    /// What the words may mean, where they may mean several things.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Value>,
     pub turn: u32,
 }
 

@@ -139,6 +139,8 @@ impl<'a> Situation<'a> {
                 span: mention.span,
                 text: mention.text.clone(),
                 value: mention.value.clone(),
+                others: mention.others.clone(),
+                id: mention.recognizer,
                 recognizer: self.knowledge.module.recognizer(mention.recognizer).name.clone(),
                 score: mention.score,
             })

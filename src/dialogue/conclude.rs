@@ -288,6 +288,7 @@ pub(crate) fn frame(snapshot: &Snapshot, form: &Form, turn: u32) -> Option<Frame
         path: aside.pointer.clone(),
         found: aside.found.clone(),
         expected: aside.expected.clone(),
+        readings: aside.readings.clone(),
     });
     let spans = form.slots.iter().filter(|filled| filled.turn == turn).filter_map(|filled| filled.span);
     Some(Frame {

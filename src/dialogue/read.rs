@@ -1,7 +1,7 @@
 //! What an utterance says of a form, as moves, recognizers and exemplars have it.
 
 use crate::{
-    conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, State, merge::CERTAIN},
+    conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, Source, State, merge::CERTAIN},
     decide::{
         analysis::Part,
         expected, local,
@@ -14,7 +14,10 @@ use crate::{
         place::Named,
     },
     module::{Function, FunctionId, Module, SlotId, SlotPath},
-    recognize::acts::{self as moves, Kind, Move, Moves, Pick},
+    recognize::{
+        self,
+        acts::{self as moves, Kind, Move, Moves, Pick},
+    },
     text::{Span, fold, script::is_unspaced_language},
     understand::{About, Asked, Expected, Frame},
 };
@@ -83,6 +86,11 @@ impl Context<'_> {
             confidence: 1.0,
             leaves_words: false,
         };
+        if let Some(value) = self.settled(own) {
+            read.confidence = ANSWERED;
+            read.said.values.push(value);
+            return read;
+        }
         if self.read_moves(own, &mut read) {
             return read;
         }
@@ -171,6 +179,26 @@ impl Context<'_> {
         read.said.excluded.extend(found.excluded);
         self.put_where_asked(&mut read.said);
         read
+    }
+
+    /// The value that was asked for because its words may mean several, where the answer says which.
+    fn settled(&self, own: &Situation<'_>) -> Option<Filled> {
+        let is_asked = |aside: &&Aside| !aside.readings.is_empty() && self.asked.contains(&aside.pointer);
+        let aside = self.form.aside.iter().find(is_asked)?;
+        let slot = self.function.slot(self.asked_slot()?);
+        let said = aside.found.as_ref()?.as_str()?;
+        let context = recognize::Context { now: own.now.clone() };
+        let value = own.snapshot.recognizers.settle(slot, (said, own.utterance()), &aside.readings, &context)?;
+        Some(Filled {
+            pointer: aside.pointer.clone(),
+            value,
+            text: Some(format!("{said} {}", own.utterance().text())),
+            span: Some(Span::new(0, own.utterance().len())),
+            recognizer: slot.recognizers.first().map(|id| self.module.recognizer(*id).name.clone()),
+            from: Source::Said,
+            turn: self.state.turn,
+            confidence: 1.0,
+        })
     }
 
     /// Moves that say themselves which value is meant. True if one of them does.

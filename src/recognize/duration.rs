@@ -183,6 +183,13 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
             (total, end) = (total.plus(more), after);
             break;
         }
+        if unit == Unit::Hour
+            && let Some((minutes, after)) = bare_minutes(scan, end)
+            && let Some(more) = Duration::of(minutes, Unit::Minute)
+        {
+            (total, end) = (total.plus(more), after);
+            break;
+        }
         // "2 hours 30 minutes", "2h30m", "2h30"
         let joint = if scan.is_symbol(end, ",") { end + 1 } else { end };
         let next = one(scan, scan.skip(joint, Sense::And));
@@ -205,6 +212,16 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
         }
     }
     Some(Found::new(first.start, end, total, score))
+}
+
+/// The minutes of "an hour forty": a number that ends there and counts nothing else.
+fn bare_minutes(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
+    let number = scan.numbers.get(scan.skip(token, Sense::And))?.as_ref()?;
+    let is_minutes = !number.ordinal && !number.code && number.integer.is_some_and(|count| (5..60).contains(&count));
+    let is_last = scan.kind(number.end) != Some(TokenKind::Word)
+        || scan.has(number.end, Sense::Function)
+        || scan.has(number.end, Sense::Please);
+    (is_minutes && is_last && scan.kind(token) == Some(TokenKind::Word)).then_some((number.value, number.end))
 }
 
 /// `PT30M`, `P3D`: in capitals, as people who write these do.

@@ -119,7 +119,6 @@ fn units_at<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = (Unit,
         scan.pick(token, |sense| {
             let unit = match sense {
                 Sense::Measure(unit) => unit,
-                Sense::GluedMeasure(unit) if is_glued => unit,
                 Sense::Unit(unit) => of_time(unit),
                 Sense::GluedUnit(unit) if is_glued => of_time(unit),
                 _ => return None,

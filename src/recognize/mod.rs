@@ -23,7 +23,7 @@ use self::{
     scan::{Found, Scan},
 };
 use crate::{
-    module::{Builtin, Module, RecognizerId, RecognizerKind, SlotReading},
+    module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading},
     text::{Span, Utterance},
 };
 
@@ -185,6 +185,39 @@ impl Recognizers {
         }
         leftmost_longest(&mut mentions);
         mentions
+    }
+
+    /// Which of several `readings` of the words `said` an answer means: "in the evening", to "6 in the morning or in the
+    /// evening?". `None` where it does not say.
+    #[must_use]
+    pub fn settle(
+        &self,
+        slot: &Slot,
+        (said, answer): (&str, &Utterance),
+        readings: &[Value],
+        context: &Context,
+    ) -> Option<Value> {
+        let only = |fits: &dyn Fn(&&Value) -> bool| {
+            let mut fitting = readings.iter().filter(fits);
+            fitting.next().filter(|_| fitting.next().is_none()).cloned()
+        };
+        let half = self.builtins.as_ref().and_then(|builtins| {
+            let plain = answer.half_width();
+            time::half_of_day(&Scan::new(&plain, &builtins.lexicon))
+        });
+        let is_of_half = |value: &&Value| {
+            let hour = value.as_str().and_then(|text| text.rsplit(['T', ' ']).next()?.get(..2)?.parse::<i32>().ok());
+            hour.is_some_and(|hour| Some(hour >= 12) == half)
+        };
+        // Together, both may say one thing: "6", "pm"; "morgens um", "6".
+        let joined = |text: String| {
+            let mentions = self.recognize(&Utterance::new(&text), context);
+            let mut own = mentions.into_iter().filter(|one| slot.recognizers.contains(&one.recognizer));
+            own.find(|one| one.others.is_empty() && readings.contains(&one.value)).map(|one| one.value)
+        };
+        only(&is_of_half)
+            .or_else(|| joined(format!("{said} {}", answer.text())))
+            .or_else(|| joined(format!("{} {said}", answer.text())))
     }
 
     /// What the utterance rules out, in order; scopes do not overlap. `mentions` are what [`Self::recognize`] found: a

@@ -187,6 +187,21 @@ fn finish(
     Some(Found::new(start, end, at(hour.hour)?, score).or(hour.other.and_then(at)))
 }
 
+/// The half of the day that an answer names: true for the later one. `None` if it names none or both.
+pub(super) fn half_of_day(scan: &Scan<'_>) -> Option<bool> {
+    let halves = scan.find(|scan, token| {
+        let (is_late, end) = scan.pick(token, |sense| match sense {
+            Sense::Meridiem(is_pm) | Sense::MeridiemBefore(is_pm) => Some(is_pm),
+            Sense::Part(part) | Sense::Suggests(part) => Some(part != Part::Morning),
+            Sense::Tonight => Some(true),
+            _ => None,
+        })?;
+        Some(Found::new(token, end, is_late, FULL))
+    });
+    let first = halves.first()?.value;
+    halves.iter().all(|half| half.value == first).then_some(first)
+}
+
 /// Minutes before or after an hour: "half past three", "quarter to five", "ten to six", "halb drei".
 fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     if let Some(after) = scan.after(token, Sense::HalfTo) {
@@ -398,9 +413,8 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
         let minute = i32::try_from(minute).ok()?;
         return found(after, minute, style, 0.7);
     }
-    if half_at(scan, end).is_some()
-        && (alone.is_some() || matches!(half_at(scan, end), Some((Half::Meridiem(_), _))) || is_digits)
-    {
+    // "two in the afternoon", but not "a table for two this evening".
+    if half_at(scan, end).is_some() && (alone.is_some() || !scan.has(end, Sense::This)) {
         return found(end, 0, style, FULL);
     }
     if alone.is_none() || scan.is_glued(end) && !ends_clause(scan, end) {

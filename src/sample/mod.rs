@@ -194,6 +194,8 @@ impl<'m> Sampler<'m> {
                 span: mention.span,
                 text: mention.text.clone(),
                 value: mention.value.clone(),
+                others: mention.others.clone(),
+                id: mention.recognizer,
                 recognizer: self.module.recognizer(mention.recognizer).name.clone(),
                 score: mention.score,
             })

@@ -27,7 +27,7 @@ fn filled(pointer: &str, value: Value, turn: u32) -> Filled {
 
 fn aside(pointer: &str, found: Value, turn: u32) -> Aside {
     let (kind, expected) = (ViolationKind::Range, "something else".to_owned());
-    Aside { pointer: pointer.to_owned(), kind, found: Some(found), expected, turn }
+    Aside { pointer: pointer.to_owned(), kind, found: Some(found), expected, readings: Vec::new(), turn }
 }
 
 fn arguments(form: &Form) -> Value {

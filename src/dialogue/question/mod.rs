@@ -84,7 +84,8 @@ fn invalid(voice: &Voice<'_>, id: FunctionId, violation: &Violation) -> String {
     };
     let found = voice.found(function, &aside);
     let reason = voice.words.refused(found.as_deref(), &name, &voice.words.wanted(&wanted));
-    slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, slot)))
+    let which = voice.which(&violation.readings);
+    which.unwrap_or_else(|| slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, slot))))
 }
 
 /// One function of a tie, in words that none of the others has.

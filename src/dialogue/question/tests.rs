@@ -130,6 +130,7 @@ fn aside(pointer: &str, kind: ViolationKind, found: &Value) -> Aside {
         kind,
         found: Some(found.clone()),
         expected: "something else".to_owned(),
+        readings: Vec::new(),
         turn: 1,
     }
 }
@@ -201,6 +202,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
             path: path.to_owned(),
             found: Some(found.clone()),
             expected: "something else".to_owned(),
+            readings: Vec::new(),
         };
         let frame = Frame {
             function: book,
@@ -401,6 +403,7 @@ fn what_is_missing_is_asked_for_in_the_order_of_the_schema() {
         path: path.into(),
         found: None,
         expected: "text".into(),
+        readings: Vec::new(),
     };
     let found = [lacking("/elsewhere"), lacking("/dishes/0/name"), lacking("/location")];
     let paths: Vec<String> =

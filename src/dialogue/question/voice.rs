@@ -23,6 +23,8 @@ use crate::{
     understand::outcome::{About, Question},
 };
 
+/// The hour with which evenings begin.
+const EVENING: i8 = 18;
 /// Characters of a value that a prompt is told.
 const LONGEST_IN_PROMPT: usize = 120;
 
@@ -121,6 +123,10 @@ impl<'a> Voice<'a> {
         let path = SlotPath::of_pointer(&aside.pointer);
         let slot = function.slots.iter().find(|slot| slot.path == path);
         let own = self.slot_settings(function, &path);
+        if let Some(which) = self.which(&aside.readings) {
+            let text = self.about_item(function, form, &aside.pointer, self.words.again(&which, repeated));
+            return Question { text, about: About::Invalid { function: id, path: aside.pointer.clone() } };
+        }
         let reason = own.and_then(|own| self.author(own.invalid.as_ref())).map(str::to_owned).unwrap_or_else(|| {
             let found = self.found(function, aside);
             let wanted = self.words.wanted(&self.wanted(slot, aside));
@@ -129,6 +135,26 @@ impl<'a> Voice<'a> {
         let question = self.words.again(&self.ask(function, form, &aside.pointer), repeated);
         let about = About::Invalid { function: id, path: aside.pointer.clone() };
         Question { text: self.words.then(&reason, &question), about }
+    }
+
+    /// Which of several values was meant; `None` if there are none to choose from.
+    pub(crate) fn which(&self, readings: &[Value]) -> Option<String> {
+        let times = readings.iter().map(|value| match Temporal::parse(value.as_str()?)? {
+            Temporal::Time(time) => Some((None, time)),
+            Temporal::DateTime(moment) => Some((Some(moment.date()), moment.time())),
+            Temporal::Date(_) | Temporal::Instant(_) | Temporal::Length(_) => None,
+        });
+        if let Some([one, other]) = times.collect::<Option<Vec<_>>>().as_deref()
+            && one.0 == other.0
+            && (one.1.hour() - other.1.hour()).abs() == 12
+            && one.1.minute() == other.1.minute()
+        {
+            let (early, late) = if one.1 < other.1 { (one.1, other.1) } else { (other.1, one.1) };
+            let clock = format!("{}:{:02}", if early.hour() == 0 { 12 } else { early.hour() }, early.minute());
+            return Some(self.words.which_half(&clock, late.hour() >= EVENING));
+        }
+        let options: Vec<String> = readings.iter().map(|value| self.shown(value)).collect();
+        (options.len() > 1).then(|| self.words.which(&options))
     }
 
     /// A value that is not valid with what it would have to be.

@@ -104,7 +104,7 @@ pub(super) const WORDS: &[Line] = &[
     ("zweieinhalb", Sense::Halves(5)),
     ("dreieinhalb", Sense::Halves(7)),
     ("viereinhalb", Sense::Halves(9)),
-    ("seit|seit dem|seit der", Sense::Since),
+    ("seit", Sense::Since),
     ("seit", Sense::Around),
     ("ende", Sense::Edge(Edge::End)),
     ("mitte", Sense::Edge(Edge::Middle)),

@@ -95,7 +95,7 @@ pub(super) const WORDS: &[Line] = &[
     ("kilomètres|kilomètre", Sense::Measure(Measure::Kilometres)),
     ("litres|litre", Sense::Measure(Measure::Litres)),
     ("sur", Sense::By),
-    ("depuis|depuis le|depuis la", Sense::Since),
+    ("depuis", Sense::Since),
     ("fin", Sense::Edge(Edge::End)),
     ("mi", Sense::Edge(Edge::Middle)),
     ("début", Sense::Edge(Edge::Start)),

@@ -153,6 +153,15 @@ impl Words for German {
         format!("{name} ({facts})")
     }
 
+    fn which(&self, options: &[String]) -> String {
+        format!("Meinen Sie {}?", self.or(options))
+    }
+
+    fn which_half(&self, clock: &str, is_evening: bool) -> String {
+        let half = if is_evening { "abends" } else { "nachmittags" };
+        format!("Meinen Sie {clock} Uhr morgens oder {half}?")
+    }
+
     fn change(&self) -> &'static str {
         "Was soll ich ändern?"
     }

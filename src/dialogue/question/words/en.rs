@@ -156,6 +156,15 @@ impl Words for English {
         format!("{name} ({facts})")
     }
 
+    fn which(&self, options: &[String]) -> String {
+        format!("Do you mean {}?", self.or(options))
+    }
+
+    fn which_half(&self, clock: &str, is_evening: bool) -> String {
+        let half = if is_evening { "evening" } else { "afternoon" };
+        format!("Do you mean {clock} in the morning or in the {half}?")
+    }
+
     fn change(&self) -> &'static str {
         "What should I change?"
     }

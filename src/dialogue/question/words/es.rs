@@ -150,6 +150,15 @@ impl Words for Spanish {
         format!("{name} ({facts})")
     }
 
+    fn which(&self, options: &[String]) -> String {
+        format!("¿Quiere decir {}?", self.or(options))
+    }
+
+    fn which_half(&self, clock: &str, is_evening: bool) -> String {
+        let half = if is_evening { "noche" } else { "tarde" };
+        format!("¿Quiere decir {clock} de la mañana o de la {half}?")
+    }
+
     fn change(&self) -> &'static str {
         "¿Qué debo cambiar?"
     }

@@ -152,6 +152,15 @@ impl Words for French {
         format!("{name} ({facts})")
     }
 
+    fn which(&self, options: &[String]) -> String {
+        format!("Voulez-vous dire {}\u{a0}?", self.or(options))
+    }
+
+    fn which_half(&self, clock: &str, is_evening: bool) -> String {
+        let half = if is_evening { "du soir" } else { "de l'après-midi" };
+        format!("Voulez-vous dire {clock} du matin ou {half}\u{a0}?")
+    }
+
     fn change(&self) -> &'static str {
         "Que dois-je modifier\u{a0}?"
     }

@@ -153,6 +153,15 @@ impl Words for Japanese {
         format!("{name}（{facts}）")
     }
 
+    fn which(&self, options: &[String]) -> String {
+        format!("{}のどちらですか。", self.or(options))
+    }
+
+    fn which_half(&self, clock: &str, is_evening: bool) -> String {
+        let half = if is_evening { "夜" } else { "午後" };
+        format!("朝の{clock}ですか、{half}の{clock}ですか。")
+    }
+
     fn change(&self) -> &'static str {
         "どこを変更しますか。"
     }

@@ -75,6 +75,10 @@ pub(crate) trait Words: Sync {
     fn fact(&self, name: &str, value: &str) -> String;
     /// A thing with what is known of it: "margherita (size large)".
     fn thing(&self, name: &str, facts: &str) -> String;
+    /// Which of several values was meant.
+    fn which(&self, options: &[String]) -> String;
+    /// In which half of the day a time lies: the later one is of the evening, or of the afternoon.
+    fn which_half(&self, clock: &str, is_evening: bool) -> String;
     /// What is to be changed, after a no.
     fn change(&self) -> &'static str;
 
