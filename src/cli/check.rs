@@ -7,7 +7,8 @@ use super::{CliError, End, report, target};
 use crate::{
     call::Validator,
     config::Config,
-    module::{self, Diagnostic, Diagnostics, Limits, LoadError, Severity},
+    embed::Kind,
+    module::{self, Diagnostic, Diagnostics, LoadError, Module, Severity, SlotReading, settings::SlotSettings},
     recognize::Recognizers,
 };
 
@@ -30,6 +31,15 @@ struct Checked {
     errors: usize,
     warnings: usize,
     diagnostics: Diagnostics,
+    /// How slots are read that say nothing about it themselves.
+    guessed: Vec<Guessed>,
+}
+
+/// What the words of a schema say of how a slot is read: settings that an author may write down, or change.
+#[derive(Debug, Serialize)]
+pub(super) struct Guessed {
+    pub(super) slot: String,
+    pub(super) settings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,7 +51,7 @@ struct AllChecked {
 pub(super) fn run(args: &CheckArgs, config: &Config) -> Result<End, CliError> {
     let mut modules = Vec::with_capacity(args.directories.len());
     for directory in &args.directories {
-        modules.push(check(directory, &config.modules.limits)?);
+        modules.push(check(directory, config)?);
     }
     let ok = modules.iter().all(|checked| checked.ok);
     if args.json {
@@ -49,19 +59,23 @@ pub(super) fn run(args: &CheckArgs, config: &Config) -> Result<End, CliError> {
     } else {
         for checked in &modules {
             report::diagnostics(&checked.module, &checked.diagnostics);
+            report::guessed(&checked.guessed);
         }
     }
     Ok(if ok { End::Done } else { End::Findings })
 }
 
-fn check(directory: &Path, limits: &Limits) -> Result<Checked, CliError> {
+fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
     if !directory.is_dir() {
         return Err(CliError::Usage(format!("{} is no directory", directory.display())));
     }
     let name = target::name_of(directory);
-    let diagnostics = match module::load(directory, name.clone(), limits) {
+    let mut guessed = Vec::new();
+    let diagnostics = match module::load(directory, name.clone(), &config.modules.limits) {
         Ok(module) => {
             let mut found = module.warnings.clone();
+            guessed = guesses(&module);
+            found.extend(unspoken(&module, config.embed.kind));
             // The checks should have found these already; a module that cannot be compiled must never pass.
             if let Err(error) = Recognizers::compile(&module) {
                 found.push(does_not_compile(&error.to_string()));
@@ -81,6 +95,52 @@ fn check(directory: &Path, limits: &Limits) -> Result<Checked, CliError> {
         errors: diagnostics.errors().count(),
         warnings: diagnostics.warnings().count(),
         diagnostics,
+        guessed,
+    })
+}
+
+/// What is read as the words of the schema say, and not as a setting does.
+fn guesses(module: &Module) -> Vec<Guessed> {
+    let none = SlotSettings::default();
+    let mut guessed = Vec::new();
+    for function in &module.functions {
+        for slot in &function.slots {
+            let path = slot.path.to_string();
+            let set = module.settings.slot(&function.name, &path).unwrap_or(&none);
+            let readings = slot.recognizers.iter().map(|id| module.recognizer(*id).reading);
+            let mut settings: Vec<String> = readings.flat_map(SlotReading::described).collect();
+            settings.retain(|setting| match setting.split(' ').next() {
+                Some("part_of_day") => set.part_of_day.is_none(),
+                Some("direction") => set.direction.is_none(),
+                _ => set.unit.is_none(),
+            });
+            settings.sort();
+            settings.dedup();
+            if !settings.is_empty() {
+                guessed.push(Guessed { slot: format!("{}.{path}", function.name), settings });
+            }
+        }
+    }
+    guessed
+}
+
+/// The bundled model speaks English alone.
+fn unspoken(module: &Module, kind: Kind) -> Option<Diagnostic> {
+    let language = module.language();
+    let is_spoken = kind != Kind::Bundled || language.to_ascii_lowercase().starts_with("en");
+    (!is_spoken).then(|| Diagnostic {
+        severity: Severity::Warning,
+        code: "unspoken-language",
+        file: "module.toml".to_owned(),
+        pointer: "/language".to_owned(),
+        line: None,
+        column: None,
+        message: format!(
+            "the bundled embedding model does not speak `{language}`: only words that are alike will help"
+        ),
+        hint: Some(
+            "set `[embed] kind = \"fastembed\"` with a multilingual model in the server's configuration".to_owned(),
+        ),
     })
 }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::{
     CliError,
+    check::Guessed,
     probe::{Found, Probed},
 };
 use crate::{
@@ -105,6 +106,13 @@ pub(super) fn diagnostics(module: &str, found: &Diagnostics) {
     let _ =
         write!(text, "{}: {verdict}, {}, {}", style.bold(module), count(errors, "error"), count(warnings, "warning"));
     line(&text);
+}
+
+/// How slots are read, as their schema's words say.
+pub(super) fn guessed(all: &[Guessed]) {
+    for one in all {
+        line(&format!("  {} is read with {}, by its words", one.slot, one.settings.join(", ")));
+    }
 }
 
 fn render_diagnostics(found: &Diagnostics, style: Style) -> String {

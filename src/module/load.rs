@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId, SlotReading,
+    Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId, SlotReading, advice,
     bind::Binder,
     check as rules,
     findings::Findings,
@@ -295,6 +295,8 @@ pub(super) fn assemble(
             );
         }
         compile(&schema_file, &functions, &pointers_of_functions, &mut findings);
+        let schema = (schema_file.as_str(), pointers_of_functions.as_slice());
+        advice::give(schema, &functions, &all_recognizers, &settings, &mut findings);
     }
 
     for file in files {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 mod ad_hoc;
+mod advice;
 mod bind;
 mod check;
 mod declared;

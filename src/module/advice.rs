@@ -1,0 +1,225 @@
+//! Warnings of what will go wrong with a person, though every file is right by itself.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    Diagnostic, Function, ListSpec, Piece, Recognizer, RecognizerKind, Settings, Slot, SlotId, SlotKind,
+    findings::{Findings, Place},
+    source::{EXEMPLARS_FILE, RECOGNIZERS_FILE},
+};
+use crate::text::fold;
+
+/// Exemplars that have to show a slot of any words, for its place in a sentence to be known.
+const ENOUGH_FRAMES: usize = 2;
+/// Expressions of one function's lists that are compared with one another at most.
+const MOST_EXPRESSIONS: usize = 20_000;
+/// Words of an expression within which another one is looked for at most.
+const MOST_WORDS: usize = 8;
+
+/// Looks at every function as a whole. `schema_file` is the name of the schema, `pointers` say where in it each function is.
+pub(super) fn give(
+    (schema_file, pointers): (&str, &[String]),
+    functions: &[Function],
+    recognizers: &[Recognizer],
+    settings: &Settings,
+    findings: &mut Findings,
+) {
+    for (function, pointer) in functions.iter().zip(pointers) {
+        let confirms = settings.functions.get(&function.name).is_some_and(|own| own.confirm);
+        if !confirms {
+            calls_unasked(schema_file, pointer, function, findings);
+        }
+        for id in function.slot_ids() {
+            few_frames(function, id, findings);
+            for recognizer in function.slot(id).recognizers.iter().map(|id| &recognizers[id.index()]) {
+                if let RecognizerKind::List(list) = &recognizer.kind {
+                    list_of_another_kind(function, function.slot(id), (&recognizer.name, list), findings);
+                }
+            }
+        }
+        swallowed_phrases(function, recognizers, findings);
+    }
+}
+
+/// A slot of any words that hardly any exemplar shows: where its value begins and ends is a guess.
+fn few_frames(function: &Function, id: SlotId, findings: &mut Findings) {
+    let slot = function.slot(id);
+    let is_free = slot.kind == SlotKind::String && slot.recognizers.is_empty();
+    let has_slot = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id);
+    let frames = function.exemplars.iter().filter(|exemplar| exemplar.pieces.iter().any(has_slot)).count();
+    if !is_free || function.exemplars.is_empty() || frames >= ENOUGH_FRAMES {
+        return;
+    }
+    let message = format!(
+        "`{}` of `{}` may be any words, and {} of its exemplars: where its value ends is a guess",
+        slot.path,
+        function.name,
+        if frames == 0 { "stands in none" } else { "stands in only one" },
+    );
+    let place = Place::ROOT.key(&function.name);
+    let found = Diagnostic::warning("few-frames", EXEMPLARS_FILE, place, message);
+    findings.push(found.hint(format!("write more templates with `<{}>`, or give it a recognizer", slot.label())));
+}
+
+/// A function that nothing has to be said for, though every exemplar says something.
+fn calls_unasked(file: &str, pointer: &str, function: &Function, findings: &mut Findings) {
+    let says_something = |pieces: &[Piece]| pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }));
+    let is_optional = !function.slots.is_empty() && !function.slots.iter().any(|slot| slot.required);
+    let is_shown_with_values =
+        !function.exemplars.is_empty() && function.exemplars.iter().all(|exemplar| says_something(&exemplar.pieces));
+    if is_optional && is_shown_with_values {
+        let message = format!("`{}` requires nothing, so it may be called with nothing said", function.name);
+        let found = Diagnostic::warning("calls-unasked", file, pointer, message);
+        findings.push(found.hint("make required what a call needs, or set `confirm = true`"));
+    }
+}
+
+/// A list whose labels the slot does not take: on a boolean, or outside its choices.
+fn list_of_another_kind(function: &Function, slot: &Slot, (name, list): (&str, &ListSpec), findings: &mut Findings) {
+    let place = Place::ROOT.key("recognizers");
+    let place = place.key(name);
+    if slot.kind == SlotKind::Boolean {
+        if !list.instances.iter().all(|instance| instance.label.is_boolean()) {
+            let message = format!(
+                "`{}` of `{}` is true or false, and the list `{name}` has other labels: it never fills the slot",
+                slot.path, function.name
+            );
+            let found = Diagnostic::warning("list-on-boolean", RECOGNIZERS_FILE, place, message);
+            findings.push(found.hint("give it the labels true and false, each with the phrases that say so"));
+        }
+        return;
+    }
+    let outside = list.instances.iter().map(|instance| &instance.label).find(|label| {
+        !slot.choices.is_empty() && !slot.choices.iter().any(|choice| choice == *label || texts_alike(choice, label))
+    });
+    if let Some(label) = outside {
+        let message = format!(
+            "the label {label} of `{name}` is none of the choices of `{}` of `{}`: it is refused when it is said",
+            slot.path, function.name
+        );
+        let found = Diagnostic::warning("label-outside-enum", RECOGNIZERS_FILE, place, message);
+        findings.push(found.hint("use the values of the schema's `enum` as labels"));
+    }
+}
+
+/// True of labels that are made the same on the way into a call.
+fn texts_alike(choice: &serde_json::Value, label: &serde_json::Value) -> bool {
+    let text = |value: &serde_json::Value| super::squeeze(&value.as_str().map_or_else(|| value.to_string(), fold));
+    text(choice) == text(label)
+}
+
+/// An expression of one slot's list that stands within one of another's: "king size" in "king size bed". The longer one
+/// is found where both are said.
+fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: &mut Findings) {
+    let mut owners: HashMap<String, (&str, SlotId)> = HashMap::new();
+    let mut all: Vec<(String, &str, SlotId)> = Vec::new();
+    for id in function.slot_ids() {
+        for recognizer in function.slot(id).recognizers.iter().map(|id| &recognizers[id.index()]) {
+            let RecognizerKind::List(list) = &recognizer.kind else { continue };
+            for instance in &list.instances {
+                let label = instance.label.as_str().map(str::to_owned);
+                for expression in instance.expressions.iter().cloned().chain(label) {
+                    let folded = fold(&expression.replace(['_', '-'], " "));
+                    owners.entry(folded.clone()).or_insert((&recognizer.name, id));
+                    all.push((folded, &recognizer.name, id));
+                }
+            }
+        }
+    }
+    if all.len() > MOST_EXPRESSIONS {
+        return;
+    }
+    let mut told: HashSet<(&str, &str)> = HashSet::new();
+    for (expression, name, slot) in &all {
+        let words: Vec<&str> = expression.split_whitespace().collect();
+        if words.len() < 2 || words.len() > MOST_WORDS {
+            continue;
+        }
+        let parts = (0..words.len()).flat_map(|from| (from + 1..=words.len()).map(move |to| (from, to)));
+        let within = parts.filter(|(from, to)| to - from < words.len()).map(|(from, to)| words[from..to].join(" "));
+        for part in within {
+            let Some((other, other_slot)) = owners.get(&part) else { continue };
+            if other_slot == slot || other == name || !told.insert((*name, *other)) {
+                continue;
+            }
+            let message = format!(
+                "`{expression}` of the list `{name}` has `{part}` of the list `{other}` in it: in `{}`, both cannot be found \
+                 there",
+                function.name
+            );
+            let place = Place::ROOT.key("recognizers");
+            let found = Diagnostic::warning("swallowed-phrase", RECOGNIZERS_FILE, place.key(name), message);
+            findings.push(found.hint("leave the words of the other slot out of the longer expression"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::module::{Limits, load::from_texts};
+
+    /// The codes of the warnings of a module with one function.
+    fn codes(
+        parameters: &serde_json::Value,
+        exemplars: &serde_json::Value,
+        recognizers: &serde_json::Value,
+    ) -> Vec<String> {
+        let schema = json!([{"name": "f", "description": "Does something", "parameters": parameters}]).to_string();
+        let (exemplars, recognizers) = (json!({"f": exemplars}).to_string(), recognizers.to_string());
+        let files =
+            [("schema.json", schema.as_str()), ("exemplars.json", &exemplars), ("recognizers.json", &recognizers)];
+        let (_, found) = from_texts(&files, &Limits::default());
+        found.0.iter().map(|one| one.code.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_slot_of_any_words_needs_frames() {
+        let parameters = json!({"type": "object", "required": ["note"], "properties": {"note": {"type": "string"}}});
+        assert_eq!(codes(&parameters, &json!(["write <note>"]), &json!({})), ["few-frames"]);
+        assert!(codes(&parameters, &json!(["write <note>", "note down <note>"]), &json!({})).is_empty());
+    }
+
+    #[test]
+    fn what_requires_nothing_may_be_called_with_nothing_said() {
+        let parameters = json!({"type": "object", "properties": {"count": {"type": "integer"}}});
+        assert_eq!(codes(&parameters, &json!(["take <count>"]), &json!({})), ["calls-unasked"]);
+        assert!(codes(&parameters, &json!(["take <count>", "take some"]), &json!({})).is_empty());
+    }
+
+    #[test]
+    fn lists_fit_their_slots() {
+        let flag = json!({"type": "object", "required": ["car"], "properties": {"car": {"type": "boolean"}}});
+        let list = |instances: serde_json::Value| json!({"recognizers": {"lent": {"rec_type": "list", "instances": instances}}, "slots": {"car": "lent"}});
+        let wrong = list(json!([{"label": "courtesy car", "expressions": []}]));
+        assert_eq!(codes(&flag, &json!(["with <car>"]), &wrong), ["list-on-boolean"]);
+        let right = list(json!([{"label": true, "expressions": ["courtesy car"]}]));
+        assert!(codes(&flag, &json!(["with <car>"]), &right).is_empty());
+        let choice =
+            json!({"type": "object", "required": ["car"], "properties": {"car": {"enum": ["small", "large"]}}});
+        let other = list(json!([{"label": "huge", "expressions": []}, {"label": "small", "expressions": ["mini"]}]));
+        assert_eq!(codes(&choice, &json!(["a <car> car"]), &other), ["label-outside-enum"]);
+    }
+
+    #[test]
+    fn a_list_may_swallow_a_phrase_of_another_slot() {
+        let text = json!({"type": "string"});
+        let parameters =
+            json!({"type": "object", "required": ["bed", "size"], "properties": {"bed": text, "size": text}});
+        let recognizers = json!({
+            "bed": {"rec_type": "list", "instances": ["king size bed", "bunk"]},
+            "size": {"rec_type": "list", "instances": ["king size", "single"]}});
+        assert_eq!(codes(&parameters, &json!(["a <size> <bed>"]), &recognizers), ["swallowed-phrase"]);
+    }
+
+    #[test]
+    fn a_misspelt_type_of_recognizer_has_a_hint() {
+        let parameters = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        let schema = json!([{"name": "f", "description": "Does", "parameters": parameters}]).to_string();
+        let recognizers = json!({"a": {"rec_type": "lsit", "instances": ["x"]}}).to_string();
+        let files = [("schema.json", schema.as_str()), ("recognizers.json", &recognizers)];
+        let (_, found) = from_texts(&files, &Limits::default());
+        assert!(found.to_string().contains("did you mean `list`?"), "{found}");
+    }
+}
