@@ -187,8 +187,8 @@ impl Context<'_> {
         let aside = self.form.aside.iter().find(is_asked)?;
         let slot = self.function.slot(self.asked_slot()?);
         let said = aside.found.as_ref()?.as_str()?;
-        let context = recognize::Context { now: own.now.clone() };
-        let value = own.snapshot.recognizers.settle(slot, (said, own.utterance()), &aside.readings, &context)?;
+        let context = recognize::Context { now: own.analysis.now.clone() };
+        let value = own.knowledge.recognizers.settle(slot, (said, own.utterance()), &aside.readings, &context)?;
         Some(Filled {
             pointer: aside.pointer.clone(),
             value,
