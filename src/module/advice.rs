@@ -108,8 +108,8 @@ fn texts_alike(choice: &serde_json::Value, label: &serde_json::Value) -> bool {
     text(choice) == text(label)
 }
 
-/// An expression of one slot's list that stands within one of another's: "king size" in "king size bed". The longer one
-/// is found where both are said.
+/// An expression of a slot's list that is one of its own and one of another slot's list: "king size bed", where "bed" and
+/// "king size" are known. It is found where both are said.
 fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: &mut Findings) {
     let mut owners: HashMap<String, (&str, SlotId)> = HashMap::new();
     let mut all: Vec<(String, &str, SlotId)> = Vec::new();
@@ -118,10 +118,15 @@ fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: 
             let RecognizerKind::List(list) = &recognizer.kind else { continue };
             for instance in &list.instances {
                 let label = instance.label.as_str().map(str::to_owned);
+                let squeezed = label.as_deref().map(super::squeeze);
+                let is_label = |expression: &str| squeezed.as_ref() == Some(&super::squeeze(expression));
                 for expression in instance.expressions.iter().cloned().chain(label) {
                     let folded = fold(&expression.replace(['_', '-'], " "));
                     owners.entry(folded.clone()).or_insert((&recognizer.name, id));
-                    all.push((folded, &recognizer.name, id));
+                    // A label is what the author means, whatever is in it.
+                    if !is_label(&expression) {
+                        all.push((folded, &recognizer.name, id));
+                    }
                 }
             }
         }
@@ -139,7 +144,9 @@ fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: 
         let within = parts.filter(|(from, to)| to - from < words.len()).map(|(from, to)| words[from..to].join(" "));
         for part in within {
             let Some((other, other_slot)) = owners.get(&part) else { continue };
-            if other_slot == slot || other == name || !told.insert((*name, *other)) {
+            let rest = expression.replacen(&part, "", 1);
+            let is_other_half = owners.get(rest.trim()).is_some_and(|(_, owner)| owner == slot);
+            if other_slot == slot || other == name || !is_other_half || !told.insert((*name, *other)) {
                 continue;
             }
             let message = format!(
@@ -194,8 +201,10 @@ mod tests {
         let list = |instances: serde_json::Value| json!({"recognizers": {"lent": {"rec_type": "list", "instances": instances}}, "slots": {"car": "lent"}});
         let wrong = list(json!([{"label": "courtesy car", "expressions": []}]));
         assert_eq!(codes(&flag, &json!(["with <car>"]), &wrong), ["list-on-boolean"]);
-        let right = list(json!([{"label": true, "expressions": ["courtesy car"]}]));
-        assert!(codes(&flag, &json!(["with <car>"]), &right).is_empty());
+        for label in [json!(true), json!("true")] {
+            let right = list(json!([{"label": label, "expressions": ["courtesy car"]}]));
+            assert!(codes(&flag, &json!(["with <car>"]), &right).is_empty());
+        }
         let choice =
             json!({"type": "object", "required": ["car"], "properties": {"car": {"enum": ["small", "large"]}}});
         let other = list(json!([{"label": "huge", "expressions": []}, {"label": "small", "expressions": ["mini"]}]));
@@ -208,7 +217,7 @@ mod tests {
         let parameters =
             json!({"type": "object", "required": ["bed", "size"], "properties": {"bed": text, "size": text}});
         let recognizers = json!({
-            "bed": {"rec_type": "list", "instances": ["king size bed", "bunk"]},
+            "bed": {"rec_type": "list", "instances": [{"label": "bed", "expressions": ["king size bed"]}, "bunk"]},
             "size": {"rec_type": "list", "instances": ["king size", "single"]}});
         assert_eq!(codes(&parameters, &json!(["a <size> <bed>"]), &recognizers), ["swallowed-phrase"]);
     }

@@ -100,6 +100,9 @@ impl Binder {
             // Phrases of the author's own stand beside yes and no.
             bound.push(self.builtin(Builtin::Boolean));
         }
+        if slot.kind == SlotKind::Boolean {
+            bound.iter().for_each(|id| self.make_boolean(*id));
+        }
         let mut unique = Vec::with_capacity(bound.len());
         for id in bound {
             let id = self.read_as(id, reading);
@@ -135,6 +138,15 @@ impl Binder {
         self.recognizers[id.index()].reading = reading;
         self.builtins.insert((builtin, reading), id);
         id
+    }
+
+    /// Makes booleans of the labels `"true"` and `"false"` of a list, if it has no others.
+    fn make_boolean(&mut self, id: RecognizerId) {
+        let RecognizerKind::List(list) = &mut self.recognizers[id.index()].kind else { return };
+        let read: Option<Vec<bool>> = list.instances.iter().map(|instance| truth(&instance.label)).collect();
+        for (instance, label) in list.instances.iter_mut().zip(read.unwrap_or_default()) {
+            instance.label = label.into();
+        }
     }
 
     /// The recognizer that reads as the slot wants it; the same one unless it is built in.
@@ -235,7 +247,7 @@ impl Binder {
                 list.instances.iter().any(|instance| instance.label.is_number())
             }
             (RecognizerKind::List(list), SlotKind::Boolean) => {
-                list.instances.iter().any(|instance| instance.label.is_boolean())
+                list.instances.iter().all(|instance| truth(&instance.label).is_some())
             }
             (RecognizerKind::Pattern(_), SlotKind::String | SlotKind::Integer | SlotKind::Number) => true,
             (RecognizerKind::Builtin(_), _) => true,
@@ -265,6 +277,15 @@ impl Binder {
         builtins.retain(|builtin| allowed.contains(builtin));
         builtins.into_iter().map(|builtin| self.builtin(builtin)).collect()
     }
+}
+
+/// The boolean that a label is, or is the word for.
+fn truth(label: &Value) -> Option<bool> {
+    label.as_bool().or_else(|| match label.as_str()? {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    })
 }
 
 /// What the name or the description of a text says without doubt. Nothing, if the schema's own `pattern` refuses what the

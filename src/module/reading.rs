@@ -323,6 +323,13 @@ fn part_of_day(own: &Said, all: &Said) -> PartOfDay {
         ]) {
             PartOfDay::Afternoon
         } else if said.any(&[
+            "visit",
+            "repair",
+            "inspection",
+            "installation",
+            "delivery",
+            "pickup",
+            "collection",
             "meeting",
             "appointment",
             "office",
@@ -394,21 +401,31 @@ fn unit(slot: &Slot) -> Option<Unit> {
     if label.iter().any(|word| word == "age") {
         return Some(Unit::Years);
     }
-    // `month` alone is a month of the year, `day` one of the month.
-    let counts = |word: &str| label.len() > 1 || singular(word) != word;
-    let named: Vec<Unit> = label.iter().filter(|word| counts(word)).filter_map(|word| Unit::named(word)).collect();
+    // `month` alone is a month of the year, `day` one of the month; the `min` of `min_price` is no minute.
+    let counts = |word: &str| (label.len() > 1 || singular(word) != word) && (word != "min" || label[0] != "min");
+    const SUMS: [&str; 10] =
+        ["price", "amount", "cost", "fee", "budget", "payment", "deposit", "salary", "balance", "rent"];
+    let is_sum = Said::new(&[slot.label(), &slot.description]).any(&SUMS);
+    let fits = |unit: &Unit| !(is_sum && *unit == Unit::Pounds);
+    let named: Vec<Unit> =
+        label.iter().filter(|word| counts(word)).filter_map(|word| Unit::named(word)).filter(fits).collect();
     let joins_several = label.iter().any(|word| matches!(word.as_str(), "per" | "of" | "start" | "end"));
     if let [unit] = named[..]
         && (!joins_several || label.first().is_some_and(|word| word == "number"))
     {
         return Some(unit);
     }
+    // "the day of the month" is no length.
+    const ONE: [&str; 16] = [
+        "second", "minute", "hour", "day", "night", "week", "month", "year", "tag", "monat", "jahr", "mes", "día",
+        "jour", "semana", "semaine",
+    ];
     let description = words(&slot.description);
     let introduced = description.windows(2).filter(|pair| {
-        let plural = singular(&pair[1]) != pair[1] || Unit::named(&pair[1]).is_some_and(|_| pair[1].len() == 2);
-        plural && matches!(pair[0].as_str(), "in" | "of" | "many" | "en" | "de" | "cuántos" | "cuántas" | "combien")
+        !ONE.contains(&pair[1].as_str())
+            && matches!(pair[0].as_str(), "in" | "of" | "many" | "en" | "de" | "cuántos" | "cuántas" | "combien")
     });
-    let mut said: Vec<Unit> = introduced.filter_map(|pair| Unit::named(&pair[1])).collect();
+    let mut said: Vec<Unit> = introduced.filter_map(|pair| Unit::named(&pair[1])).filter(fits).collect();
     said.dedup();
     if let [unit] = said[..] { Some(unit) } else { None }
 }
@@ -452,4 +469,61 @@ fn is_rank(label: &str) -> bool {
                 | "階"
         )
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::module::{Limits, findings::Findings, slots};
+
+    /// What is read of a slot with this name, type and description, of a function with this name.
+    fn read(function: &str, name: &str, kind: &str, description: &str) -> String {
+        let parameters = json!({"type": "object", "properties": {name: {"type": kind, "description": description}}});
+        let slots = slots::flatten(&parameters, "", (function, ""), &Limits::default(), &mut Findings::new());
+        SlotReading::new(None, (function, ""), &slots[0]).described().join(", ")
+    }
+
+    #[test]
+    fn words_of_the_schema_say_how_a_slot_is_read() {
+        for (function, name, kind, description, expected) in [
+            ("set_alarm", "time", "string", "", "part_of_day = \"morning\""),
+            ("reserve", "time", "string", "When dinner is", "part_of_day = \"afternoon\""),
+            ("book_appointment", "time", "string", "", "part_of_day = \"day\""),
+            ("reserver", "heure", "string", "Heure du dîner", "part_of_day = \"afternoon\""),
+            ("call_back", "time", "string", "", ""),
+            ("register", "date_of_birth", "string", "", "direction = \"past\""),
+            ("report_accident", "day", "string", "", "direction = \"past\""),
+            ("anmelden", "geburtsdatum", "string", "", "direction = \"past\""),
+            ("book", "start_date", "string", "", ""),
+            ("forecast", "num_days", "integer", "", "unit = \"days\""),
+            ("apply", "term", "integer", "Term in months", "unit = \"months\""),
+            ("post", "weight_kg", "number", "", "unit = \"kilograms\""),
+            ("buchen", "dauer", "integer", "Anzahl in Minuten", "unit = \"minutes\""),
+            ("insure", "age", "integer", "", "unit = \"years\""),
+            ("search", "min_price", "number", "Lowest price in pounds", ""),
+            ("plan", "month", "integer", "", ""),
+            ("order", "quantity", "integer", "", ""),
+        ] {
+            assert_eq!(read(function, name, kind, description), expected, "{function} {name}");
+        }
+    }
+
+    #[test]
+    fn names_say_what_counts_things() {
+        let counted: Vec<&str> = ["guests", "num_tickets", "party_size", "quantity", "value", "address"]
+            .into_iter()
+            .filter(|name| counts_things(name))
+            .collect();
+        assert_eq!(counted, ["guests", "num_tickets", "party_size"]);
+    }
+
+    #[test]
+    fn units_of_one_kind_convert() {
+        assert_eq!(Unit::Years.convert(3.0, Unit::Months), Some(36.0));
+        assert_eq!(Unit::Weeks.convert(3.0, Unit::Days), Some(21.0));
+        assert_eq!(Unit::Grams.convert(750.0, Unit::Kilograms), Some(0.75));
+        assert_eq!(Unit::Months.convert(2.0, Unit::Days), None);
+    }
 }
