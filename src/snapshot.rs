@@ -2,6 +2,7 @@
 //! and pinned by each request for as long as it runs.
 
 mod ad_hoc;
+mod failures;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -24,6 +25,9 @@ use crate::{
     retrieve::{Background, BuildError, Index, IndexReport, RetrieveOptions, documents},
 };
 use ad_hoc::AdHoc;
+use failures::Failures;
+
+pub use failures::Failure;
 
 /// One version of a module with everything compiled. Immutable; reads as the [`Knowledge`] that it owns.
 #[derive(Debug)]
@@ -63,6 +67,9 @@ pub struct ModulesOptions {
     /// Milliseconds that a request waits for a changed module; after that it is answered from the version before,
     /// while the build goes on.
     pub reload_wait_ms: u64,
+    /// Milliseconds until a module is tried again that could not be built though nothing is wrong with its files. Each
+    /// further time waits twice as long, up to a minute.
+    pub retry_ms: u64,
     /// Sets of functions that requests brought (`tools`), kept compiled.
     pub ad_hoc: usize,
     pub limits: Limits,
@@ -75,6 +82,7 @@ impl Default for ModulesOptions {
             index: "data/index".into(),
             reload: true,
             reload_wait_ms: 2_000,
+            retry_ms: 1_000,
             ad_hoc: 64,
             limits: Limits::default(),
         }
@@ -113,8 +121,28 @@ pub enum PrepareError {
     Load { name: ModuleName, source: LoadError },
     #[error("module `{name}`: {source}")]
     Embed { name: ModuleName, source: EmbedError },
+    #[error("module `{name}` could not be indexed: {source}")]
+    Index { name: ModuleName, source: BuildError },
     #[error("module `{name}` could not be compiled: {reason}")]
     Compile { name: ModuleName, reason: String },
+    /// A panic, or the runtime going down.
+    #[error("the build of module `{0}` was interrupted")]
+    Interrupted(ModuleName),
+    /// It failed a moment ago for a reason that may pass, and is tried again later.
+    #[error("module `{name}` cannot be built at the moment: {reason}")]
+    Unavailable { name: ModuleName, reason: String },
+}
+
+impl PrepareError {
+    /// It is no fault of the module's author, and may pass by itself.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        match self {
+            Self::Unknown(_) | Self::Refused { .. } | Self::Compile { .. } => false,
+            Self::Load { source, .. } => matches!(source, LoadError::Io { .. }),
+            Self::Embed { .. } | Self::Index { .. } | Self::Interrupted(_) | Self::Unavailable { .. } => true,
+        }
+    }
 }
 
 /// Told how far a build is: texts embedded so far, and in all.
@@ -137,14 +165,6 @@ struct Served {
     stamp: module::Stamp,
 }
 
-/// The newest files of a module that do not load.
-#[derive(Debug, Clone)]
-struct Failure {
-    stamp: Option<module::Stamp>,
-    diagnostics: Diagnostics,
-    message: String,
-}
-
 /// All modules that serve. Cheap to clone; clones share.
 #[derive(Clone)]
 pub struct Snapshots {
@@ -153,8 +173,8 @@ pub struct Snapshots {
 
 struct Shared {
     served: ArcSwap<BTreeMap<ModuleName, Arc<Served>>>,
-    failures: Mutex<BTreeMap<ModuleName, Failure>>,
-    /// One build of a module at a time.
+    failures: Failures,
+    /// One build of a module at a time: an entry for each that is built or waits for that.
     building: Mutex<BTreeMap<ModuleName, Arc<tokio::sync::Mutex<()>>>>,
     options: ModulesOptions,
     retrieve: RetrieveOptions,
@@ -170,7 +190,7 @@ impl Snapshots {
         Self {
             shared: Arc::new(Shared {
                 served: ArcSwap::default(),
-                failures: Mutex::default(),
+                failures: Failures::new(Duration::from_millis(options.retry_ms)),
                 building: Mutex::default(),
                 ad_hoc: AdHoc::new(options.ad_hoc),
                 options,
@@ -292,7 +312,7 @@ impl Snapshots {
     /// Serves the prepared snapshot from the next request on; running requests finish on theirs.
     pub fn install(&self, prepared: &Prepared) {
         let name = &prepared.snapshot.module.name;
-        lock(&self.shared.failures).remove(name);
+        self.shared.failures.forget(name);
         let served = Arc::new(Served { snapshot: Arc::clone(&prepared.snapshot), stamp: prepared.stamp.clone() });
         self.shared.served.rcu(|before| {
             let mut next = BTreeMap::clone(before);
@@ -307,9 +327,26 @@ impl Snapshots {
     /// # Errors
     /// See [`PrepareError`].
     pub async fn build(&self, name: &ModuleName, progress: Progress<'_>) -> Result<BuildReport, PrepareError> {
-        let turn = Arc::clone(lock(&self.shared.building).entry(name.clone()).or_default());
-        let _turn = turn.lock().await;
-        self.build_in_turn(name, progress).await
+        self.in_turn(name, self.build_in_turn(name, progress)).await
+    }
+
+    /// Waits until no other build of the module runs, and keeps others waiting until this one is done.
+    async fn in_turn<T>(&self, name: &ModuleName, build: impl Future<Output = T>) -> T {
+        /// Takes the entry out when nobody needs it any more, also if the build is dropped.
+        struct Turn<'a>(&'a Shared, &'a ModuleName, Arc<tokio::sync::Mutex<()>>);
+        impl Drop for Turn<'_> {
+            fn drop(&mut self) {
+                let mut building = lock(&self.0.building);
+                // The map's and this one: others are only made under the lock.
+                if Arc::strong_count(&self.2) == 2 {
+                    building.remove(self.1);
+                }
+            }
+        }
+        let entry = Arc::clone(lock(&self.shared.building).entry(name.clone()).or_default());
+        let turn = Turn(&self.shared, name, entry);
+        let _turn = turn.2.lock().await;
+        build.await
     }
 
     async fn build_in_turn(&self, name: &ModuleName, progress: Progress<'_>) -> Result<BuildReport, PrepareError> {
@@ -325,19 +362,14 @@ impl Snapshots {
             }
             Err(error) => {
                 tracing::warn!(module = %name, %error, "a module does not load");
-                let diagnostics = match &error {
-                    PrepareError::Refused { diagnostics, .. } => diagnostics.clone(),
-                    _ => Diagnostics::default(),
-                };
-                lock(&self.shared.failures)
-                    .insert(name.clone(), Failure { stamp, diagnostics, message: error.to_string() });
+                self.shared.failures.remember(name, stamp, &error);
                 Err(error)
             }
         }
     }
 
     fn forget(&self, name: &ModuleName) {
-        lock(&self.shared.failures).remove(name);
+        self.shared.failures.forget(name);
         self.shared.served.rcu(|before| {
             let mut next = BTreeMap::clone(before);
             next.remove(name);
@@ -367,16 +399,21 @@ impl Snapshots {
             return Ok(Arc::clone(snapshot));
         }
         if !self.directory(name).is_dir() {
+            // Without the root nothing is known of any module: what serves goes on.
+            if let Some(snapshot) = served.filter(|_| !self.shared.options.root.is_dir()) {
+                return Ok(snapshot);
+            }
             self.forget(name);
             return Err(PrepareError::Unknown(name.clone()));
         }
         let (this, owned) = (self.clone(), name.clone());
         // A task of its own: a client that leaves must not stop a build half-way.
         let build = tokio::spawn(async move {
-            let turn = Arc::clone(lock(&this.shared.building).entry(owned.clone()).or_default());
-            let _turn = turn.lock().await;
-            // Another request may have built it while this one waited.
-            if this.is_current(&owned) { Ok(()) } else { this.build_in_turn(&owned, &unwatched).await.map(drop) }
+            let build = async {
+                // Another request may have built it while this one waited.
+                if this.is_current(&owned) { Ok(()) } else { this.build_in_turn(&owned, &unwatched).await.map(drop) }
+            };
+            this.in_turn(&owned, build).await
         });
         if let Some(before) = served {
             let wait = Duration::from_millis(self.shared.options.reload_wait_ms);
@@ -393,9 +430,27 @@ impl Snapshots {
 
     /// True if what serves, or what failed last, was made from the files as they are now.
     fn is_current(&self, name: &ModuleName) -> bool {
-        let Some(stamp) = self.stamp(name) else { return false };
-        self.shared.served.load().get(name).is_some_and(|served| served.stamp == stamp)
-            || lock(&self.shared.failures).get(name).is_some_and(|failure| failure.stamp.as_ref() == Some(&stamp))
+        let stamp = self.stamp(name);
+        let is_served =
+            || self.shared.served.load().get(name).is_some_and(|served| Some(&served.stamp) == stamp.as_ref());
+        self.shared.failures.holds(name, stamp.as_ref()) || is_served()
+    }
+
+    /// Tries again, for ever, what could not be built for a reason that may pass; and, as long as nothing serves, what lies
+    /// on disk and was never tried.
+    pub async fn mend(&self) {
+        loop {
+            tokio::time::sleep(Duration::from_millis(self.shared.options.retry_ms.max(1))).await;
+            let mut due = self.shared.failures.due();
+            if self.shared.served.load().is_empty() {
+                let known = self.failures();
+                due.extend(self.on_disk().into_iter().filter(|name| !known.contains_key(name)));
+            }
+            for name in due {
+                // What came of it is remembered, and in the log.
+                drop(self.fresh(&name).await);
+            }
+        }
     }
 
     /// `None` if the directory cannot be looked at.
@@ -405,13 +460,14 @@ impl Snapshots {
 
     /// What keeps a module that is on disk from serving.
     fn failure(&self, name: &ModuleName) -> PrepareError {
-        match lock(&self.shared.failures).get(name) {
-            Some(failure) if failure.diagnostics.has_errors() => {
-                PrepareError::Refused { name: name.clone(), diagnostics: failure.diagnostics.clone() }
-            }
-            Some(failure) => PrepareError::Compile { name: name.clone(), reason: failure.message.clone() },
-            None => PrepareError::Unknown(name.clone()),
-        }
+        self.shared.failures.error(name).unwrap_or_else(|| PrepareError::Unknown(name.clone()))
+    }
+
+    /// Nothing serves, though there are modules, or nobody can tell whether there are any.
+    #[must_use]
+    pub fn serves_nothing(&self) -> bool {
+        let root = &self.shared.options.root;
+        self.shared.served.load().is_empty() && (root.read_dir().is_err() || !self.on_disk().is_empty())
     }
 
     /// Everything that serves, by name.
@@ -420,10 +476,10 @@ impl Snapshots {
         self.shared.served.load().values().map(|served| Arc::clone(&served.snapshot)).collect()
     }
 
-    /// Modules whose newest files do not load, and why.
+    /// Modules whose newest files do not serve, and why.
     #[must_use]
-    pub fn failures(&self) -> BTreeMap<ModuleName, Diagnostics> {
-        lock(&self.shared.failures).iter().map(|(name, failure)| (name.clone(), failure.diagnostics.clone())).collect()
+    pub fn failures(&self) -> BTreeMap<ModuleName, Failure> {
+        self.shared.failures.all()
     }
 
     /// Names that look like `name`, nearest first, at most three, for a 404.
@@ -446,12 +502,12 @@ impl Snapshots {
 fn not_indexed(name: &ModuleName, error: BuildError) -> PrepareError {
     match error {
         BuildError::Embed(source) => PrepareError::Embed { name: name.clone(), source },
-        other => PrepareError::Compile { name: name.clone(), reason: other.to_string() },
+        source => PrepareError::Index { name: name.clone(), source },
     }
 }
 
 fn interrupted(name: &ModuleName) -> PrepareError {
-    PrepareError::Compile { name: name.clone(), reason: "the build was interrupted".to_owned() }
+    PrepareError::Interrupted(name.clone())
 }
 
 struct Parts {

@@ -33,11 +33,14 @@ const LAYERS: [(&str, u8); 22] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 28] = [
+const OWNERS: [(&str, &[&str]); 31] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
+    ("hyper::", &["http/connections.rs"]),
+    ("hyper_util::", &["http/connections.rs"]),
     ("utoipa::", &["answer/", "http/", "mcp/"]),
+    ("utoipa_axum::", &["http/"]),
     ("rmcp::", &["mcp/"]),
     ("prometheus_client::", &["http/metrics.rs"]),
     ("reqwest::", &["llm/openai.rs", "embed/remote.rs"]),

@@ -5,14 +5,11 @@ use super::{CliError, Core, End, prepare_failed, runtime, serve::stop_signal, ta
 use crate::{
     config::Config,
     conversation::Tokens,
-    http,
-    mcp::{self, HttpLimits, McpOptions, McpServer, Offer},
+    http::{self, Mounted},
+    mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
     snapshot::PrepareError,
 };
-
-/// Where HTTP clients look for the protocol.
-const PATH: &str = "/mcp";
 
 #[derive(Debug, Args)]
 pub(super) struct McpArgs {
@@ -64,10 +61,11 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
             let root = config.modules.root.display();
             tracing::warn!("there are no modules under {root}; --modules names another directory");
         }
-        let options =
-            McpOptions { offer: Offer::of(names), local: args.local, max_in_flight: config.http.max_in_flight };
+        let options = McpOptions { offer: Offer::of(names), local: args.local };
+        let permits = config.http.permits();
         let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
-        let server = McpServer::new(core.snapshots, core.understander, config.understand.clone(), tokens, options);
+        let server =
+            McpServer::new(core.snapshots, core.understander, config.understand.clone(), tokens, options, permits);
         let warming = tokio::spawn({
             let server = server.clone();
             async move { server.warm_up().await }
@@ -76,13 +74,11 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
         let served = match (listener, &args.http) {
             (Some(listener), Some(address)) => {
                 let at = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
-                tracing::info!(modules = %config.modules.root.display(), "listening on http://{at}{PATH}");
-                let hosts = host(address).map(str::to_owned).into_iter().chain(args.allow_host).collect();
-                let limits = HttpLimits { body_bytes, hosts, origins: config.http.cors_origins.clone() };
-                let service = mcp::http_service(server, limits);
-                http::serve_at(PATH, service, listener, &config.http, stop)
-                    .await
-                    .map_err(CliError::io("the listener broke"))
+                tracing::info!(modules = %config.modules.root.display(), "listening on http://{at}{}", mcp::PATH);
+                config.http.allowed_hosts.extend(host(address).map(str::to_owned).into_iter().chain(args.allow_host));
+                let mounted = Mounted::at(mcp::PATH, mcp::http_service(server, body_bytes));
+                http::serve_alone(listener, mounted, &config.http, stop).await;
+                Ok(())
             }
             _ => mcp::serve_stdio(server, body_bytes, stop).await.map_err(CliError::from),
         };

@@ -245,9 +245,12 @@ fn prepare_failed(error: PrepareError, snapshots: &Snapshots, config: &Config) -
         | PrepareError::Load { name, source: crate::module::LoadError::Refused(diagnostics) } => {
             CliError::Refused { name: name.to_string(), diagnostics }
         }
-        other @ (PrepareError::Load { .. } | PrepareError::Embed { .. } | PrepareError::Compile { .. }) => {
-            CliError::Prepare(other)
-        }
+        other @ (PrepareError::Load { .. }
+        | PrepareError::Embed { .. }
+        | PrepareError::Index { .. }
+        | PrepareError::Compile { .. }
+        | PrepareError::Interrupted(_)
+        | PrepareError::Unavailable { .. }) => CliError::Prepare(other),
     }
 }
 

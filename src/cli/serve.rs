@@ -4,7 +4,9 @@ use tokio::net::TcpListener;
 use super::{CliError, Core, End, runtime};
 use crate::{
     config::Config,
-    http::{self, AppState, Conversations},
+    conversation::Tokens,
+    http::{self, AppState, Conversations, Mounted},
+    mcp::{self, McpOptions, McpServer, Offer},
 };
 
 #[derive(Debug, Args)]
@@ -43,9 +45,16 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
             .map_err(|error| CliError::Setting(error.to_string()))?;
         let _sweeper = conversations.sweep_in_background();
         let (http, turns) = (config.http.clone(), config.understand.clone());
-        let app = AppState::new(core.snapshots, core.understander, http, turns, conversations);
+        let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
+        let (snapshots, understander) = (core.snapshots.clone(), core.understander.clone());
+        let app = AppState::new(core.snapshots, core.understander, http, turns.clone(), conversations);
+        // The same modules as tools for agents, beside the routes and under the same limits.
+        let options = McpOptions { offer: Offer::All, local: false };
+        let agents = McpServer::new(snapshots, understander, turns, tokens, options, app.permits());
+        let mounted = Mounted::at(mcp::PATH, mcp::http_service(agents, config.http.body_bytes));
         tracing::info!(modules = %config.modules.root.display(), "listening on http://{address}");
-        http::serve(listener, app, stop).await.map_err(CliError::io("the listener broke"))
+        http::serve(listener, app, Some(mounted), stop).await;
+        Ok::<(), CliError>(())
     })?;
     // Builds that still run are cut off: what they wrote so far is checked when it is read.
     runtime.shutdown_background();

@@ -45,7 +45,14 @@ pub enum Fault {
     UnknownRoute,
     MethodNotAllowed,
     BodyTooLarge,
+    BodyTimeout,
     UnsupportedMediaType,
+    /// The request names a host that is not this one.
+    ForeignHost,
+    /// A web page asks that may not.
+    ForeignOrigin,
+    /// The caller may not do this.
+    NotAllowed,
     ModuleRefused,
     /// The turn may not use as many tokens as the strategy that was asked for needs.
     OverTokenBudget,
@@ -61,7 +68,7 @@ pub enum Fault {
 
 impl Fault {
     #[cfg(test)]
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 25] = [
         Self::InvalidJson,
         Self::InvalidBody,
         Self::MissingParameter,
@@ -75,7 +82,11 @@ impl Fault {
         Self::UnknownRoute,
         Self::MethodNotAllowed,
         Self::BodyTooLarge,
+        Self::BodyTimeout,
         Self::UnsupportedMediaType,
+        Self::ForeignHost,
+        Self::ForeignOrigin,
+        Self::NotAllowed,
         Self::ModuleRefused,
         Self::OverTokenBudget,
         Self::TooManyRequests,
@@ -100,7 +111,11 @@ impl Fault {
             Self::UnknownRoute => (StatusCode::NOT_FOUND, "route_not_found"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            Self::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "body_timeout"),
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::ForeignHost => (StatusCode::FORBIDDEN, "host_not_allowed"),
+            Self::ForeignOrigin => (StatusCode::FORBIDDEN, "origin_not_allowed"),
+            Self::NotAllowed => (StatusCode::FORBIDDEN, "not_allowed"),
             Self::ModuleRefused => (StatusCode::UNPROCESSABLE_ENTITY, "module_refused"),
             Self::OverTokenBudget => (StatusCode::UNPROCESSABLE_ENTITY, "over_token_budget"),
             Self::TooManyRequests => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
@@ -125,6 +140,10 @@ pub enum Failure {
     Stopping,
     /// The request took longer than `http.timeout_ms`.
     Deadline,
+    /// A module cannot be built, through no fault of its author's; it is tried again.
+    ModuleUnavailable,
+    /// There are modules and none serves.
+    NoModule,
     /// The store of sessions does not do its part; it may later.
     SessionsUnavailable,
     /// What is stored of a session is damaged, or its key is not configured.
@@ -133,7 +152,7 @@ pub enum Failure {
 
 impl Failure {
     #[cfg(test)]
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Internal,
         Self::ModelServer,
         Self::ModelServerTimeout,
@@ -142,6 +161,8 @@ impl Failure {
         Self::Starting,
         Self::Stopping,
         Self::Deadline,
+        Self::ModuleUnavailable,
+        Self::NoModule,
         Self::SessionsUnavailable,
         Self::SessionUnreadable,
     ];
@@ -178,6 +199,14 @@ impl Failure {
             Self::Deadline => {
                 (StatusCode::SERVICE_UNAVAILABLE, "timeout", "the request took longer than the service allows")
             }
+            Self::ModuleUnavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "module_unavailable",
+                "the module cannot be built at the moment; it is tried again by itself, and the log tells why",
+            ),
+            Self::NoModule => {
+                (StatusCode::SERVICE_UNAVAILABLE, "no_module", "no module serves; /v1/modules and the log tell why")
+            }
             Self::SessionsUnavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "sessions_unavailable",
@@ -199,13 +228,24 @@ impl Failure {
             | Self::EmbeddingServer
             | Self::NoModelServer
             | Self::SessionUnreadable => Some(false),
-            Self::Internal | Self::Starting | Self::Stopping | Self::Deadline | Self::SessionsUnavailable => None,
+            Self::Internal
+            | Self::Starting
+            | Self::Stopping
+            | Self::Deadline
+            | Self::ModuleUnavailable
+            | Self::NoModule
+            | Self::SessionsUnavailable => None,
         }
     }
 
     const fn retry_after(self) -> Option<u32> {
         match self {
-            Self::Starting | Self::Stopping | Self::Deadline | Self::SessionsUnavailable => Some(RETRY_AFTER_SECONDS),
+            Self::Starting
+            | Self::Stopping
+            | Self::Deadline
+            | Self::ModuleUnavailable
+            | Self::NoModule
+            | Self::SessionsUnavailable => Some(RETRY_AFTER_SECONDS),
             Self::Internal
             | Self::SessionUnreadable
             | Self::ModelServer
@@ -314,8 +354,11 @@ impl ApiError {
             PrepareError::Refused { name, diagnostics }
             | PrepareError::Load { name, source: LoadError::Refused(diagnostics) } => Self::refused(name, diagnostics),
             PrepareError::Compile { .. } => Self::fault(Fault::ModuleRefused, error.to_string()),
-            PrepareError::Load { source: LoadError::Io { .. }, .. } => Self::logged(Failure::Internal, error),
-            PrepareError::Embed { source, .. } => Self::of_embed(source),
+            PrepareError::Load { source: LoadError::Io { .. }, .. }
+            | PrepareError::Embed { .. }
+            | PrepareError::Index { .. }
+            | PrepareError::Interrupted(_)
+            | PrepareError::Unavailable { .. } => Self::logged(Failure::ModuleUnavailable, error),
         }
     }
 
@@ -335,7 +378,7 @@ impl ApiError {
         (status, ErrorEnvelope { error, uptake: diagnostics.map(|diagnostics| ErrorDetails { diagnostics }) })
     }
 
-    fn of_embed(error: &EmbedError) -> Self {
+    pub(super) fn of_embed(error: &EmbedError) -> Self {
         match error {
             EmbedError::Busy => Self::too_many_requests(),
             EmbedError::Remote(_) => Self::logged(Failure::EmbeddingServer, error),
@@ -449,6 +492,7 @@ mod tests {
     #[test]
     fn types_match_statuses_as_sdks_read_them() {
         let expected = |status: u16| match status {
+            403 => "permission_error",
             404 => "not_found_error",
             429 => "rate_limit_error",
             400..=499 => "invalid_request_error",

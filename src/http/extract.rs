@@ -4,7 +4,7 @@ use axum::{
     body::{Body, Bytes, HttpBody as _},
     extract::{FromRequest, FromRequestParts, Path, Request},
     http::{
-        HeaderMap,
+        HeaderMap, HeaderValue,
         header::{CONTENT_TYPE, EXPECT},
         request::Parts,
     },
@@ -23,16 +23,24 @@ use crate::module::ModuleName;
 /// sending would see a broken connection instead of the 413.
 const DRAIN_FACTOR: usize = 8;
 
-/// Leave to run a turn. Take it before the body, so that an overloaded service reads nothing.
+/// A permit to run a turn. It is taken when the body is there, so that nobody holds one who only sends slowly.
 pub(super) struct Permit {
     _held: OwnedSemaphorePermit,
+}
+
+impl Permit {
+    /// # Errors
+    /// 429 if as many turns run as may.
+    pub(super) fn take(app: &AppState) -> Result<Self, ApiError> {
+        Ok(Self { _held: app.permit()? })
+    }
 }
 
 impl FromRequestParts<AppState> for Permit {
     type Rejection = ApiError;
 
     async fn from_request_parts(_: &mut Parts, app: &AppState) -> Result<Self, ApiError> {
-        Ok(Self { _held: app.permit()? })
+        Self::take(app)
     }
 }
 
@@ -51,20 +59,26 @@ impl FromRequestParts<AppState> for ModuleSegment {
     }
 }
 
-/// A JSON object as a body.
-pub(super) struct Object<T>(pub(super) T);
+/// A JSON object as a body, and the permit to act on it.
+pub(super) struct Admitted<T> {
+    pub(super) permit: Permit,
+    pub(super) body: T,
+}
 
-impl<T: DeserializeOwned> FromRequest<AppState> for Object<T> {
+impl<T: DeserializeOwned> FromRequest<AppState> for Admitted<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &AppState) -> Result<Self, ApiError> {
-        let Unread(body) = Unread::from_request(request, app).await?;
-        parse_object(&body).map(Self)
+        let Unread { permit, body } = Unread::from_request(request, app).await?;
+        parse_object(&body).map(|body| Self { permit, body })
     }
 }
 
-/// The bytes of a body that says it is JSON, where what it must hold depends on what it holds.
-pub(super) struct Unread(pub(super) Bytes);
+/// The same before it is parsed, where what it must hold depends on what it holds.
+pub(super) struct Unread {
+    pub(super) permit: Permit,
+    pub(super) body: Bytes,
+}
 
 impl FromRequest<AppState> for Unread {
     type Rejection = ApiError;
@@ -78,14 +92,18 @@ impl FromRequest<AppState> for Unread {
         if usize::try_from(declared).unwrap_or(usize::MAX) > worth_draining {
             return Err(too_large(limit));
         }
-        read_body(request.into_body(), limit).await.map(Self)
+        let body = tokio::time::timeout(app.options.body(), read_body(request.into_body(), limit))
+            .await
+            .map_err(|_| too_slow(app.options.body_ms))??;
+        Ok(Self { permit: Permit::take(app)?, body })
     }
 }
 
-/// A missing content type is let pass; one that a web page could send to a foreign origin unasked is not.
+/// A content type that a web page could send to a foreign origin unasked is refused, and so is none at all.
 fn expect_json(headers: &HeaderMap) -> Result<(), ApiError> {
-    let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(()) };
-    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let text = str::from_utf8(value).unwrap_or_default();
+    let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_json = essence == "application/json"
         || essence == "text/json"
         || (essence.starts_with("application/") && essence.ends_with("+json"));
@@ -93,6 +111,11 @@ fn expect_json(headers: &HeaderMap) -> Result<(), ApiError> {
         return Ok(());
     }
     Err(ApiError::fault(Fault::UnsupportedMediaType, "the body must be JSON: send `content-type: application/json`"))
+}
+
+/// The same of a request that needs no body.
+pub(super) fn expect_json_if_any(headers: &HeaderMap) -> Result<(), ApiError> {
+    if headers.contains_key(CONTENT_TYPE) { expect_json(headers) } else { Ok(()) }
 }
 
 async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
@@ -115,6 +138,11 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
         return Err(too_large(limit));
     }
     Ok(read.into())
+}
+
+fn too_slow(limit: u64) -> ApiError {
+    let message = format!("the body was not there after {limit} milliseconds (http.body_ms)");
+    ApiError::fault(Fault::BodyTimeout, message)
 }
 
 fn too_large(limit: usize) -> ApiError {

@@ -18,7 +18,7 @@ pub(super) struct Ready {
     status: &'static str,
     /// Modules that serve.
     modules: usize,
-    /// Names of modules whose newest files do not load; `/v1/modules` says why.
+    /// Names of modules whose newest files do not serve; `/v1/modules` says why.
     failed: Vec<String>,
 }
 
@@ -39,12 +39,13 @@ pub(super) async fn healthz() -> Json<Health> {
 
 /// May it get traffic
 ///
-/// Not before each module was tried, nor after a signal to stop.
+/// Not before each module was tried, nor after a signal to stop, nor while there are modules and none of them serves.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses((status = 200, description = "It may", body = Ready)))]
 pub(super) async fn readyz(State(app): State<AppState>) -> Result<Json<Ready>, ApiError> {
     match app.phase() {
         Phase::Starting => Err(ApiError::failure(Failure::Starting)),
         Phase::Stopping => Err(ApiError::failure(Failure::Stopping)),
+        Phase::Ready if app.snapshots.serves_nothing() => Err(ApiError::failure(Failure::NoModule)),
         Phase::Ready => Ok(Json(Ready {
             status: "ready",
             modules: app.snapshots.all().len(),

@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 use axum::{
-    extract::{Request, State},
+    extract::State,
     http::header,
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use prometheus_client::{
@@ -214,6 +213,12 @@ impl Metrics {
         self.errors.get_or_create(&ErrorLabels { code }).inc();
     }
 
+    /// Counts a request until what is given is dropped.
+    pub(super) fn in_flight(&self) -> InFlight {
+        self.in_flight.inc();
+        InFlight(self.in_flight.clone())
+    }
+
     /// The text of all of them.
     ///
     /// # Errors
@@ -222,6 +227,15 @@ impl Metrics {
         let mut text = String::new();
         text::encode(&mut text, &self.registry)?;
         Ok(text)
+    }
+}
+
+/// A request that is being answered.
+pub(super) struct InFlight(Gauge);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
     }
 }
 
@@ -248,26 +262,4 @@ fn result(attempt: &Attempt) -> &'static str {
 pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, ApiError> {
     let text = app.metrics.text().map_err(|error| ApiError::logged(Failure::Internal, &error))?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
-}
-
-/// Counts the errors that leave, whoever made them.
-pub(super) async fn count_errors(State(app): State<AppState>, request: Request, next: Next) -> Response {
-    let response = next.run(request).await;
-    if let Some(ErrorCode(code)) = response.extensions().get() {
-        app.metrics.error(code);
-    }
-    response
-}
-
-/// Counts a request while it is being answered, also if its client leaves before the end.
-pub(super) async fn count_in_flight(State(app): State<AppState>, request: Request, next: Next) -> Response {
-    struct InFlight(Gauge);
-    impl Drop for InFlight {
-        fn drop(&mut self) {
-            self.0.dec();
-        }
-    }
-    app.metrics.in_flight.inc();
-    let _counted = InFlight(app.metrics.in_flight.clone());
-    next.run(request).await
 }

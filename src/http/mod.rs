@@ -2,7 +2,10 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `router` | every route and every layer around them |
+//! | `router` | every route, in one list |
+//! | `middleware` | the layers around them, one file each |
+//! | `caller` | who asks |
+//! | `serve`, `connections` | the listener, from start to stop; how many connections there are, and how they end |
 //! | `state` | what handlers share, and the permit that a turn needs |
 //! | `error` | the one table from faults and failures to status, type and code |
 //! | `extract` | module names, bodies and permits out of requests, with our own refusals |
@@ -13,17 +16,20 @@
 //! | `opendu` | the modes of `OpenDU` clients: skill, slot, binary |
 //! | `builds` | index builds off the request path, one at a time per module |
 //! | `metrics` | what the service did, in numbers |
-//! | `mount` | a service with a protocol of its own, on a listener of its own |
+//! | `mount` | a service with a protocol of its own, beside the routes or instead of them |
 //! | `openapi` | the document that describes all of it |
 
 mod builds;
+mod caller;
 mod chat;
+mod connections;
 mod conversations;
 mod error;
 mod extract;
 mod health;
 mod json;
 mod metrics;
+mod middleware;
 mod modules;
 mod mount;
 mod openapi;
@@ -35,11 +41,12 @@ mod router;
 mod serve;
 mod state;
 
+pub use caller::Peer;
 pub use conversations::{Conversations, ConversationsError};
 pub use error::{ApiError, Failure, Fault};
-pub use mount::serve_at;
+pub use mount::Mounted;
 pub use openapi::document as openapi_document;
-pub use options::HttpOptions;
+pub use options::{HttpOptions, IndexByGet};
 pub use router::router;
-pub use serve::serve;
+pub use serve::{serve, serve_alone};
 pub use state::{AppState, Phase};

@@ -2,18 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use axum::{Json, extract::State};
+use axum::{Json, extract::State, http::HeaderMap};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{ApiError, AppState, builds::BuildError, error::Failure, extract::ModuleSegment};
+use super::{
+    ApiError, AppState, Fault,
+    builds::BuildError,
+    caller::Caller,
+    error::{self, ErrorEnvelope},
+    extract::{ModuleSegment, expect_json_if_any},
+};
 use crate::{
     module::{
         Diagnostic, Diagnostics, Function, Module, ModuleName, Recognizer, RecognizerKind, Slot, SlotKind,
         settings::StrategyName,
     },
-    snapshot::BuildReport,
+    snapshot::{BuildReport, Failure},
 };
 
 /// What a build did.
@@ -91,10 +97,12 @@ pub(super) struct ModuleList {
 pub(super) enum ModuleState {
     /// Its newest files serve.
     Serving,
-    /// Its newest files have errors; the version before serves.
+    /// Its newest files do not serve; the version before does.
     Stale,
     /// Its files have errors and nothing serves.
     Refused,
+    /// It cannot be built at the moment, and nothing serves; it is tried again by itself.
+    Unavailable,
     /// On disk and not yet asked for.
     NotLoaded,
 }
@@ -137,10 +145,11 @@ impl Counts {
 }
 
 impl ModuleSummary {
-    fn new(name: &ModuleName, module: Option<&Module>, failure: Option<Diagnostics>) -> Self {
+    fn new(name: &ModuleName, module: Option<&Module>, failure: Option<Failure>) -> Self {
         let state = match (module, &failure) {
             (Some(_), None) => ModuleState::Serving,
             (Some(_), Some(_)) => ModuleState::Stale,
+            (None, Some(Failure { may_pass: true, .. })) => ModuleState::Unavailable,
             (None, Some(_)) => ModuleState::Refused,
             (None, None) => ModuleState::NotLoaded,
         };
@@ -151,7 +160,7 @@ impl ModuleSummary {
             version: module.map(|module| module.version.clone()),
             description: module.map(|module| module.settings.description.clone()).unwrap_or_default(),
             counts: module.map(Counts::of).unwrap_or_default(),
-            failure,
+            failure: failure.map(|failure| failure.diagnostics),
         }
     }
 }
@@ -231,7 +240,7 @@ pub(super) struct RecognizerBody {
 }
 
 impl ModuleDetails {
-    fn new(module: &Module, failure: Option<Diagnostics>) -> Self {
+    fn new(module: &Module, failure: Option<Failure>) -> Self {
         Self {
             summary: ModuleSummary::new(&module.name, Some(module), failure),
             settings: SettingsBody {
@@ -289,27 +298,47 @@ fn recognizer_body(recognizer: &Recognizer) -> RecognizerBody {
 #[utoipa::path(
     post, path = "/v1/index/{module}", tag = "modules",
     params(("module" = String, Path, description = "Name of a module")),
-    responses((status = 200, description = "What the build did", body = BuildBody)),
+    responses(
+        (status = 200, description = "What the build did", body = BuildBody),
+        (status = 415, description = "There is a body, and it is not JSON", body = ErrorEnvelope),
+    ),
 )]
 pub(super) async fn index(
     State(app): State<AppState>,
     ModuleSegment(name): ModuleSegment,
+    headers: HeaderMap,
 ) -> Result<Json<BuildBody>, ApiError> {
-    match &*app.builds.request(&name).await {
+    expect_json_if_any(&headers)?;
+    build(&app, &name).await
+}
+
+async fn build(app: &AppState, name: &ModuleName) -> Result<Json<BuildBody>, ApiError> {
+    match &*app.builds.request(name).await {
         Ok(report) => Ok(Json(report.into())),
         Err(BuildError::Prepare(error)) => Err(ApiError::of_prepare(error, &app.snapshots)),
-        Err(error @ BuildError::CutOff) => Err(ApiError::logged(Failure::Internal, error)),
+        Err(cut_off @ BuildError::CutOff) => Err(ApiError::logged(error::Failure::Internal, cut_off)),
     }
 }
 
-/// The same, for clients that index by GET.
+/// Build a module's index by GET
+///
+/// For clients of `OpenDU`, which index so. Only for callers that `http.index_by_get` lets do it, by default those on the
+/// same machine, and for no web page.
 #[utoipa::path(
     get, path = "/v1/index/{module}", tag = "modules",
     params(("module" = String, Path, description = "Name of a module")),
     responses((status = 200, description = "What the build did", body = BuildBody)),
 )]
-pub(super) async fn index_by_get(state: State<AppState>, name: ModuleSegment) -> Result<Json<BuildBody>, ApiError> {
-    index(state, name).await
+pub(super) async fn index_by_get(
+    State(app): State<AppState>,
+    caller: Caller,
+    ModuleSegment(name): ModuleSegment,
+) -> Result<Json<BuildBody>, ApiError> {
+    if !caller.may_index_by_get(app.options.index_by_get) {
+        let message = "this caller may not build an index by GET (http.index_by_get); POST does the same";
+        return Err(ApiError::fault(Fault::NotAllowed, message));
+    }
+    build(&app, &name).await
 }
 
 /// Load a module if it is not
@@ -391,8 +420,11 @@ mod tests {
         let module = fixture::module();
         let state = |module, failure| ModuleSummary::new(&fixture::module().name, module, failure).state;
         assert_eq!(state(Some(&module), None), ModuleState::Serving);
-        assert_eq!(state(Some(&module), Some(Diagnostics::default())), ModuleState::Stale);
-        assert_eq!(state(None, Some(Diagnostics::default())), ModuleState::Refused);
+        let failure = |may_pass| Some(Failure { diagnostics: Diagnostics::default(), may_pass });
+        assert_eq!(state(Some(&module), failure(false)), ModuleState::Stale);
+        assert_eq!(state(Some(&module), failure(true)), ModuleState::Stale);
+        assert_eq!(state(None, failure(false)), ModuleState::Refused);
+        assert_eq!(state(None, failure(true)), ModuleState::Unavailable);
         assert_eq!(state(None, None), ModuleState::NotLoaded);
     }
 }

@@ -1,80 +1,57 @@
-//! A service with a protocol of its own, on a listener of its own: what the rest of the house speaks in other tongues.
+//! A service with a protocol of its own: what the rest of the house speaks in other tongues.
 
-use std::{convert::Infallible, io, time::Duration};
+use std::convert::Infallible;
 
 use axum::{
     Router,
     body::{Bytes, HttpBody},
     extract::Request,
     http::Response,
-    middleware::{self, Next},
-    response::IntoResponse,
+    middleware,
 };
-use tokio::net::TcpListener;
 use tower::Service;
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    cors::{AllowHeaders, AllowMethods, CorsLayer, ExposeHeaders},
+
+use super::{
+    ApiError, Fault, HttpOptions,
+    middleware::{Edge, around, deadline, in_flight},
 };
 
-use super::{ApiError, Failure, Fault, HttpOptions, router, serve};
-
-/// Serves `service` at `path`, and nothing else, until `stop` comes; then running requests finish, for
-/// `http.shutdown_ms` at most. Origins, time limit and panics are as everywhere; the length of bodies, and which host
-/// names are heard, are the service's own affair.
-///
-/// # Errors
-/// If the listener breaks.
-pub async fn serve_at<S, B>(
+/// A service at one path, beside the routes or instead of them. The layers around it, and its time limit, are those of
+/// every route; the length of its bodies is its own affair.
+#[derive(Debug)]
+pub struct Mounted {
     path: &'static str,
-    service: S,
-    listener: TcpListener,
-    options: &HttpOptions,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()>
-where
-    S: Service<Request, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send + 'static,
-    B: HttpBody<Data = Bytes> + Send + 'static,
-    B::Error: Into<axum::BoxError>,
-{
-    serve::drained(listener, mounted(path, service, options), stop, options.drain()).await
+    routes: Router,
 }
 
-fn mounted<S, B>(path: &'static str, service: S, options: &HttpOptions) -> Router
-where
-    S: Service<Request, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send + 'static,
-    B: HttpBody<Data = Bytes> + Send + 'static,
-    B::Error: Into<axum::BoxError>,
-{
-    let limit = options.timeout();
-    let routes = Router::new()
-        .route_service(path, service)
-        .route_layer(middleware::from_fn(move |request, next| deadline(limit, request, next)))
-        .fallback(move |request: Request| async move {
+impl Mounted {
+    #[must_use]
+    pub fn at<S, B>(path: &'static str, service: S) -> Self
+    where
+        S: Service<Request, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Future: Send + 'static,
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        Self { path, routes: Router::new().route_service(path, service) }
+    }
+
+    /// Beside other routes.
+    pub(super) fn routes<S: Clone + Send + Sync + 'static>(self, edge: &Edge) -> Router<S> {
+        self.routes
+            .route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
+            .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
+            .with_state(())
+    }
+
+    /// Instead of them.
+    pub(super) fn alone(self, options: HttpOptions) -> Router {
+        let (path, edge) = (self.path, Edge::new(options));
+        let routes = self.routes(&edge).fallback(move |request: Request| async move {
             let asked = request.uri().path();
             ApiError::fault(Fault::UnknownRoute, format!("there is no route `{asked}`; it is `{path}`"))
-        })
-        .layer(CatchPanicLayer::custom(router::panicked));
-    match router::origins(options) {
-        // Preflights are answered here: the service sees only what it may answer.
-        Some(origins) => routes.layer(
-            CorsLayer::new()
-                .allow_origin(origins)
-                .allow_methods(AllowMethods::mirror_request())
-                .allow_headers(AllowHeaders::mirror_request())
-                .expose_headers(ExposeHeaders::any()),
-        ),
-        None => routes,
-    }
-}
-
-/// From the head of a request to that of its answer.
-async fn deadline(limit: Duration, request: Request, next: Next) -> axum::response::Response {
-    match tokio::time::timeout(limit, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => ApiError::logged(Failure::Deadline, &"http.timeout_ms ran out").into_response(),
+        });
+        around(routes, &edge)
     }
 }
 
@@ -97,7 +74,7 @@ mod tests {
     }
 
     async fn ask(options: &HttpOptions, request: Request) -> Response<Body> {
-        mounted("/tongue", tower::service_fn(echo), options).oneshot(request).await.unwrap()
+        Mounted::at("/tongue", tower::service_fn(echo)).alone(options.clone()).oneshot(request).await.unwrap()
     }
 
     #[tokio::test]

@@ -7,16 +7,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use utoipa::{
-    Modify, OpenApi,
+    OpenApi,
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, path::Operation},
 };
 
-use super::{
-    chat,
-    conversations::{events, observe, session},
-    error::ErrorEnvelope,
-    health, metrics, modules, predict, retrieve,
-};
+use super::{HttpOptions, error::ErrorEnvelope, middleware::Edge, router::described};
 use crate::answer::chunk::ChatChunk;
 
 #[derive(OpenApi)]
@@ -32,27 +27,15 @@ use crate::answer::chunk::ChatChunk;
         (name = "modules", description = "What can be understood"),
         (name = "health", description = "For orchestrators"),
     ),
-    paths(
-        predict::predict, chat::complete, retrieve::retrieve,
-        session::read, session::delete, observe::observe, events::events,
-        chat::models::list, chat::models::describe,
-        modules::index, modules::index_by_get, modules::load, modules::list, modules::describe,
-        health::hello, health::healthz, health::readyz, metrics::metrics, document_route,
-    ),
     components(schemas(ErrorEnvelope, ChatChunk)),
-    modifiers(&Errors),
 )]
-struct Document;
+pub(super) struct Document;
 
 /// Adds the errors that each route can answer; the same envelope for all.
-struct Errors;
-
-impl Modify for Errors {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        for (path, item) in &mut document.paths.paths {
-            for operation in [item.get.as_mut(), item.post.as_mut(), item.delete.as_mut()].into_iter().flatten() {
-                add_errors(path, operation);
-            }
+fn add_all_errors(document: &mut utoipa::openapi::OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        for operation in [item.get.as_mut(), item.post.as_mut(), item.delete.as_mut()].into_iter().flatten() {
+            add_errors(path, operation);
         }
     }
 }
@@ -66,8 +49,10 @@ fn add_errors(path: &str, operation: &mut Operation) {
     let names_module = path.contains("{module}") || completes || names_session;
     let errors = [
         (names_module || takes_body, "400", "The request is wrong; `error.param` names the member"),
+        (true, "403", "The host or the web page that asks is not configured, or the caller may not do this"),
         (names_session, "404", "There is no such session, or no such module"),
         (!names_session && (names_module || path.contains("{model}")), "404", "There is no such module"),
+        (takes_body, "408", "The body took too long"),
         (keeps, "409", "Another turn of the session came between; `retry-after` says when to try again"),
         (takes_body, "413", "The body is too long, or what is open in the conversation"),
         (takes_body, "415", "The body is not JSON"),
@@ -75,7 +60,11 @@ fn add_errors(path: &str, operation: &mut Operation) {
         (takes_body || names_session, "429", "Too many turns are running; `retry-after` says when to try again"),
         (names_module, "500", "The service failed"),
         (names_module, "502", "A model or embedding server failed and nothing local could answer"),
-        (names_module || path == "/readyz", "503", "Not ready, stopping, or out of time"),
+        (
+            names_module || path == "/readyz",
+            "503",
+            "Not ready, stopping, out of time, or the module cannot be built at the moment",
+        ),
         (takes_body, "504", "The model server did not answer in time and nothing local could answer"),
     ];
     for (_, status, description) in errors.into_iter().filter(|(applies, ..)| *applies) {
@@ -90,7 +79,9 @@ fn add_errors(path: &str, operation: &mut Operation) {
 pub fn document() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let mut text = Document::openapi().to_pretty_json().expect("the document is made of strings, maps and lists");
+        let mut document = described(&Edge::new(HttpOptions::default())).into_openapi();
+        add_all_errors(&mut document);
+        let mut text = document.to_pretty_json().expect("the document is made of strings, maps and lists");
         text.push('\n');
         text
     })
@@ -98,12 +89,9 @@ pub fn document() -> &'static str {
 
 /// This document
 #[utoipa::path(
-    get, path = "/openapi.json", tag = "health",
+    get, path = "/openapi.json", operation_id = "openapi", tag = "health",
     responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")),
 )]
-#[expect(dead_code, reason = "carries the attribute; `serve` cannot, since its response is ready-made")]
-fn document_route() {}
-
 pub(super) async fn serve() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], document()).into_response()
 }

@@ -1,7 +1,8 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 
 /// How the service listens and what it lets in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,14 +13,35 @@ pub struct HttpOptions {
     pub port: u16,
     /// Longest request body, in bytes.
     pub body_bytes: usize,
+    /// Connections that are open at once. Where one more comes, the one that was idle for longest is closed.
+    pub max_connections: usize,
+    /// Milliseconds until the head of a connection's next request is there; so an idle one is closed after that.
+    pub head_ms: u64,
+    /// Milliseconds from a request's head to the end of its body.
+    pub body_ms: u64,
     /// Milliseconds from a request's head to its answer; index builds are exempt. Longer than a turn's own deadline.
     pub timeout_ms: u64,
     /// Turns that run at once; one more is answered 429.
     pub max_in_flight: usize,
     /// Milliseconds that running requests get to finish after a signal to stop.
     pub shutdown_ms: u64,
+    /// Names under which clients reach the service (`uptake.example.com`, or `*`), beside `host`, addresses, and names
+    /// that nobody can register: those without a dot, and those under `.localhost`.
+    pub allowed_hosts: Vec<String>,
+    /// Who may build an index by `GET /v1/index/{module}`, as clients of `OpenDU` do. `POST` does the same for everybody.
+    pub index_by_get: IndexByGet,
     /// Origins whose pages may call the service (`https://chat.example.com`, or `*`). Empty: none may.
     pub cors_origins: Vec<String>,
+}
+
+/// Web pages never may: a browser asks for whatever a page names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IndexByGet {
+    /// Callers on the same machine.
+    Loopback,
+    Anyone,
+    Nobody,
 }
 
 impl Default for HttpOptions {
@@ -28,9 +50,14 @@ impl Default for HttpOptions {
             host: "127.0.0.1".to_owned(),
             port: 3001,
             body_bytes: 1 << 20,
+            max_connections: 512,
+            head_ms: 30_000,
+            body_ms: 15_000,
             timeout_ms: 30_000,
             max_in_flight: 64,
             shutdown_ms: 10_000,
+            allowed_hosts: Vec::new(),
+            index_by_get: IndexByGet::Loopback,
             cors_origins: Vec::new(),
         }
     }
@@ -43,8 +70,25 @@ impl HttpOptions {
     }
 
     #[must_use]
+    pub const fn head(&self) -> Duration {
+        Duration::from_millis(self.head_ms)
+    }
+
+    #[must_use]
+    pub const fn body(&self) -> Duration {
+        Duration::from_millis(self.body_ms)
+    }
+
+    #[must_use]
     pub const fn drain(&self) -> Duration {
         Duration::from_millis(self.shutdown_ms)
+    }
+
+    /// One for each turn that may run at once.
+    #[must_use]
+    pub fn permits(&self) -> Arc<Semaphore> {
+        // More than the semaphore can hold would panic in it.
+        Arc::new(Semaphore::new(self.max_in_flight.min(Semaphore::MAX_PERMITS)))
     }
 
     /// The first thing that is wrong with these values, as (key, what is wrong).
@@ -53,14 +97,21 @@ impl HttpOptions {
         if self.host.trim().is_empty() {
             return Some(("host", "an address to listen on is needed".to_owned()));
         }
-        if self.body_bytes == 0 {
-            return Some(("body_bytes", "must be at least 1".to_owned()));
-        }
-        if self.timeout_ms == 0 {
-            return Some(("timeout_ms", "must be at least 1".to_owned()));
+        let counts = [
+            ("body_bytes", self.body_bytes == 0),
+            ("max_connections", self.max_connections == 0),
+            ("head_ms", self.head_ms == 0),
+            ("body_ms", self.body_ms == 0),
+            ("timeout_ms", self.timeout_ms == 0),
+        ];
+        if let Some((key, _)) = counts.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Some((key, "must be at least 1".to_owned()));
         }
         if self.max_in_flight == 0 {
             return Some(("max_in_flight", "must be at least 1, or every turn is refused".to_owned()));
+        }
+        if self.allowed_hosts.iter().any(|name| name.is_empty() || name.contains(['/', ' '])) {
+            return Some(("allowed_hosts", "a name without scheme and path is needed, or `*`".to_owned()));
         }
         let bad = self.cors_origins.iter().find(|origin| {
             let has_scheme = origin.starts_with("http://") || origin.starts_with("https://");

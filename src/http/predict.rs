@@ -12,8 +12,9 @@ use utoipa::{
 
 use super::{
     ApiError, AppState,
+    caller::Caller,
     conversations::{Keeping, language},
-    extract::{self, ModuleSegment, Permit, Unread},
+    extract::{self, ModuleSegment, Unread},
     json::Json,
     opendu::{self, OpenDuAnswer, OpenDuRequest},
 };
@@ -123,20 +124,27 @@ impl From<Budget> for BudgetOverrides {
     responses((status = 200, description = "What was understood, in the shape of the mode", body = PredictAnswer)),
 )]
 pub(super) async fn predict(
-    _permit: Permit,
     State(app): State<AppState>,
+    caller: Caller,
     ModuleSegment(name): ModuleSegment,
-    Unread(body): Unread,
+    Unread { permit: _permit, body }: Unread,
 ) -> Result<Response, ApiError> {
     match opendu::mode(&body)? {
         Some(mode) => opendu::answer(mode, &app, &name, &body).await.map(|answer| Json(answer).into_response()),
-        None => call(&app, &name, extract::parse_object(&body)?).await.map(|answer| Json(answer).into_response()),
+        None => {
+            call(&app, &caller, &name, extract::parse_object(&body)?).await.map(|answer| Json(answer).into_response())
+        }
     }
 }
 
-async fn call(app: &AppState, name: &ModuleName, request: PredictRequest) -> Result<ChatCompletion, ApiError> {
+async fn call(
+    app: &AppState,
+    caller: &Caller,
+    name: &ModuleName,
+    request: PredictRequest,
+) -> Result<ChatCompletion, ApiError> {
     let utterance = extract::utterance(request.utterance, app.turns.max_utterance)?;
-    let keeping = Keeping::read(request.state, request.session_id, request.revision, Keeping::New)?;
+    let keeping = Keeping::read(request.state, request.session_id, request.revision, caller, Keeping::New)?;
     let language = language(request.language)?;
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::{
     ApiError, AppState, Fault,
-    extract::{self, ModuleSegment, Object, Permit},
+    extract::{self, Admitted, ModuleSegment},
     json::Json,
 };
 use crate::{answer::Retrieved, understand::TurnRequest};
@@ -32,10 +32,9 @@ pub(super) struct RetrieveRequest {
     responses((status = 200, description = "The best candidates", body = Retrieved)),
 )]
 pub(super) async fn retrieve(
-    _permit: Permit,
     State(app): State<AppState>,
     ModuleSegment(name): ModuleSegment,
-    Object(request): Object<RetrieveRequest>,
+    Admitted { permit: _permit, body: request }: Admitted<RetrieveRequest>,
 ) -> Result<Json<Retrieved>, ApiError> {
     let utterance = extract::utterance(request.utterance, app.turns.max_utterance)?;
     let limit = request.limit.unwrap_or(app.turns.candidates);

@@ -1,152 +1,77 @@
-//! Every route, and the layers around them. From outside in: request id, trace, count of errors, CORS, panics, count of
-//! requests, time limit.
+//! Every route, in one list from which the service and its `OpenAPI` document are made.
 
-use std::any::Any;
-
-use axum::{
-    Router,
-    extract::{MatchedPath, Request, State},
-    http::{HeaderName, HeaderValue, Method, header},
-    middleware::{self, Next},
-    response::{IntoResponse, Response},
-    routing::{get, post},
-};
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    cors::{AllowOrigin, CorsLayer},
-    trace::{DefaultOnResponse, TraceLayer},
-};
-use tracing::{Level, Span};
-use uuid::Uuid;
+use axum::{Router, extract::Request, middleware};
+use utoipa::OpenApi as _;
+use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    ApiError, AppState, Failure, Fault, HttpOptions, chat,
+    ApiError, AppState, Fault, chat,
     conversations::{events, observe, session},
-    health, metrics, modules, openapi, predict, retrieve,
+    health, metrics,
+    middleware::{Edge, around, deadline, in_flight},
+    modules,
+    mount::Mounted,
+    openapi::{self, Document},
+    predict, retrieve,
 };
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// The id under which the log tells of a request.
-#[derive(Debug, Clone)]
-struct RequestId(HeaderValue);
-
-/// The whole service.
-pub fn router(app: AppState) -> Router {
-    // Builds take as long as they take, and go on by themselves; everything else has `http.timeout_ms`.
-    let builds = Router::new()
-        .route("/v1/index/{module}", get(modules::index_by_get).post(modules::index))
-        .route("/v1/load/{module}", get(modules::load));
-    let answers = Router::new()
-        .route("/v1/predict/{module}", post(predict::predict))
-        .route("/v1/retrieve/{module}", post(retrieve::retrieve))
-        .route("/v1/chat/completions", post(chat::complete))
-        .route("/v1/sessions/{id}", get(session::read).delete(session::delete))
-        .route("/v1/sessions/{id}/observe", post(observe::observe))
-        .route("/v1/sessions/{id}/events", get(events::events))
-        .route("/v1/models", get(chat::models::list))
-        .route("/v1/models/{model}", get(chat::models::describe))
-        .route("/v1/modules", get(modules::list))
-        .route("/v1/modules/{module}", get(modules::describe))
-        .route("/hello", get(health::hello))
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .route("/openapi.json", get(openapi::serve))
-        .route_layer(middleware::from_fn_with_state(app.clone(), deadline));
-    let counted =
-        builds.merge(answers).route_layer(middleware::from_fn_with_state(app.clone(), metrics::count_in_flight));
-    layered(counted.route("/metrics", get(metrics::metrics)), app)
-}
-
-fn layered(routes: Router<AppState>, app: AppState) -> Router {
-    let mut router = routes
-        .fallback(unknown_route)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(CatchPanicLayer::custom(panicked));
-    if let Some(cors) = cors(&app.options) {
-        router = router.layer(cors);
+/// The whole service, and what else is asked at its address.
+pub fn router(app: AppState, mounted: Option<Mounted>) -> Router {
+    let edge = app.edge();
+    let (mut routes, _) = described(&edge).split_for_parts();
+    if let Some(mounted) = mounted {
+        routes = routes.merge(mounted.routes(&edge));
     }
-    let errors = middleware::from_fn_with_state(app.clone(), metrics::count_errors);
-    let trace = TraceLayer::new_for_http()
-        .make_span_with(span)
-        .on_request(())
-        .on_response(DefaultOnResponse::new().level(Level::INFO))
-        .on_failure(());
-    router.layer(errors).layer(trace).layer(middleware::from_fn(request_id)).with_state(app)
+    let routes = routes.fallback(unknown_route).method_not_allowed_fallback(method_not_allowed);
+    around(routes, &edge).with_state(app)
 }
 
-async fn unknown_route(request: Request) -> ApiError {
+/// Every route with its description.
+pub(super) fn described(edge: &Edge) -> OpenApiRouter<AppState> {
+    let understand = OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(predict::predict))
+        .routes(routes!(chat::complete))
+        .routes(routes!(retrieve::retrieve));
+    let sessions = OpenApiRouter::new()
+        .routes(routes!(session::read, session::delete))
+        .routes(routes!(observe::observe))
+        .routes(routes!(events::events));
+    let models = OpenApiRouter::new().routes(routes!(chat::models::list)).routes(routes!(chat::models::describe));
+    // Builds take as long as they take, and go on by themselves; everything else has `http.timeout_ms`.
+    let builds =
+        OpenApiRouter::new().routes(routes!(modules::index, modules::index_by_get)).routes(routes!(modules::load));
+    let modules = OpenApiRouter::new().routes(routes!(modules::list)).routes(routes!(modules::describe));
+    let health = OpenApiRouter::new()
+        .routes(routes!(health::hello))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(openapi::serve));
+    let timed =
+        |routes: OpenApiRouter<AppState>| routes.route_layer(middleware::from_fn_with_state(edge.clone(), deadline));
+    timed(understand.merge(sessions).merge(models))
+        .merge(builds)
+        .merge(timed(modules.merge(health)))
+        .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
+        .routes(routes!(metrics::metrics))
+}
+
+pub(super) async fn unknown_route(request: Request) -> ApiError {
     let path = request.uri().path();
     ApiError::fault(Fault::UnknownRoute, format!("there is no route `{path}`; /openapi.json lists them"))
 }
 
-async fn method_not_allowed(request: Request) -> ApiError {
+pub(super) async fn method_not_allowed(request: Request) -> ApiError {
     let (method, path) = (request.method(), request.uri().path());
     ApiError::fault(Fault::MethodNotAllowed, format!("`{path}` does not take {method}"))
 }
 
-/// `tower`'s own layer answers a bare status; this one has our envelope.
-async fn deadline(State(app): State<AppState>, request: Request, next: Next) -> Response {
-    match tokio::time::timeout(app.options.timeout(), next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => ApiError::logged(Failure::Deadline, &"http.timeout_ms ran out").into_response(),
-    }
-}
-
-/// The panic hook has told the log where it was.
-pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
-    ApiError::logged(Failure::Internal, &"a handler panicked").into_response()
-}
-
-fn cors(options: &HttpOptions) -> Option<CorsLayer> {
-    Some(
-        CorsLayer::new()
-            .allow_origin(origins(options)?)
-            .allow_methods([Method::GET, Method::POST, Method::DELETE])
-            .allow_headers([header::CONTENT_TYPE, header::AUTHORIZATION, REQUEST_ID])
-            .expose_headers([REQUEST_ID, header::RETRY_AFTER]),
-    )
-}
-
-/// Whose pages may read answers; `None` if nobody's may.
-pub(super) fn origins(options: &HttpOptions) -> Option<AllowOrigin> {
-    if options.cors_origins.is_empty() {
-        return None;
-    }
-    if options.cors_origins.iter().any(|origin| origin == "*") {
-        return Some(AllowOrigin::any());
-    }
-    // The configuration was checked: each of them is a header value.
-    let origins = options.cors_origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
-    Some(AllowOrigin::list(origins))
-}
-
-/// Takes the caller's id if it is harmless in a log, makes one otherwise; every response carries it.
-async fn request_id(mut request: Request, next: Next) -> Response {
-    let id = request
-        .headers()
-        .get(REQUEST_ID)
-        .filter(|id| (1..=128).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic))
-        .cloned()
-        .unwrap_or_else(|| {
-            let made = format!("req_{}", Uuid::new_v4().simple());
-            HeaderValue::from_str(&made).expect("hexadecimal digits are a header value")
-        });
-    request.extensions_mut().insert(RequestId(id.clone()));
-    let mut response = next.run(request).await;
-    response.headers_mut().insert(REQUEST_ID, id);
-    response
-}
-
-fn span(request: &Request) -> Span {
-    let id = request.extensions().get::<RequestId>().and_then(|id| id.0.to_str().ok()).unwrap_or_default();
-    let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str);
-    tracing::info_span!("request", method = %request.method(), route, id)
-}
-
 #[cfg(test)]
 mod tests {
-    use axum::body::{Body, to_bytes};
+    use axum::{
+        body::{Body, to_bytes},
+        http::header,
+        routing::get,
+    };
     use serde_json::Value;
     use tower::ServiceExt as _;
 
@@ -157,7 +82,7 @@ mod tests {
             store::{SessionOptions, StoreUrl},
         },
         embed::{EmbedError, Embedder, Purpose},
-        http::{Conversations, Phase},
+        http::{Conversations, HttpOptions, Phase},
         retrieve::RetrieveOptions,
         snapshot::{ModulesOptions, Snapshots},
         understand::{UnderstandOptions, Understander},
@@ -185,8 +110,12 @@ mod tests {
     }
 
     fn app(options: HttpOptions) -> AppState {
+        app_over("there/is/no/such/directory".as_ref(), options)
+    }
+
+    fn app_over(root: &std::path::Path, options: HttpOptions) -> AppState {
         let embedder: crate::embed::SharedEmbedder = std::sync::Arc::new(NoEmbedder);
-        let modules = ModulesOptions { root: "there/is/no/such/directory".into(), ..ModulesOptions::default() };
+        let modules = ModulesOptions { root: root.to_owned(), ..ModulesOptions::default() };
         let turns = UnderstandOptions::default();
         let understander = Understander::new(turns.clone(), embedder.clone(), Vec::new());
         let snapshots = Snapshots::new(modules, RetrieveOptions::default(), embedder);
@@ -209,44 +138,69 @@ mod tests {
     async fn a_panic_is_a_500_that_says_nothing() {
         let routes = Router::new().route("/boom", get(|| async { panic!("secret path /etc") as &str }));
         let request = Request::get("/boom").body(Body::empty()).unwrap();
-        let (status, headers, body) = answer(layered(routes, app(HttpOptions::default())), request).await;
+        let routes = around(routes, &Edge::new(HttpOptions::default()));
+        let (status, headers, body) = answer(routes, request).await;
         assert_eq!((status, &body["error"]["code"]), (500, &"internal_error".into()));
         assert!(!body.to_string().contains("secret"));
-        assert!(headers.contains_key(REQUEST_ID));
+        assert!(headers.contains_key("x-request-id"));
     }
 
     #[tokio::test]
     async fn what_takes_too_long_ends() {
         let options = HttpOptions { timeout_ms: 10, ..HttpOptions::default() };
         let never = Body::from_stream(futures::stream::pending::<Result<&str, std::io::Error>>());
-        let request = Request::post("/v1/predict/weather").body(never).unwrap();
-        let (status, headers, body) = answer(router(app(options)), request).await;
+        let request = Request::post("/v1/predict/weather").header("content-type", "application/json");
+        let request = request.body(never).unwrap();
+        let (status, headers, body) = answer(router(app(options), None), request).await;
         assert_eq!((status, &body["error"]["code"]), (503, &"timeout".into()));
         assert_eq!(headers[header::RETRY_AFTER], "1");
     }
 
     #[tokio::test]
-    async fn one_turn_too_many_is_refused_before_its_body_is_read() {
+    async fn a_body_that_does_not_come_takes_no_ones_place() {
+        let options = HttpOptions { max_in_flight: 1, body_ms: 10, ..HttpOptions::default() };
+        let app = app(options);
+        let slow = Body::from_stream(futures::stream::pending::<Result<&str, std::io::Error>>());
+        let slow = Request::post("/v1/predict/weather").header("content-type", "application/json").body(slow).unwrap();
+        let mut slow = Box::pin(answer(router(app.clone(), None), slow));
+        assert!(futures::poll!(&mut slow).is_pending());
+        let permit = app.permit().expect("the only one");
+        let (status, _, body) = slow.await;
+        assert_eq!((status, &body["error"]["code"]), (408, &"body_timeout".into()));
+        drop(permit);
+    }
+
+    #[tokio::test]
+    async fn one_turn_too_many_is_refused() {
         let options = HttpOptions { max_in_flight: 1, ..HttpOptions::default() };
         let app = app(options);
         let permit = app.permit().expect("the only one");
-        let request = || {
-            let unread = Body::from_stream(futures::stream::pending::<Result<&str, std::io::Error>>());
-            Request::post("/v1/retrieve/weather").body(unread).unwrap()
-        };
-        let (status, headers, body) = answer(router(app.clone()), request()).await;
+        let request = Request::post("/v1/retrieve/weather").header("content-type", "application/json");
+        let request = request.body(Body::from(r#"{"utterance": "hi"}"#)).unwrap();
+        let (status, headers, body) = answer(router(app.clone(), None), request).await;
         assert_eq!((status, &body["error"]["type"]), (429, &"rate_limit_error".into()));
         assert_eq!(headers[header::RETRY_AFTER], "1");
-        let (status, ..) = answer(router(app.clone()), Request::get("/healthz").body(Body::empty()).unwrap()).await;
-        assert_eq!(status, 200);
+        let alive = Request::get("/healthz").body(Body::empty()).unwrap();
+        assert_eq!(answer(router(app.clone(), None), alive).await.0, 200);
         drop(permit);
         assert!(app.permit().is_ok());
     }
 
     #[tokio::test]
-    async fn it_is_ready_once_and_stops_once() {
+    async fn it_is_not_ready_if_nobody_can_tell_what_modules_there_are() {
         let app = app(HttpOptions::default());
-        let ready = |app: &AppState| answer(router(app.clone()), Request::get("/readyz").body(Body::empty()).unwrap());
+        app.warm_up().await;
+        let request = Request::get("/readyz").body(Body::empty()).unwrap();
+        let (status, _, body) = answer(router(app, None), request).await;
+        assert_eq!((status, &body["error"]["code"]), (503, &"no_module".into()));
+    }
+
+    #[tokio::test]
+    async fn it_is_ready_once_and_stops_once() {
+        let root = tempfile::tempdir().unwrap();
+        let app = app_over(root.path(), HttpOptions::default());
+        let ready =
+            |app: &AppState| answer(router(app.clone(), None), Request::get("/readyz").body(Body::empty()).unwrap());
         assert_eq!(ready(&app).await.0, 503);
         app.warm_up().await;
         assert_eq!(ready(&app).await.0, 200);

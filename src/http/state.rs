@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
-use super::{ApiError, Conversations, HttpOptions, builds::Builds, metrics::Metrics};
+use super::{ApiError, Conversations, HttpOptions, builds::Builds, metrics::Metrics, middleware::Edge};
 use crate::{
     module::ModuleName,
     snapshot::{Snapshot, Snapshots},
@@ -22,12 +22,12 @@ pub struct AppState(Arc<Shared>);
 pub struct Shared {
     pub snapshots: Snapshots,
     pub understander: Understander,
-    pub options: HttpOptions,
+    pub options: Arc<HttpOptions>,
+    pub(super) metrics: Arc<Metrics>,
     /// What a turn does where neither request nor module says otherwise.
     pub turns: UnderstandOptions,
     pub(super) conversations: Conversations,
     pub(super) builds: Builds,
-    pub(super) metrics: Metrics,
     permits: Arc<Semaphore>,
     /// Turns that nobody waits for wait for one another, and take no place of those that somebody does.
     background: Semaphore,
@@ -55,23 +55,27 @@ impl AppState {
         turns: UnderstandOptions,
         conversations: Conversations,
     ) -> Self {
-        // More permits than the semaphore can hold would panic in it.
-        let most = options.max_in_flight.min(Semaphore::MAX_PERMITS);
-        let permits = Arc::new(Semaphore::new(most));
+        let permits = options.permits();
         let builds = Builds::new(snapshots.clone());
+        let Edge { options, metrics } = Edge::new(options);
         Self(Arc::new(Shared {
             snapshots,
             understander,
             options,
+            metrics,
             turns,
             conversations,
             builds,
-            metrics: Metrics::new(),
+            background: Semaphore::new(permits.available_permits().max(1)),
             permits,
-            background: Semaphore::new(most.max(1)),
             phase: AtomicU8::new(Phase::Starting as u8),
             stopping: watch::Sender::new(false),
         }))
+    }
+
+    /// What the layers around the routes share with them.
+    pub(super) fn edge(&self) -> Edge {
+        Edge { options: Arc::clone(&self.options), metrics: Arc::clone(&self.metrics) }
     }
 
     #[must_use]
@@ -115,6 +119,12 @@ impl AppState {
     /// 429 if `http.max_in_flight` turns run already. Nobody waits here: a queue would only hide the load.
     pub(super) fn permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         Arc::clone(&self.0.permits).try_acquire_owned().map_err(|_| ApiError::too_many_requests())
+    }
+
+    /// Those of [`Self::permit`], for whoever serves turns beside the routes.
+    #[must_use]
+    pub fn permits(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.0.permits)
     }
 
     /// The module as it serves now, for the whole of one request.

@@ -22,4 +22,4 @@ mod understand;
 
 pub use offer::Offer;
 pub use server::{McpOptions, McpServer};
-pub use transport::{HttpLimits, HttpService, ServeError, http_service, serve, serve_stdio};
+pub use transport::{HttpService, PATH, ServeError, http_service, serve, serve_stdio};

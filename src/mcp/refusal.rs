@@ -56,9 +56,13 @@ impl Refusal {
             PrepareError::Unknown(name) => Self::new(format!("there is no module `{name}`")),
             PrepareError::Refused { name, diagnostics }
             | PrepareError::Load { name, source: LoadError::Refused(diagnostics) } => Self::refused(name, diagnostics),
-            PrepareError::Embed { source, .. } => Self::of_embed(source),
-            PrepareError::Load { source: LoadError::Io { .. }, .. } | PrepareError::Compile { .. } => {
-                Self::failure("the module could not be loaded; the log tells why", error)
+            PrepareError::Compile { .. } => Self::failure("the module could not be loaded; the log tells why", error),
+            PrepareError::Load { source: LoadError::Io { .. }, .. }
+            | PrepareError::Embed { .. }
+            | PrepareError::Index { .. }
+            | PrepareError::Interrupted(_)
+            | PrepareError::Unavailable { .. } => {
+                Self::failure("the module cannot be built at the moment; try again shortly", error)
             }
         }
     }

@@ -33,8 +33,6 @@ pub struct McpOptions {
     pub offer: Offer,
     /// Never ask a model server, whatever modules and callers want.
     pub local: bool,
-    /// Calls that run at once; one more is refused.
-    pub max_in_flight: usize,
 }
 
 /// The tools, ready to be served on any transport. Cheap to clone; clones share.
@@ -50,10 +48,12 @@ pub(super) struct Shared {
     pub(super) tokens: Tokens,
     pub(super) options: McpOptions,
     tools: Vec<Tool>,
-    permits: Semaphore,
+    /// One for each call that runs.
+    permits: Arc<Semaphore>,
 }
 
 impl McpServer {
+    /// A call without a permit is refused; whoever else serves turns may share them.
     #[must_use]
     pub fn new(
         snapshots: Snapshots,
@@ -61,9 +61,8 @@ impl McpServer {
         turns: UnderstandOptions,
         tokens: Tokens,
         options: McpOptions,
+        permits: Arc<Semaphore>,
     ) -> Self {
-        // More permits than the semaphore can hold would panic in it.
-        let permits = Semaphore::new(options.max_in_flight.min(Semaphore::MAX_PERMITS));
         let tools = vec![
             find_functions::definition(&options, &turns),
             understand::definition(&options),

@@ -72,65 +72,23 @@ pub async fn serve(
     }
 }
 
-/// What an HTTP transport lets in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HttpLimits {
-    /// Longest request, in bytes.
-    pub body_bytes: usize,
-    /// Names, with a port or for any, that `Host` may have beside those of the loopback: a page that makes a browser
-    /// reach this machine under a name of its own is refused.
-    pub hosts: Vec<String>,
-    /// Origins whose pages may ask (`https://chat.example.com[:port]`, or `*`). Empty: none may.
-    pub origins: Vec<String>,
-}
+/// Where HTTP clients look for the protocol.
+pub const PATH: &str = "/mcp";
 
 /// Streamable HTTP as a tower service.
 pub type HttpService = StreamableHttpService<McpServer, NeverSessionManager>;
 
 /// Streamable HTTP without sessions, so that there are none to bound, to steal, or to lose when the server starts
 /// again: every request stands alone, its answer is one JSON document, and a client that leaves stops its call.
+///
+/// A request is at most `body_bytes` long. Which hosts and origins are heard is for the HTTP server that mounts it.
 #[must_use]
-pub fn http_service(server: McpServer, limits: HttpLimits) -> HttpService {
-    let defaults = StreamableHttpServerConfig::default();
-    let hosts: Vec<String> = defaults.allowed_hosts.iter().cloned().chain(limits.hosts).collect();
-    let config = defaults
+pub fn http_service(server: McpServer, body_bytes: usize) -> HttpService {
+    let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(limits.body_bytes)
-        .with_allowed_hosts(hosts);
-    let config = if limits.origins.iter().any(|origin| origin == "*") {
-        config.disable_allowed_origins()
-    } else {
-        config.with_allowed_origins(limits.origins.iter().map(|origin| with_port(origin))).enforce_origin_validation()
-    };
+        .with_max_request_body_bytes(body_bytes)
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
     StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config)
-}
-
-/// An origin with its port: without one, the library would let every port pass.
-fn with_port(origin: &str) -> String {
-    let (scheme, authority) = origin.split_once("://").unwrap_or(("http", origin));
-    let host_end = authority.rfind(']').map_or(0, |bracket| bracket + 1);
-    if authority[host_end..].contains(':') {
-        return origin.to_owned();
-    }
-    let port = if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 };
-    format!("{origin}:{port}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_has_one_port() {
-        for (origin, expected) in [
-            ("https://a.example", "https://a.example:443"),
-            ("http://a.example", "http://a.example:80"),
-            ("http://a.example:8080", "http://a.example:8080"),
-            ("http://[::1]", "http://[::1]:80"),
-            ("http://[::1]:3000", "http://[::1]:3000"),
-        ] {
-            assert_eq!(with_port(origin), expected);
-        }
-    }
 }

@@ -64,7 +64,7 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
 }
 
 async fn send(app: &AppState, request: Request<Body>) -> (StatusCode, String, String) {
-    let response = router(app.clone()).oneshot(request).await.expect("a router never fails");
+    let response = router(app.clone(), None).oneshot(request).await.expect("a router never fails");
     let kind = response.headers()["content-type"].to_str().expect("text").to_owned();
     let status = response.status();
     let body = to_bytes(response.into_body(), 1 << 20).await.expect("a whole body");

@@ -1,6 +1,8 @@
 mod chat;
 mod conversations;
 mod faults;
+mod guard;
+mod healing;
 mod metrics;
 mod openapi;
 mod predict;

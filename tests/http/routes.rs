@@ -131,12 +131,13 @@ async fn content_types_other_than_json_are_refused() {
         }
         request.body(Body::from(r#"{"utterance":"hi"}"#)).unwrap()
     };
-    for fine in [None, Some("application/json; charset=utf-8"), Some("Application/JSON"), Some("application/ld+json")] {
+    for fine in [Some("application/json; charset=utf-8"), Some("Application/JSON"), Some("application/ld+json")] {
         assert_eq!(service.send(with(fine)).await.status, 404, "{fine:?}");
     }
-    for other in ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", ""] {
-        let (status, _, code, _) = service.send(with(Some(other))).await.error();
-        assert_eq!((status, code.as_str()), (415, "unsupported_media_type"), "{other}");
+    let form = "application/x-www-form-urlencoded";
+    for other in [Some(form), Some("text/plain"), Some("multipart/form-data; boundary=x"), Some(""), None] {
+        let (status, _, code, _) = service.send(with(other)).await.error();
+        assert_eq!((status, code.as_str()), (415, "unsupported_media_type"), "{other:?}");
     }
 }
 

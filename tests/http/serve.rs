@@ -1,42 +1,89 @@
-//! A real listener: start, answer, stop.
+//! A real listener: start, answer, stop; and clients that only take up room.
+
+use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
     sync::oneshot,
+    task::JoinHandle,
 };
 use uptake::http::{HttpOptions, serve};
 
 use crate::support::Service;
 
-async fn ask(address: std::net::SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.expect("it listens");
-    stream.write_all(request.as_bytes()).await.expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("it answers");
-    answer
+/// Until something that never comes fails the test.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const HELLO: &str = "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+
+struct Listening {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
+}
+
+impl Listening {
+    async fn start(service: &Service) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn(serve(listener, service.app.clone(), None, async move {
+            stopped.await.ok();
+        }));
+        Self { address, stop, running }
+    }
+
+    /// A connection on which this was said.
+    async fn open(&self, said: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.expect("it listens");
+        stream.write_all(said.as_bytes()).await.expect("it reads");
+        stream
+    }
+
+    async fn ask(&self, request: &str) -> String {
+        let mut stream = self.open(request).await;
+        let mut answer = String::new();
+        soon(stream.read_to_string(&mut answer)).await.expect("it answers");
+        answer
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).expect("it runs");
+        soon(self.running).await.expect("it ends");
+    }
+}
+
+async fn soon<T>(event: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, event).await.expect("it happens")
+}
+
+/// The head of a request for a turn, and what is sent of its body.
+fn begun(body_length: usize, sent: &str) -> String {
+    format!(
+        "POST /v1/predict/nowhere HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+         content-length: {body_length}\r\n\r\n{sent}"
+    )
+}
+
+/// Whether the other end closed the connection, without an answer.
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    matches!(soon(stream.read(&mut [0; 64])).await, Ok(0) | Err(_))
 }
 
 #[tokio::test]
 async fn running_requests_finish_after_a_signal_to_stop() {
     let service = Service::new(&[]);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let running = tokio::spawn(serve(listener, service.app.clone(), async move {
-        stopped.await.ok();
-    }));
-    let hello = ask(address, "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let listening = Listening::start(&service).await;
+    let hello = listening.ask(HELLO).await;
     assert!(hello.starts_with("HTTP/1.1 200 OK\r\n") && hello.ends_with("\r\n\r\nOk"), "{hello}");
 
     // A request whose body is still coming when the signal comes.
-    let mut slow = TcpStream::connect(address).await.unwrap();
     let body = r#"{"utterance":"hi"}"#;
-    let head = format!("POST /v1/predict/nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n", body.len());
-    slow.write_all(head.as_bytes()).await.unwrap();
-    slow.write_all(&body.as_bytes()[..5]).await.unwrap();
+    let mut slow = listening.open(&begun(body.len(), &body[..5])).await;
     // A request is running once its handler waits for the body: the server has then read what there is of it.
-    ask(address, "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    listening.ask(HELLO).await;
+    let Listening { address, stop, running } = listening;
     stop.send(()).unwrap();
     while TcpStream::connect(address).await.is_ok() {
         tokio::task::yield_now().await;
@@ -45,21 +92,86 @@ async fn running_requests_finish_after_a_signal_to_stop() {
     let mut answer = String::new();
     slow.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
-    running.await.unwrap().unwrap();
+    soon(running).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_request_that_never_ends_does_not_keep_the_service_from_stopping() {
     let service = Service::with(&[], HttpOptions { shutdown_ms: 50, ..HttpOptions::default() });
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let running = tokio::spawn(serve(listener, service.app.clone(), async move {
-        stopped.await.ok();
-    }));
-    let mut stuck = TcpStream::connect(address).await.unwrap();
-    stuck.write_all(b"POST /v1/predict/weather HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{").await.unwrap();
-    ask(address, "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
-    stop.send(()).unwrap();
-    running.await.unwrap().unwrap();
+    let listening = Listening::start(&service).await;
+    let _stuck = listening.open(&begun(100, "{")).await;
+    listening.ask(HELLO).await;
+    listening.stop().await;
+}
+
+/// `http.shutdown_ms` is for what runs. Connections on which nothing runs are not waited for.
+#[tokio::test]
+async fn idle_connections_do_not_keep_the_service_from_stopping() {
+    let service = Service::with(&[], HttpOptions { shutdown_ms: 600_000, ..HttpOptions::default() });
+    let listening = Listening::start(&service).await;
+    let _silent = listening.open("").await;
+    let _begun = listening.open("GET /hello HTTP/1.1\r\nho").await;
+    let mut kept = listening.open("GET /hello HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    assert!(soon(kept.read(&mut [0; 64])).await.is_ok_and(|read| read > 0));
+    listening.stop().await;
+}
+
+/// Whoever sends a body slowly, or not at all, takes no permit.
+#[tokio::test]
+async fn slow_clients_deny_nobody_a_turn() {
+    let options = HttpOptions { max_in_flight: 1, body_ms: 400, ..HttpOptions::default() };
+    let service = Service::with(&[], options);
+    let listening = Listening::start(&service).await;
+    let mut slow = Vec::new();
+    for _ in 0..8 {
+        slow.push(listening.open(&begun(100, "{")).await);
+    }
+    listening.ask(HELLO).await;
+    let body = r#"{"utterance":"hi"}"#;
+    let answer = listening.ask(&begun(body.len(), body).replace("host: x", "host: x\r\nconnection: close")).await;
+    assert!(answer.starts_with("HTTP/1.1 404 ") && answer.contains("module_not_found"), "{answer}");
+    for stream in &mut slow {
+        let mut answer = [0; 64];
+        let read = soon(stream.read(&mut answer)).await.expect("it answers");
+        assert!(answer[..read].starts_with(b"HTTP/1.1 408 "), "{:?}", &answer[..read]);
+    }
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_come_ends_its_connection() {
+    let service = Service::with(&[], HttpOptions { head_ms: 50, ..HttpOptions::default() });
+    let listening = Listening::start(&service).await;
+    for said in ["", "GET /hello HTTP/1.1\r\nhost: x\r\n"] {
+        assert!(is_closed(&mut listening.open(said).await).await, "{said:?}");
+    }
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn connections_that_only_wait_make_room_for_new_ones() {
+    let service = Service::with(&[], HttpOptions { max_connections: 2, ..HttpOptions::default() });
+    let listening = Listening::start(&service).await;
+    let mut idle = listening.open("").await;
+    let _other = listening.open("GET /hello HTTP/1.1\r\nhost: x\r\n").await;
+    for _ in 0..8 {
+        assert!(listening.ask(HELLO).await.starts_with("HTTP/1.1 200 "));
+    }
+    assert!(is_closed(&mut idle).await);
+    listening.stop().await;
+}
+
+/// A refusal leaves the connection as whole as an answer does.
+#[tokio::test]
+async fn after_a_refusal_the_connection_goes_on() {
+    let service = Service::with(&[], HttpOptions { max_in_flight: 1, ..HttpOptions::default() });
+    let _permit = service.app.permits().acquire_owned().await.expect("the only one");
+    let listening = Listening::start(&service).await;
+    let body = format!(r#"{{"utterance":"{}"}}"#, "x".repeat(300_000));
+    let mut stream = listening.open(&begun(body.len(), &body)).await;
+    stream.write_all(HELLO.as_bytes()).await.expect("it reads");
+    let mut answers = String::new();
+    soon(stream.read_to_string(&mut answers)).await.expect("it answers");
+    assert!(answers.starts_with("HTTP/1.1 429 ") && answers.ends_with("\r\n\r\nOk"), "{answers}");
+    listening.stop().await;
 }

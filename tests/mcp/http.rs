@@ -17,8 +17,8 @@ use tokio::{
     task::JoinHandle,
 };
 use uptake::{
-    http::{self, HttpOptions},
-    mcp::{self, HttpLimits, McpServer},
+    http::{self, HttpOptions, Mounted},
+    mcp::{self, McpServer},
 };
 
 use super::{Silent, asking, call, calling, forecast, options, server, soon};
@@ -36,25 +36,25 @@ pub(super) fn transport(url: &str) -> impl Transport<RoleClient> + use<> {
 struct Listening {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    serving: JoinHandle<std::io::Result<()>>,
+    serving: JoinHandle<()>,
 }
 
-async fn listen(server: McpServer, limits: HttpLimits) -> Listening {
+async fn listen(server: McpServer, options: HttpOptions) -> Listening {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a bound port");
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(async move {
-        let service = mcp::http_service(server, limits);
+        let mounted = Mounted::at(mcp::PATH, mcp::http_service(server, options.body_bytes));
         let stopped = async move {
             stopped.await.ok();
         };
-        http::serve_at("/mcp", service, listener, &HttpOptions::default(), stopped).await
+        http::serve_alone(listener, mounted, &options, stopped).await;
     });
     Listening { address, stop, serving }
 }
 
-fn limits() -> HttpLimits {
-    HttpLimits { body_bytes: 1 << 16, ..HttpLimits::default() }
+fn limits() -> HttpOptions {
+    HttpOptions { body_bytes: 1 << 16, ..HttpOptions::default() }
 }
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -110,16 +110,36 @@ async fn two_clients_at_once_in_either_protocol() {
     assert!(soon(old.call_tool(calling("sing", json!({})))).await.is_err());
     drop((old, new));
     listening.stop.send(()).unwrap();
-    soon(listening.serving).await.unwrap().unwrap();
+    soon(listening.serving).await.unwrap();
+}
+
+/// The tools are at the service's own address too, behind the same layers and under the same limit.
+#[tokio::test]
+async fn the_service_has_the_tools_beside_its_routes() {
+    let service = Service::with(&["weather"], HttpOptions { max_in_flight: 1, ..limits() });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("a bound port");
+    let mounted = Mounted::at(mcp::PATH, mcp::http_service(server(&service, options(&[])), 1 << 16));
+    let serving = tokio::spawn(http::serve(listener, service.app.clone(), Some(mounted), std::future::pending()));
+    let about = json!({"module": "weather"});
+    let (status, answer) = ask(address, &post("host: localhost\r\nx-request-id: mine\r\n", &understand(&about))).await;
+    assert!(status == 200 && answer.contains("get_n_day_forecast"), "{answer}");
+    assert!(answer.contains("x-request-id: mine"), "{answer}");
+    assert_eq!(ask(address, &post("host: evil.example\r\n", PING)).await.0, 403);
+    assert_eq!(ask(address, "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.0, 200);
+    let _only = service.app.permits().acquire_owned().await.expect("a permit");
+    let (_, busy) = ask(address, &post("host: localhost\r\n", &understand(&about))).await;
+    assert!(busy.contains("as many calls as the server allows are running"), "{busy}");
+    serving.abort();
 }
 
 /// A page that somebody opened in a browser must not reach a server on the same machine.
 #[tokio::test]
 async fn pages_of_others_are_kept_out() {
     let service = Service::new(&["weather"]);
-    let allowed = HttpLimits {
-        hosts: vec!["tools.example".to_owned()],
-        origins: vec!["https://chat.example".to_owned()],
+    let allowed = HttpOptions {
+        allowed_hosts: vec!["tools.example".to_owned()],
+        cors_origins: vec!["https://chat.example".to_owned()],
         ..limits()
     };
     let listening = listen(server(&service, options(&["weather"])), allowed).await;
@@ -139,7 +159,8 @@ async fn pages_of_others_are_kept_out() {
         (strict.address, "host: localhost\r\n", 200),
         (strict.address, "host: tools.example\r\n", 403),
         (strict.address, "host: localhost\r\norigin: https://chat.example\r\n", 403),
-        (strict.address, "host: localhost\r\norigin: http://localhost\r\n", 403),
+        (strict.address, "host: localhost\r\norigin: http://localhost:3000\r\n", 403),
+        (strict.address, "host: localhost\r\norigin: http://localhost\r\n", 200),
     ] {
         let (found, answer) = ask(address, &post(headers, PING)).await;
         assert_eq!(found, status, "{headers} {answer}");
@@ -205,5 +226,5 @@ async fn a_running_call_is_answered_after_a_signal_to_stop() {
     let mut answer = String::new();
     soon(stream.read_to_string(&mut answer)).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("get_n_day_forecast"), "{answer}");
-    soon(listening.serving).await.unwrap().unwrap();
+    soon(listening.serving).await.unwrap();
 }

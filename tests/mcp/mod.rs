@@ -36,13 +36,14 @@ type Client = RunningService<RoleClient, ()>;
 /// Offers these fixtures: by name, or whatever is under the root if none is named.
 fn options(named: &[&str]) -> McpOptions {
     let names = named.iter().map(|name| ModuleName::new(name).expect("a name")).collect();
-    McpOptions { offer: Offer::of(names), local: false, max_in_flight: 64 }
+    McpOptions { offer: Offer::of(names), local: false }
 }
 
 fn server(service: &Service, options: McpOptions) -> McpServer {
     let app = &service.app;
     let tokens = Tokens::open(&ConversationOptions::default()).expect("good options");
-    McpServer::new(app.snapshots.clone(), app.understander.clone(), app.turns.clone(), tokens, options)
+    let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());
+    McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, app.permits())
 }
 
 /// Modules, and what asks these model servers about them.

@@ -5,7 +5,7 @@ use rmcp::{
     service::ServiceError,
 };
 use serde_json::{Value, json};
-use uptake::{llm, mcp::McpOptions};
+use uptake::{http::HttpOptions, llm, mcp::McpOptions};
 
 use super::{Silent, asking, call, calling, client, forecast, options, refusal, server, soon, words};
 use crate::support::{Service, golden, model_server::ModelServer};
@@ -256,8 +256,8 @@ async fn what_a_model_server_says_when_it_fails_stays_here() {
 
 #[tokio::test]
 async fn one_call_too_many_is_refused() {
-    let service = Service::new(&["weather"]);
-    let client = client(server(&service, McpOptions { max_in_flight: 0, ..options(&["weather"]) })).await;
+    let service = Service::with(&["weather"], HttpOptions { max_in_flight: 0, ..HttpOptions::default() });
+    let client = client(server(&service, options(&["weather"]))).await;
     let result = call(&client, "understand", forecast()).await;
     assert_eq!(refusal(&result), "as many calls as the server allows are running; try again shortly");
 }

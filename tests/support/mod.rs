@@ -8,6 +8,7 @@ pub(crate) mod postgres;
 
 use std::{
     fs,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -27,7 +28,7 @@ use uptake::{
         store::{SessionOptions, StoreUrl},
     },
     embed::{Hashed, HashedOptions, SharedEmbedder},
-    http::{AppState, Conversations, HttpOptions, router},
+    http::{AppState, Conversations, HttpOptions, Peer, router},
     llm::Server,
     module::ModuleName,
     retrieve::RetrieveOptions,
@@ -133,22 +134,31 @@ impl Service {
         for module in modules {
             copy(&from.join(module), &root.join(module));
         }
-        let places = ModulesOptions { root, index: directory.path().join("index"), ..ModulesOptions::default() };
+        let index = directory.path().join("index");
+        let places = ModulesOptions { root, index, retry_ms: 20, ..ModulesOptions::default() };
         let understander = Understander::new(turns.clone(), embedder.clone(), servers);
         let snapshots = Snapshots::new(places, RetrieveOptions::default(), embedder);
         let app = AppState::new(snapshots, understander, options, turns, conversations);
-        Self { router: router(app.clone()), app, directory }
+        Self { router: router(app.clone(), None), app, directory }
     }
 
     /// Writes a file of a module, over the one that is there.
     pub(crate) fn write(&self, module: &str, file: &str, text: &str) {
-        let directory = self.directory.path().join("modules").join(module);
+        let directory = self.root().join(module);
         fs::create_dir_all(&directory).expect("a module's directory");
         fs::write(directory.join(file), text).expect("a module's file");
     }
 
-    /// The response with its body unread.
-    pub(crate) async fn open(&self, request: Request<Body>) -> Response {
+    /// Where its modules are.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.directory.path().join("modules")
+    }
+
+    /// The response with its body unread. Who asks is on this machine if the request does not say otherwise.
+    pub(crate) async fn open(&self, mut request: Request<Body>) -> Response {
+        if request.extensions().get::<Peer>().is_none() {
+            request.extensions_mut().insert(Peer(Ipv4Addr::LOCALHOST.into()));
+        }
         self.router.clone().oneshot(request).await.expect("a router never fails")
     }
 

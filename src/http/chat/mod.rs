@@ -24,8 +24,9 @@ use tokio::time::Instant;
 
 use super::{
     ApiError, AppState, Fault,
+    caller::Caller,
     conversations::{Keeping, language},
-    extract::{Object, Permit},
+    extract::{Admitted, Permit},
     json::Json,
 };
 use crate::{
@@ -55,14 +56,14 @@ use tools::{Choice, Origin, Task};
     )),
 )]
 pub(super) async fn complete(
-    permit: Permit,
     State(app): State<AppState>,
-    Object(request): Object<ChatRequest>,
+    caller: Caller,
+    Admitted { permit, body: request }: Admitted<ChatRequest>,
 ) -> Result<Response, ApiError> {
     let deadline = Instant::now() + app.options.timeout();
     let streamed = (request.stream == Some(true))
         .then(|| request.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false));
-    let job = Job::prepare(&app, request, permit).await?;
+    let job = Job::prepare(&app, &caller, request, permit).await?;
     match streamed {
         None => Ok(Json(job.run(&app).await?).into_response()),
         Some(with_usage) => {
@@ -94,12 +95,17 @@ struct Job {
 }
 
 impl Job {
-    async fn prepare(app: &AppState, mut request: ChatRequest, permit: Permit) -> Result<Self, ApiError> {
+    async fn prepare(
+        app: &AppState,
+        caller: &Caller,
+        mut request: ChatRequest,
+        permit: Permit,
+    ) -> Result<Self, ApiError> {
         request.check()?;
         let mut conversation = Conversation::read(request.messages.take(), app.turns.max_utterance)?;
         let task = Task::read(&mut request)?;
         let mut options = request.uptake.take().unwrap_or_default();
-        let keeping = keeping(&mut options)?;
+        let keeping = keeping(&mut options, caller)?;
         let snapshot = snapshot(app, request.model.as_deref(), &task).await?;
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
@@ -156,9 +162,9 @@ impl Job {
 }
 
 /// Who keeps the conversation.
-fn keeping(options: &mut UptakeOptions) -> Result<Keeping, ApiError> {
+fn keeping(options: &mut UptakeOptions, caller: &Caller) -> Result<Keeping, ApiError> {
     let (state, id) = (options.state.take(), options.session_id.take());
-    Keeping::read(state, id, options.revision, Keeping::Messages)
+    Keeping::read(state, id, options.revision, caller, Keeping::Messages)
         .map_err(|error| error.renamed(|param| format!("uptake.{param}")))
 }
 
@@ -185,6 +191,8 @@ async fn snapshot(app: &AppState, model: Option<&str>, task: &Task) -> Result<Ar
     app.snapshots.ad_hoc(&name, functions, known.as_ref()).await.map_err(|error| match &error {
         PrepareError::Refused { diagnostics, .. } => task.refused(diagnostics),
         PrepareError::Compile { reason, .. } => task.uncompilable(reason),
+        // Nobody tries again but the client.
+        PrepareError::Embed { source, .. } => ApiError::of_embed(source),
         _ => ApiError::of_prepare(&error, &app.snapshots),
     })
 }

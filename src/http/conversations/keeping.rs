@@ -9,7 +9,7 @@ use crate::{
         State,
         store::{Session, SessionId, StoreError},
     },
-    http::{ApiError, AppState, Failure, Fault},
+    http::{ApiError, AppState, Failure, Fault, caller::Caller},
     snapshot::Snapshot,
     understand::{self, Conversed, Said, Turn, TurnRequest},
 };
@@ -42,6 +42,7 @@ impl Keeping {
         state: Option<String>,
         session_id: Option<String>,
         revision: Option<u64>,
+        caller: &Caller,
         otherwise: Self,
     ) -> Result<Self, ApiError> {
         let invalid = |message: String| ApiError::fault(Fault::InvalidValue, message);
@@ -55,7 +56,7 @@ impl Keeping {
                 Err(invalid("`revision` is that of a session: send `session_id` too".to_owned()).about("revision"))
             }
             (Some(state), None, None) => Ok(Self::Echo(state)),
-            (None, Some(id), revision) => Ok(Self::Session { id: session_id_of(&id)?, revision }),
+            (None, Some(id), revision) => Ok(Self::Session { id: caller.session(&id)?, revision }),
             (None, None, None) => Ok(otherwise),
         }
     }
@@ -69,12 +70,6 @@ impl Keeping {
             Self::Session { .. } => "session",
         }
     }
-}
-
-/// # Errors
-/// 400 for what is no id.
-pub(super) fn session_id_of(text: &str) -> Result<SessionId, ApiError> {
-    SessionId::new(text).map_err(|error| ApiError::fault(Fault::InvalidValue, error.to_string()).about("session_id"))
 }
 
 /// A language as a request names it.
@@ -259,7 +254,7 @@ mod tests {
     #[test]
     fn one_keeps_the_conversation() {
         let read = |state: Option<&str>, id: Option<&str>, revision| {
-            Keeping::read(state.map(str::to_owned), id.map(str::to_owned), revision, Keeping::New)
+            Keeping::read(state.map(str::to_owned), id.map(str::to_owned), revision, &Caller::default(), Keeping::New)
         };
         assert_eq!(read(None, None, None), Ok(Keeping::New));
         assert_eq!(read(Some("p1.x"), None, None), Ok(Keeping::Echo("p1.x".into())));

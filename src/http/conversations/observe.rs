@@ -24,7 +24,7 @@ use crate::{
     conversation::store::{SessionId, StoreError},
     http::{
         ApiError, AppState, Failure, Fault,
-        extract::{self, Object, Permit},
+        extract::{self, Admitted},
         json::Json,
     },
     module::{ModuleName, settings::StrategyName},
@@ -99,9 +99,8 @@ pub(super) enum Heard {
 )]
 pub(in crate::http) async fn observe(
     SessionSegment(id): SessionSegment,
-    _permit: Permit,
     State(app): State<AppState>,
-    Object(body): Object<ObserveRequest>,
+    Admitted { permit: _permit, body }: Admitted<ObserveRequest>,
 ) -> Result<Response, ApiError> {
     let observation = read(&app, body).await?;
     let taken = app.conversations.hub.enqueue(&id, observation)?;

@@ -7,15 +7,11 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use super::{
-    hub::News,
-    keeping::{of_store, session_id_of},
-    record::Record,
-};
+use super::{hub::News, keeping::of_store, record::Record};
 use crate::{
     answer::{SessionBody, SessionView},
     conversation::{self, store::SessionId},
-    http::{ApiError, AppState, Fault, extract::Permit, json::Json},
+    http::{ApiError, AppState, Fault, caller::Caller, extract::Permit, json::Json},
     snapshot::Snapshot,
 };
 
@@ -30,7 +26,8 @@ impl FromRequestParts<AppState> for SessionSegment {
             let message = "the session's id is not percent-encoded UTF-8";
             ApiError::fault(Fault::InvalidValue, message).about("session_id")
         })?;
-        session_id_of(&segment).map(Self)
+        let Ok(caller) = Caller::from_request_parts(parts, app).await;
+        caller.session(&segment).map(Self)
     }
 }
 

@@ -1,0 +1,25 @@
+//! What the metrics know of every request.
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+
+use super::Edge;
+use crate::http::metrics::ErrorCode;
+
+/// Counts the errors that leave, whoever made them.
+pub(super) async fn errors(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    if let Some(ErrorCode(code)) = response.extensions().get() {
+        edge.metrics.error(code);
+    }
+    response
+}
+
+/// Counts a request while it is being answered, also if its client leaves before the end.
+pub(in crate::http) async fn in_flight(State(edge): State<Edge>, request: Request, next: Next) -> Response {
+    let _counted = edge.metrics.in_flight();
+    next.run(request).await
+}

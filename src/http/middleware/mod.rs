@@ -1,0 +1,49 @@
+//! The layers around every route, one file each. From outside in: request id, trace, count of errors, host, origin, CORS,
+//! caller, panics; and, around those routes that want them, count of requests and time limit.
+
+mod caller;
+mod cors;
+mod count;
+mod deadline;
+mod host;
+mod origin;
+mod panics;
+mod request_id;
+mod trace;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::{HttpOptions, metrics::Metrics};
+
+pub(super) use count::in_flight;
+pub(super) use deadline::deadline;
+
+/// What the layers share. Cheap to clone; clones share.
+#[derive(Clone)]
+pub(super) struct Edge {
+    pub(super) options: Arc<HttpOptions>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl Edge {
+    pub(super) fn new(options: HttpOptions) -> Self {
+        Self { options: Arc::new(options), metrics: Arc::new(Metrics::new()) }
+    }
+}
+
+/// Puts around `routes`, with their fallbacks, what every request passes.
+pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: &Edge) -> Router<S> {
+    let mut router = routes.layer(CatchPanicLayer::custom(panics::panicked)).layer(middleware::from_fn(caller::caller));
+    if let Some(cors) = cors::layer(&edge.options) {
+        router = router.layer(cors);
+    }
+    router
+        .layer(middleware::from_fn_with_state(edge.clone(), origin::origin))
+        .layer(middleware::from_fn_with_state(edge.clone(), host::host))
+        .layer(middleware::from_fn_with_state(edge.clone(), count::errors))
+        .layer(trace::layer())
+        .layer(middleware::from_fn(request_id::request_id))
+}

@@ -1,0 +1,111 @@
+//! Modules whose newest files do not serve, and when they are tried again.
+//!
+//! What an author did wrong stays wrong until the files change. Everything else (the embedder is away, no file descriptor
+//! is free) may pass: it is tried again, each time after twice as long.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard},
+    time::{Duration, Instant},
+};
+
+use super::{PrepareError, lock};
+use crate::module::{self, Diagnostics, ModuleName};
+
+/// The longest time between two tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Why the newest files of a module do not serve.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// What the author can mend.
+    pub diagnostics: Diagnostics,
+    /// It is no fault of the author's, and may pass by itself.
+    pub may_pass: bool,
+}
+
+/// See [the module](self).
+#[derive(Debug)]
+pub(super) struct Failures {
+    /// The time between the first two tries.
+    first_wait: Duration,
+    known: Mutex<BTreeMap<ModuleName, Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// Of the files that failed; `None` if they could not even be looked at.
+    stamp: Option<module::Stamp>,
+    failure: Failure,
+    message: String,
+    /// If it may pass.
+    again: Option<Again>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Again {
+    at: Instant,
+    waited: Duration,
+}
+
+impl Failures {
+    pub(super) fn new(first_wait: Duration) -> Self {
+        Self { first_wait, known: Mutex::default() }
+    }
+
+    pub(super) fn remember(&self, name: &ModuleName, stamp: Option<module::Stamp>, error: &PrepareError) {
+        let diagnostics = match error {
+            PrepareError::Refused { diagnostics, .. } => diagnostics.clone(),
+            _ => Diagnostics::default(),
+        };
+        let may_pass = error.may_pass();
+        let mut known = self.known();
+        let before = known.get(name).and_then(|before| before.again);
+        let waited = before.map_or(self.first_wait, |before| (before.waited * 2).min(LONGEST_WAIT));
+        let again = may_pass.then(|| Again { at: Instant::now() + waited, waited });
+        let failure = Failure { diagnostics, may_pass };
+        known.insert(name.clone(), Known { stamp, failure, message: error.to_string(), again });
+    }
+
+    pub(super) fn forget(&self, name: &ModuleName) {
+        self.known().remove(name);
+    }
+
+    /// Files with this stamp failed, and it is not yet time to try them again.
+    pub(super) fn holds(&self, name: &ModuleName, stamp: Option<&module::Stamp>) -> bool {
+        self.known().get(name).is_some_and(|known| known.stamp.as_ref() == stamp && !known.is_due())
+    }
+
+    /// What keeps a module from serving, if that is known.
+    pub(super) fn error(&self, name: &ModuleName) -> Option<PrepareError> {
+        let known = self.known();
+        let Known { failure, message, .. } = known.get(name)?;
+        let name = name.clone();
+        Some(match failure {
+            Failure { may_pass: true, .. } => PrepareError::Unavailable { name, reason: message.clone() },
+            Failure { diagnostics, .. } if diagnostics.has_errors() => {
+                PrepareError::Refused { name, diagnostics: diagnostics.clone() }
+            }
+            Failure { .. } => PrepareError::Compile { name, reason: message.clone() },
+        })
+    }
+
+    pub(super) fn all(&self) -> BTreeMap<ModuleName, Failure> {
+        self.known().iter().map(|(name, known)| (name.clone(), known.failure.clone())).collect()
+    }
+
+    /// Those that it is time to try again.
+    pub(super) fn due(&self) -> Vec<ModuleName> {
+        self.known().iter().filter(|(_, known)| known.is_due()).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<ModuleName, Known>> {
+        lock(&self.known)
+    }
+}
+
+impl Known {
+    fn is_due(&self) -> bool {
+        self.again.is_some_and(|again| again.at <= Instant::now())
+    }
+}
