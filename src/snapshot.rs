@@ -70,6 +70,8 @@ pub struct ModulesOptions {
     /// Milliseconds until a module is tried again that could not be built though nothing is wrong with its files. Each
     /// further time waits twice as long, up to a minute.
     pub retry_ms: u64,
+    /// Milliseconds that the functions of a request may take to be compiled, the wait for others included.
+    pub ad_hoc_ms: u64,
     /// Sets of functions that requests brought (`tools`), kept compiled.
     pub ad_hoc: usize,
     pub limits: Limits,
@@ -83,6 +85,7 @@ impl Default for ModulesOptions {
             reload: true,
             reload_wait_ms: 2_000,
             retry_ms: 1_000,
+            ad_hoc_ms: 5_000,
             ad_hoc: 64,
             limits: Limits::default(),
         }
@@ -128,6 +131,9 @@ pub enum PrepareError {
     /// A panic, or the runtime going down.
     #[error("the build of module `{0}` was interrupted")]
     Interrupted(ModuleName),
+    /// The functions of a request took longer than they may.
+    #[error("compiling the functions of a request took longer than {limit_ms} ms (modules.ad_hoc_ms)")]
+    Slow { limit_ms: u64 },
     /// It failed a moment ago for a reason that may pass, and is tried again later.
     #[error("module `{name}` cannot be built at the moment: {reason}")]
     Unavailable { name: ModuleName, reason: String },
@@ -138,7 +144,7 @@ impl PrepareError {
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         match self {
-            Self::Unknown(_) | Self::Refused { .. } | Self::Compile { .. } => false,
+            Self::Unknown(_) | Self::Refused { .. } | Self::Compile { .. } | Self::Slow { .. } => false,
             Self::Load { source, .. } => matches!(source, LoadError::Io { .. }),
             Self::Embed { .. } | Self::Index { .. } | Self::Interrupted(_) | Self::Unavailable { .. } => true,
         }
@@ -234,7 +240,7 @@ impl Snapshots {
             source: LoadError::Io { path: directory.clone(), source },
         })?;
         let (owned, limits) = (name.clone(), self.shared.options.limits.clone());
-        let compiled = tokio::task::spawn_blocking(move || compile(load(&directory, &owned, &limits)?))
+        let compiled = tokio::task::spawn_blocking(move || compile(load(&directory, &owned, &limits)?, &|| true))
             .await
             .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
@@ -524,10 +530,14 @@ fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, 
     })
 }
 
-fn compile(module: Module) -> Result<Parts, PrepareError> {
+/// `wanted` is asked between the steps: what nobody waits for any more is given up.
+fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts, PrepareError> {
     let uncompilable = |reason: String| PrepareError::Compile { name: module.name.clone(), reason };
     let recognizers = Recognizers::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
+    let still = || if wanted() { Ok(()) } else { Err(interrupted(&module.name)) };
+    still()?;
     let validator = Validator::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
+    still()?;
     let aligner = Aligner::compile(&module);
     Ok(Parts { module, recognizers, aligner, validator })
 }

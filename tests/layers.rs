@@ -33,10 +33,12 @@ const LAYERS: [(&str, u8); 22] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 31] = [
+const OWNERS: [(&str, &[&str]); 33] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
+    ("regex_automata::", &["module/pattern.rs"]),
+    ("jsonschema_regex::", &["module/pattern.rs"]),
     ("hyper::", &["http/connections.rs"]),
     ("hyper_util::", &["http/connections.rs"]),
     ("utoipa::", &["answer/", "http/", "mcp/"]),

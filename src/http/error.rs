@@ -359,6 +359,7 @@ impl ApiError {
             | PrepareError::Index { .. }
             | PrepareError::Interrupted(_)
             | PrepareError::Unavailable { .. } => Self::logged(Failure::ModuleUnavailable, error),
+            PrepareError::Slow { .. } => Self::logged(Failure::Deadline, error),
         }
     }
 

@@ -21,6 +21,8 @@ pub fn ad_hoc_limits(limits: &Limits) -> Limits {
         slots: limits.slots.min(200),
         schema_nodes: limits.schema_nodes.min(2_000),
         module_schema_nodes: limits.module_schema_nodes.min(20_000),
+        pattern_bytes: limits.pattern_bytes.min(1 << 20),
+        module_pattern_bytes: limits.module_pattern_bytes.min(8 << 20),
         ..limits.clone()
     }
 }

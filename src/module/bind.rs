@@ -16,8 +16,7 @@ use serde_json::Value;
 
 use super::{
     Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, SlotReading, Step,
-    schema::{compile_pattern, type_names},
-    squeeze,
+    pattern::compile_of_schema, schema::type_names, squeeze,
 };
 
 /// The recognizers of a module while its slots are bound: defined ones first, implicit ones as they are needed.
@@ -303,7 +302,7 @@ fn guess(slot: &Slot) -> Option<Builtin> {
         _ => return Some(builtin),
     };
     let fits = match slot.schema.get("pattern").and_then(Value::as_str) {
-        Some(pattern) => compile_pattern(pattern).is_ok_and(|pattern| pattern.is_match(sample)),
+        Some(pattern) => compile_of_schema(pattern, usize::MAX).is_ok_and(|pattern| pattern.is_match(sample)),
         None => true,
     };
     fits.then_some(builtin)

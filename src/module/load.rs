@@ -41,6 +41,10 @@ pub struct Limits {
     pub schema_nodes: usize,
     /// The same over all functions, with the values in them (about 64 bytes count as one).
     pub module_schema_nodes: usize,
+    /// Bytes of one pattern when it is compiled.
+    pub pattern_bytes: usize,
+    /// The same over all patterns of a file.
+    pub module_pattern_bytes: usize,
 }
 
 impl Default for Limits {
@@ -54,6 +58,8 @@ impl Default for Limits {
             slots: 500,
             schema_nodes: 10_000,
             module_schema_nodes: 4_000_000,
+            pattern_bytes: 4 << 20,
+            module_pattern_bytes: 64 << 20,
         }
     }
 }

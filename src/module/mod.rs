@@ -19,6 +19,7 @@ mod findings;
 pub(crate) mod fixture;
 pub mod load;
 pub mod marks;
+mod pattern;
 pub mod reading;
 pub mod rule;
 pub mod schema;
@@ -31,6 +32,7 @@ pub(crate) use bind::singular;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
 pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
+pub use pattern::pattern_bytes;
 pub use reading::SlotReading;
 pub use settings::{Settings, Wording};
 

@@ -18,13 +18,11 @@ use serde_json::{Map, Value, json};
 use super::{
     Diagnostic, Limits,
     findings::{Findings, Place, kind_of},
+    pattern::{PatternBudget, PatternError, bad_pattern, compile, compile_of_schema, large_pattern},
 };
 
 /// Combinators (`allOf`, `anyOf`, `not` ...) inside one another, beside the depth of objects and arrays.
 const MAX_NESTING: usize = 100;
-
-/// Bytes of a compiled pattern, for schemas and recognizers.
-pub const PATTERN_SIZE: usize = 2 << 20;
 
 /// Compiles a normalised schema. References outside of it are refused without any request, patterns run in linear time.
 ///
@@ -41,7 +39,7 @@ fn options() -> jsonschema::ValidationOptions<'static> {
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)
         .offline()
-        .with_pattern_options(jsonschema::PatternOptions::regex().size_limit(PATTERN_SIZE))
+        .with_pattern_options(jsonschema::PatternOptions::regex())
 }
 
 /// Makes schemas of one file into normalised ones.
@@ -51,6 +49,7 @@ pub(super) struct Normaliser<'d> {
     pub(super) limits: &'d Limits,
     /// Schema nodes that all functions together may still have.
     left: usize,
+    patterns: PatternBudget,
     /// Where `#/...` starts if not at the document: a function's own parameters.
     base: String,
     /// Leave out `readOnly` properties: they are answers, never arguments.
@@ -70,6 +69,7 @@ impl<'d> Normaliser<'d> {
             document,
             limits,
             left: limits.module_schema_nodes,
+            patterns: PatternBudget::new(limits),
             base: String::new(),
             request: false,
             nodes: 0,
@@ -309,6 +309,11 @@ impl<'d> Normaliser<'d> {
                 }
                 "patternProperties" | "dependentSchemas" => {
                     self.unsupported(key, &at, "it", findings);
+                    if key == "patternProperties" {
+                        for pattern in value.as_object().into_iter().flat_map(Map::keys) {
+                            self.pattern_text(pattern, &at.key(pattern), findings);
+                        }
+                    }
                     if let Some(schemas) = self.map_of_schemas(value, &at, depth + 1, nesting + 1, findings) {
                         out.insert(key.clone(), schemas);
                     }
@@ -468,16 +473,44 @@ impl<'d> Normaliser<'d> {
         }
     }
 
-    fn pattern(&self, value: &Value, place: &Place<'_>, findings: &mut Findings) -> bool {
+    fn pattern(&mut self, value: &Value, place: &Place<'_>, findings: &mut Findings) -> bool {
         let Value::String(pattern) = value else {
             let message = format!("`pattern` is a string, found {}", kind_of(value));
             findings.push(Diagnostic::error("bad-keyword", self.file, place, message));
             return false;
         };
-        let Err(error) = validator(&json!({"pattern": pattern})) else { return true };
-        let reason = compile_pattern(pattern).err().map_or(error, |error| error.to_string());
-        findings.push(bad_pattern(self.file, place, pattern, &reason));
-        false
+        self.pattern_text(pattern, place, findings)
+    }
+
+    fn pattern_text(&mut self, pattern: &str, place: &Place<'_>, findings: &mut Findings) -> bool {
+        if self.patterns.is_over() {
+            return false;
+        }
+        let bytes = match compile_of_schema(pattern, self.limits.pattern_bytes) {
+            Ok(compiled) => compiled.bytes,
+            Err(PatternError::Large) => {
+                findings.push(large_pattern(self.file, place, pattern, self.limits));
+                return false;
+            }
+            Err(PatternError::Syntax(_)) => {
+                let Err(error) = validator(&json!({"pattern": pattern})) else { return true };
+                let reason = match compile(pattern, self.limits.pattern_bytes) {
+                    Err(PatternError::Syntax(reason)) => reason,
+                    Ok(_) | Err(PatternError::Large) => error,
+                };
+                findings.push(bad_pattern(self.file, place, pattern, &reason));
+                return false;
+            }
+        };
+        match self.patterns.take(bytes, self.limits) {
+            Ok(()) => true,
+            Err(told) => {
+                if let Some(message) = told {
+                    findings.push(Diagnostic::error("over-limit", self.file, place, message));
+                }
+                false
+            }
+        }
     }
 
     fn map_of_schemas(
@@ -840,22 +873,6 @@ const KNOWN: [&str; 27] = [
     "nullable",
     "$ref",
 ];
-
-pub(super) fn compile_pattern(pattern: &str) -> Result<regex::Regex, regex::Error> {
-    regex::RegexBuilder::new(pattern).size_limit(PATTERN_SIZE).build()
-}
-
-pub(super) fn bad_pattern(file: &str, place: &Place<'_>, pattern: &str, reason: &str) -> Diagnostic {
-    // The crate draws the pattern with a caret; its last line says what is wrong.
-    let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    let found =
-        Diagnostic::error("bad-pattern", file, place, format!("the pattern `{pattern}` does not compile: {reason}"));
-    if reason.contains("look-around") || reason.contains("backreferences") {
-        found.hint("look-around and back-references are not supported: patterns run in linear time")
-    } else {
-        found
-    }
-}
 
 /// Keywords whose schemas are counted where they are walked.
 fn is_schema_keyword(keyword: &str) -> bool {

@@ -174,6 +174,19 @@ fn limits_have_names() {
     let deep = r#"[{"name": "f", "description": "d", "parameters": {"properties": {"a": {"properties": {"b": {}}}}}}]"#;
     over(Limits { depth: 1, ..Limits::default() }, &[("schema.json", deep)], "depth");
     over(Limits { schema_nodes: 2, ..Limits::default() }, &[("schema.json", deep)], "schema_nodes");
+    let pattern = r#"[{"name": "f", "description": "d", "parameters": {"properties":
+        {"a": {"pattern": "[a-z]{40}"}, "b": {"pattern": "[a-z]{40}"}, "c": {"pattern": "[a-z]{41}"}}}}]"#;
+    over(
+        Limits { module_pattern_bytes: 30_000, ..Limits::default() },
+        &[("schema.json", pattern)],
+        "module_pattern_bytes",
+    );
+    let keys = pattern.replace(r#""b": {"pattern": "[a-z]{40}"}"#, r#""b": {"patternProperties": {"[a-z]{99}": {}}}"#);
+    over(Limits { pattern_bytes: 13_000, ..Limits::default() }, &[("schema.json", &keys)], "pattern_bytes");
+    let own = r#"{"a": {"rec_type": "pattern", "patterns": ["\p{L}{9}", "\p{L}{8}"]}}"#;
+    let own = [("schema.json", SCHEMA), ("recognizers.json", own)];
+    over(Limits { pattern_bytes: 420_000, ..Limits::default() }, &own, "pattern_bytes");
+    over(Limits { module_pattern_bytes: 500_000, ..Limits::default() }, &own, "module_pattern_bytes");
     over(Limits { module_schema_nodes: 2, ..Limits::default() }, &[("schema.json", deep)], "module_schema_nodes");
 }
 

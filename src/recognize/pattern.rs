@@ -14,8 +14,10 @@ use crate::{
     text::{Utterance, is_unspaced},
 };
 
-/// Memory that one compiled pattern, and its cache, may take.
-const PROGRAM_BYTES: usize = 1 << 20;
+/// Memory that one compiled program of a pattern, and its cache, may take. A module's checks hold the whole to
+/// `modules.limits.pattern_bytes`.
+const PROGRAM_BYTES: usize = 2 << 20;
+const CACHE_BYTES: usize = 1 << 20;
 /// How much of an utterance patterns see, in bytes. One search is linear, but finding *all* matches of a pattern that
 /// looks far ahead before it gives up takes the square of this.
 const SEARCHED_BYTES: usize = 16 << 10;
@@ -88,7 +90,7 @@ impl Patterns {
     pub(super) fn compile(name: &str, spec: &PatternSpec) -> Result<Self, RecognizeError> {
         let patterns = spec.patterns.iter().enumerate().map(|(index, pattern)| {
             let regex =
-                RegexBuilder::new(pattern).size_limit(PROGRAM_BYTES).dfa_size_limit(PROGRAM_BYTES).build().map_err(
+                RegexBuilder::new(pattern).size_limit(PROGRAM_BYTES).dfa_size_limit(CACHE_BYTES).build().map_err(
                     |source| RecognizeError::Pattern { recognizer: name.to_owned(), index, source: Box::new(source) },
                 )?;
             let value = regex.capture_names().position(|group| group == Some("value"));

@@ -3,6 +3,7 @@
 use std::{
     num::NonZero,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use lru::LruCache;
@@ -10,18 +11,24 @@ use serde_json::Value;
 use tokio::sync::{OnceCell, Semaphore};
 
 use super::{PrepareError, Snapshot, Snapshots, compile, lock, unwatched};
-use crate::module::{self, ModuleName};
+use crate::module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind};
 
-/// Bytes of JSON that the kept functions were, all together. Compiled, they take many times that.
-const MOST_BYTES: usize = 8 << 20;
+/// Bytes that the kept modules take, all together.
+const MOST_BYTES: usize = 128 << 20;
+/// What functions take compiled, without their patterns, for each byte of their JSON: the most that was measured.
+const COMPILED: usize = 48;
+/// What a pattern takes with the caches of its searches, for each byte that it takes without.
+const SEARCHED: usize = 2;
+/// What an expression of a list takes in the automaton and beside it, in bytes.
+const EXPRESSION: usize = 256;
 
 type Key = [u8; blake3::OUT_LEN];
 
-/// See [the module](self). What was not asked for longest makes room.
+/// See [the module](self). The least recently used makes room.
 pub(super) struct AdHoc {
     kept: Mutex<Kept>,
-    /// Compiling is work for a core that goes on when its client has left: no more of it than there are cores, so that
-    /// strangers' schemas never crowd out everything else.
+    /// Compiling is work for a core: no more of it than there are cores, so that strangers' schemas never crowd out
+    /// everything else.
     compiling: Arc<Semaphore>,
 }
 
@@ -29,6 +36,15 @@ struct Kept {
     entries: LruCache<Key, Entry>,
     /// Of all entries.
     bytes: usize,
+}
+
+impl Kept {
+    fn make_room(&mut self) {
+        while self.bytes > MOST_BYTES {
+            let Some((_, dropped)) = self.entries.pop_lru() else { break };
+            self.bytes -= dropped.bytes;
+        }
+    }
 }
 
 struct Entry {
@@ -58,11 +74,17 @@ impl AdHoc {
         if let Some((_, dropped)) = kept.entries.push(key, Entry { cell: Arc::clone(&cell), bytes }) {
             kept.bytes -= dropped.bytes;
         }
-        while kept.bytes > MOST_BYTES && kept.entries.len() > 1 {
-            let Some((_, dropped)) = kept.entries.pop_lru() else { break };
-            kept.bytes -= dropped.bytes;
-        }
+        kept.make_room();
         cell
+    }
+
+    /// What is in the cell takes so many bytes. Where that alone is too much, it is not kept.
+    fn weigh(&self, key: &Key, bytes: usize) {
+        let mut kept = lock(&self.kept);
+        let Some(entry) = kept.entries.peek_mut(key) else { return };
+        let before = std::mem::replace(&mut entry.bytes, bytes);
+        kept.bytes = kept.bytes - before + bytes;
+        kept.make_room();
     }
 
     /// What did not compile must not take the place of what did.
@@ -95,35 +117,70 @@ impl Snapshots {
         }
         let key = *hasher.update(&bytes).finalize().as_bytes();
         let cell = self.shared.ad_hoc.cell(key, bytes.len());
-        let built = cell.get_or_try_init(|| self.prepare_ad_hoc(name, functions, known)).await.map(Arc::clone);
+        let limit_ms = self.shared.options.ad_hoc_ms;
+        let built = cell.get_or_try_init(|| async {
+            let prepared = self.prepare_ad_hoc(name, functions, known, bytes.len());
+            let prepared = tokio::time::timeout(Duration::from_millis(limit_ms), prepared).await;
+            let (snapshot, weight) = prepared.map_err(|_| PrepareError::Slow { limit_ms })??;
+            self.shared.ad_hoc.weigh(&key, weight);
+            Ok(snapshot)
+        });
+        let built = built.await.map(Arc::clone);
         if built.is_err() {
             self.shared.ad_hoc.forget(&key);
         }
         built
     }
 
+    /// The module, and what it takes in bytes. Nothing more is done for it when the future is dropped, but for the step that
+    /// runs.
+
     async fn prepare_ad_hoc(
         &self,
         name: &ModuleName,
         functions: &[Value],
         known: Option<&Arc<Snapshot>>,
-    ) -> Result<Arc<Snapshot>, PrepareError> {
-        let leave = Arc::clone(&self.shared.ad_hoc.compiling).acquire_owned().await;
-        let leave = leave.map_err(|_| super::interrupted(name))?;
+        json_bytes: usize,
+    ) -> Result<(Arc<Snapshot>, usize), PrepareError> {
+        let permit = Arc::clone(&self.shared.ad_hoc.compiling).acquire_owned().await;
+        let permit = permit.map_err(|_| super::interrupted(name))?;
+        // Its strong count tells whether anybody waits.
+        let waiting = Arc::new(());
+        let watched = Arc::downgrade(&waiting);
         let (owned, functions, known) = (name.clone(), functions.to_vec(), known.map(Arc::clone));
         let limits = self.shared.options.limits.clone();
         let compiled = tokio::task::spawn_blocking(move || {
-            let _leave = leave;
+            let _permit = permit;
+            let wanted = || watched.strong_count() > 0;
+            if !wanted() {
+                return Err(super::interrupted(&owned));
+            }
             let module =
                 module::ad_hoc(owned.clone(), &functions, known.as_deref().map(|known| &known.module), &limits)
-                    .map_err(|diagnostics| PrepareError::Refused { name: owned, diagnostics })?;
-            compile(module)
+                    .map_err(|diagnostics| PrepareError::Refused { name: owned.clone(), diagnostics })?;
+            if !wanted() {
+                return Err(super::interrupted(&owned));
+            }
+            let weight = weight(&module, json_bytes, &limits);
+            compile(module, &wanted).map(|parts| (parts, weight))
         });
-        let parts = compiled.await.map_err(|_| super::interrupted(name))??;
+        let (parts, weight) = compiled.await.map_err(|_| super::interrupted(name))??;
+        drop(waiting);
         let (snapshot, indexed) = self.index(parts, None, &unwatched).await?;
         tracing::debug!(module = %name, embedded = indexed.embedded, "functions of a request compiled");
-        Ok(Arc::new(snapshot))
+        Ok((Arc::new(snapshot), weight))
     }
+}
+
+/// About how many bytes the module takes when it is compiled.
+fn weight(module: &Module, json_bytes: usize, limits: &Limits) -> usize {
+    let expressions = |recognizer: &Recognizer| match &recognizer.kind {
+        RecognizerKind::List(list) => list.instances.iter().map(|instance| 1 + instance.expressions.len()).sum(),
+        RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => 0,
+    };
+    let expressions: usize = module.recognizers.iter().map(expressions).sum();
+    let patterns = module::pattern_bytes(module, &module::ad_hoc_limits(limits));
+    json_bytes * COMPILED + patterns * SEARCHED + expressions * EXPRESSION
 }
 
 #[cfg(test)]
@@ -144,9 +201,15 @@ mod tests {
         kept.cell(key(3), 10);
         assert_eq!(sizes(), (2, 20));
         assert!(!Arc::ptr_eq(&first, &kept.cell(key(1), 10)), "the oldest has gone");
-        kept.cell(key(4), MOST_BYTES);
-        assert_eq!(sizes(), (1, MOST_BYTES));
+        kept.weigh(&key(1), MOST_BYTES - 30);
+        assert_eq!(sizes(), (2, MOST_BYTES - 20));
+        kept.cell(key(4), 15);
+        assert_eq!(sizes(), (2, MOST_BYTES - 15), "by number");
+        kept.weigh(&key(4), 31);
+        assert_eq!(sizes(), (1, 31), "by size");
         kept.forget(&key(4));
-        assert_eq!(sizes(), (0, 0));
+        kept.cell(key(5), 10);
+        kept.weigh(&key(5), MOST_BYTES + 1);
+        assert_eq!(sizes(), (0, 0), "what is too large by itself is not kept");
     }
 }

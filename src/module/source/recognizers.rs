@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     super::{
         Builtin, Instance, ListSpec, PatternSpec, Recognizer, RecognizerKind, SlotReading,
-        schema::{bad_pattern, compile_pattern},
+        pattern::{PatternBudget, PatternError, bad_pattern, compile, large_pattern},
         squeeze,
     },
     Diagnostic, Findings, Limits, Place, kind_of,
@@ -40,7 +40,8 @@ pub(in crate::module) fn read(
         return SourceRecognizers::default();
     };
     let is_wrapper = |key: &str| map.get(key).is_some_and(|value| value.is_object() && value.get("rec_type").is_none());
-    let mut reader = Reader { file, limits, findings, entries: 0, read: SourceRecognizers::default(), over: false };
+    let (patterns, read) = (PatternBudget::new(limits), SourceRecognizers::default());
+    let mut reader = Reader { file, limits, findings, entries: 0, over: false, patterns, read };
     if is_wrapper("recognizers") || (is_wrapper("slots") && map.len() == 1) {
         for member in
             map.keys().filter(|key| !matches!(key.as_str(), "recognizers" | "slots") && !key.starts_with("x-"))
@@ -80,6 +81,7 @@ struct Reader<'a> {
     findings: &'a mut Findings,
     entries: usize,
     over: bool,
+    patterns: PatternBudget,
     read: SourceRecognizers,
 }
 
@@ -370,8 +372,17 @@ impl Reader<'_> {
                 self.error(&at, format!("a pattern is a text, found {}", kind_of(pattern)));
                 continue;
             };
-            match compile_pattern(pattern) {
+            if self.patterns.is_over() {
+                return None;
+            }
+            match compile(pattern, self.limits.pattern_bytes) {
                 Ok(compiled) => {
+                    if let Err(told) = self.patterns.take(compiled.bytes, self.limits) {
+                        if let Some(message) = told {
+                            self.findings.push(Diagnostic::error("over-limit", self.file, at, message));
+                        }
+                        return None;
+                    }
                     if compiled.is_match("") {
                         let message = format!("the pattern `{pattern}` also matches nothing at all");
                         let found = Diagnostic::warning("empty-match", self.file, at, message);
@@ -379,7 +390,12 @@ impl Reader<'_> {
                     }
                     patterns.push(pattern.clone());
                 }
-                Err(error) => self.findings.push(bad_pattern(self.file, &at, pattern, &error.to_string())),
+                Err(PatternError::Large) => {
+                    self.findings.push(large_pattern(self.file, &at, pattern, self.limits));
+                }
+                Err(PatternError::Syntax(reason)) => {
+                    self.findings.push(bad_pattern(self.file, &at, pattern, &reason));
+                }
             }
         }
         (!patterns.is_empty()).then_some(PatternSpec { patterns })

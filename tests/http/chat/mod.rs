@@ -2,6 +2,7 @@
 
 mod answers;
 mod dialogue;
+mod heavy;
 mod models;
 mod objects;
 mod requests;
