@@ -126,6 +126,7 @@ impl Conversation {
                 }
                 "user" => {
                     let text = text.ok_or_else(|| missing(index))?;
+                    within(&text, index, limit)?;
                     history.push(Said::Person(text));
                     last = index;
                 }
@@ -163,7 +164,7 @@ impl Conversation {
         let only_calls = after.iter().all(|said| matches!(said, Said::Called(_) | Said::Tool(_)));
         match history.get(place) {
             Some(Said::Person(text)) if after.is_empty() => {
-                utterance = Some(checked(text.clone(), last, limit)?);
+                utterance = Some(checked(text.clone(), last)?);
                 history.truncate(place);
             }
             Some(Said::Person(text)) if only_calls => {
@@ -177,17 +178,22 @@ impl Conversation {
     }
 }
 
-fn checked(text: String, index: usize, limit: usize) -> Result<Utterance, ApiError> {
+fn checked(text: String, index: usize) -> Result<Utterance, ApiError> {
     if is_blank(&text) {
         let message = "the message is empty: send what the person said";
         return Err(ApiError::fault(Fault::InvalidValue, message).about(content_of(index)));
     }
-    let length = text.chars().count();
-    if length > limit {
-        let message = format!("the message has {length} characters; the limit (understand.max_utterance) is {limit}");
-        return Err(ApiError::fault(Fault::UtteranceTooLong, message).about(content_of(index)));
-    }
     Ok(Utterance { text, index })
+}
+
+/// Each message of the person is understood, whenever it was said.
+fn within(text: &str, index: usize, limit: usize) -> Result<(), ApiError> {
+    let length = text.chars().count();
+    if length <= limit {
+        return Ok(());
+    }
+    let message = format!("the message has {length} characters; the limit (understand.max_utterance) is {limit}");
+    Err(ApiError::fault(Fault::UtteranceTooLong, message).about(content_of(index)))
 }
 
 fn called(function: MadeFunction) -> Said {
@@ -307,6 +313,10 @@ mod tests {
             (user(json!(7)), "messages[0].content"),
             (user(json!([])), "messages[0].content"),
             (user(json!("x".repeat(21))), "messages[0].content"),
+            (
+                json!([{"role": "user", "content": "x".repeat(21)}, {"role": "user", "content": "x"}]),
+                "messages[0].content",
+            ),
             (user(json!([{"type": "image_url", "image_url": {"url": "x"}}])), "messages[0].content[0].type"),
             (user(json!([{"type": "text", "text": "a"}, {"type": "input_audio"}])), "messages[0].content[1].type"),
             (user(json!(["a"])), "messages[0].content[0].type"),
