@@ -3,14 +3,14 @@
 //!
 //! `STATE` is JSON in base64 for URLs; the signature is a keyed BLAKE3 hash over everything before its dot. A signed state
 //! says what we said. A plain one is the client's word: it cannot make a call that the validator would not make, but it
-//! can claim what nobody said. Either way it is read as what it is, untrusted input.
+//! can claim what nobody said. Either way it is read as what it is, untrusted input, and no consent is taken from it.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
 use serde::Deserialize;
 
 use super::{
     options::{ConversationOptions, KeyError},
-    state::{FORMAT, Filled, State, StateError},
+    state::{Confirmation, FORMAT, Filled, State, StateError},
 };
 use crate::module::Module;
 
@@ -128,6 +128,10 @@ impl Tokens {
         let mut state = state.adopted(module)?;
         // Places that no slot has would be a form's that nobody could finish.
         for form in &mut state.forms {
+            // A consent is a person's word of this turn. One that a client could write, or send again, is none.
+            if form.confirmation == Confirmation::Given {
+                form.confirmation = Confirmation::Open;
+            }
             let function = module.function_named(&form.function).map(|id| module.function(id));
             form.slots.retain(|filled| {
                 let path = crate::module::SlotPath::of_pointer(&filled.pointer);

@@ -120,7 +120,7 @@ fn collect<'s>(schema: &'s Value, patterns: &mut Vec<&'s str>) {
                 match (key.as_str(), value) {
                     ("pattern", Value::String(pattern)) => patterns.push(pattern),
                     ("patternProperties", Value::Object(schemas)) => {
-                        patterns.extend(schemas.keys().map(String::as_str))
+                        patterns.extend(schemas.keys().map(String::as_str));
                     }
                     _ => {}
                 }

@@ -183,7 +183,7 @@ fn limits_have_names() {
     );
     let keys = pattern.replace(r#""b": {"pattern": "[a-z]{40}"}"#, r#""b": {"patternProperties": {"[a-z]{99}": {}}}"#);
     over(Limits { pattern_bytes: 13_000, ..Limits::default() }, &[("schema.json", &keys)], "pattern_bytes");
-    let own = r#"{"a": {"rec_type": "pattern", "patterns": ["\p{L}{9}", "\p{L}{8}"]}}"#;
+    let own = r#"{"a": {"rec_type": "pattern", "patterns": ["\\p{L}{9}", "\\p{L}{8}"]}}"#;
     let own = [("schema.json", SCHEMA), ("recognizers.json", own)];
     over(Limits { pattern_bytes: 420_000, ..Limits::default() }, &own, "pattern_bytes");
     over(Limits { module_pattern_bytes: 500_000, ..Limits::default() }, &own, "module_pattern_bytes");

@@ -134,7 +134,6 @@ impl Snapshots {
 
     /// The module, and what it takes in bytes. Nothing more is done for it when the future is dropped, but for the step that
     /// runs.
-
     async fn prepare_ad_hoc(
         &self,
         name: &ModuleName,

@@ -51,6 +51,24 @@ fn encoded(json: &Value) -> String {
     format!("p1.{}", BASE64.encode(json.to_string()))
 }
 
+/// A client could write it, or send it again after the call was made.
+#[test]
+fn no_echoed_state_carries_a_consent() {
+    let module = fixture::module();
+    for tokens in [plain(), signed(SECRET, &[])] {
+        for (written, expected) in [
+            (Confirmation::Given, Confirmation::Open),
+            (Confirmation::Asked, Confirmation::Asked),
+            (Confirmation::Open, Confirmation::Open),
+        ] {
+            let mut state = state();
+            state.forms[0].confirmation = written;
+            let read = tokens.read(&tokens.write(&state).unwrap(), &module).unwrap();
+            assert_eq!(read.forms[0].confirmation, expected);
+        }
+    }
+}
+
 #[test]
 fn what_is_written_is_read_again() {
     let module = fixture::module();
