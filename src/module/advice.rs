@@ -11,8 +11,8 @@ use crate::text::fold;
 
 /// Exemplars that have to show a slot of any words, for its place in a sentence to be known.
 const ENOUGH_FRAMES: usize = 2;
-/// Expressions of one function's lists that are compared with one another at most.
-const MOST_EXPRESSIONS: usize = 20_000;
+/// Expressions that are compared with one another at most, over all functions.
+const MOST_EXPRESSIONS: usize = 50_000;
 /// Words of an expression within which another one is looked for at most.
 const MOST_WORDS: usize = 8;
 
@@ -24,41 +24,63 @@ pub(super) fn give(
     settings: &Settings,
     findings: &mut Findings,
 ) {
+    let sizes: Vec<usize> = recognizers.iter().map(size).collect();
+    let mut expressions_left = MOST_EXPRESSIONS;
     for (function, pointer) in functions.iter().zip(pointers) {
         let confirms = settings.functions.get(&function.name).is_some_and(|own| own.confirm);
         if !confirms {
             calls_unasked(schema_file, pointer, function, findings);
         }
+        few_frames(function, findings);
         for id in function.slot_ids() {
-            few_frames(function, id, findings);
             for recognizer in function.slot(id).recognizers.iter().map(|id| &recognizers[id.index()]) {
                 if let RecognizerKind::List(list) = &recognizer.kind {
                     list_of_another_kind(function, function.slot(id), (&recognizer.name, list), findings);
                 }
             }
         }
-        swallowed_phrases(function, recognizers, findings);
+        let bound = function.slots.iter().flat_map(|slot| &slot.recognizers);
+        if let Some(left) = expressions_left.checked_sub(bound.map(|id| sizes[id.index()]).sum()) {
+            expressions_left = left;
+            swallowed_phrases(function, recognizers, findings);
+        }
+    }
+}
+
+/// The expressions of a list.
+fn size(recognizer: &Recognizer) -> usize {
+    match &recognizer.kind {
+        RecognizerKind::List(list) => list.instances.iter().map(|instance| 1 + instance.expressions.len()).sum(),
+        RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => 0,
     }
 }
 
 /// A slot of any words that hardly any exemplar shows: where its value begins and ends is a guess.
-fn few_frames(function: &Function, id: SlotId, findings: &mut Findings) {
-    let slot = function.slot(id);
-    let is_free = slot.kind == SlotKind::String && slot.recognizers.is_empty();
-    let has_slot = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(slot), .. } if *slot == id);
-    let frames = function.exemplars.iter().filter(|exemplar| exemplar.pieces.iter().any(has_slot)).count();
-    if !is_free || function.exemplars.is_empty() || frames >= ENOUGH_FRAMES {
+fn few_frames(function: &Function, findings: &mut Findings) {
+    if function.exemplars.is_empty() {
         return;
     }
-    let message = format!(
-        "`{}` of `{}` may be any words, and {} of its exemplars: where its value ends is a guess",
-        slot.path,
-        function.name,
-        if frames == 0 { "stands in none" } else { "stands in only one" },
-    );
-    let place = Place::ROOT.key(&function.name);
-    let found = Diagnostic::warning("few-frames", EXEMPLARS_FILE, place, message);
-    findings.push(found.hint(format!("write more templates with `<{}>`, or give it a recognizer", slot.label())));
+    let mut frames = vec![0; function.slots.len()];
+    for piece in function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces) {
+        if let Piece::Slot { slot: Some(slot), .. } = piece {
+            frames[slot.index()] += 1;
+        }
+    }
+    let is_free = |slot: &Slot| slot.kind == SlotKind::String && slot.recognizers.is_empty();
+    for (slot, frames) in function.slots.iter().zip(frames).filter(|(slot, _)| is_free(slot)) {
+        if frames >= ENOUGH_FRAMES {
+            continue;
+        }
+        let message = format!(
+            "`{}` of `{}` may be any words, and {} of its exemplars: where its value ends is a guess",
+            slot.path,
+            function.name,
+            if frames == 0 { "stands in none" } else { "stands in only one" },
+        );
+        let place = Place::ROOT.key(&function.name);
+        let found = Diagnostic::warning("few-frames", EXEMPLARS_FILE, place, message);
+        findings.push(found.hint(format!("write more templates with `<{}>`, or give it a recognizer", slot.label())));
+    }
 }
 
 /// A function that nothing has to be said for, though every exemplar says something.
@@ -89,10 +111,12 @@ fn list_of_another_kind(function: &Function, slot: &Slot, (name, list): (&str, &
         }
         return;
     }
-    let outside = list.instances.iter().map(|instance| &instance.label).find(|label| {
-        !slot.choices.is_empty() && !slot.choices.iter().any(|choice| choice == *label || texts_alike(choice, label))
-    });
-    if let Some(label) = outside {
+    if slot.choices.is_empty() {
+        return;
+    }
+    let choices: HashSet<String> = slot.choices.iter().map(squeezed).collect();
+    let labels = list.instances.iter().map(|instance| &instance.label);
+    if let Some(label) = labels.into_iter().find(|label| !choices.contains(&squeezed(label))) {
         let message = format!(
             "the label {label} of `{name}` is none of the choices of `{}` of `{}`: it is refused when it is said",
             slot.path, function.name
@@ -102,10 +126,9 @@ fn list_of_another_kind(function: &Function, slot: &Slot, (name, list): (&str, &
     }
 }
 
-/// True of labels that are made the same on the way into a call.
-fn texts_alike(choice: &serde_json::Value, label: &serde_json::Value) -> bool {
-    let text = |value: &serde_json::Value| super::squeeze(&value.as_str().map_or_else(|| value.to_string(), fold));
-    text(choice) == text(label)
+/// What a label and a choice have in common that are made the same on the way into a call.
+fn squeezed(value: &serde_json::Value) -> String {
+    super::squeeze(&value.as_str().map_or_else(|| value.to_string(), fold))
 }
 
 /// An expression of a slot's list that is one of its own and one of another slot's list: "king size bed", where "bed" and
@@ -130,9 +153,6 @@ fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: 
                 }
             }
         }
-    }
-    if all.len() > MOST_EXPRESSIONS {
-        return;
     }
     let mut told: HashSet<(&str, &str)> = HashSet::new();
     for (expression, name, slot) in &all {
