@@ -116,6 +116,7 @@ mod tests {
                 span: Span::new(at, at + word.chars().count()),
                 text: (*word).to_owned(),
                 value: (*word).into(),
+                others: Vec::new(),
                 score: 1.0,
             }
         };
