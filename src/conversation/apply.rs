@@ -2,7 +2,7 @@
 
 use super::{
     merge::{Said, merged},
-    next::completed,
+    next::{Asking, completed},
     state::{Carried, Confirmation, End, Expects, Filled, Form, Source, State},
 };
 use crate::{
@@ -16,6 +16,8 @@ pub enum Act {
     /// Says something of a function, and opens its form if there is none. `another`: it is a further request, however many
     /// of this function are open.
     Inform { function: FunctionId, said: Said, another: bool },
+    /// What was called last, once more, but for what is said now.
+    Again { said: Said },
     /// Yes to what will be done.
     Yes,
     /// No to it, with no word on what would be right.
@@ -39,6 +41,8 @@ pub enum Act {
 /// What came of a turn's acts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Applied {
+    /// There was any act.
+    pub has_acts: bool,
     /// The turn brought something: a value, an answer, an end.
     pub is_understood: bool,
     /// A form is another one than before.
@@ -57,31 +61,25 @@ pub struct Applied {
     pub notes: Vec<String>,
 }
 
-/// Does what `acts` say, in their order. `carry`: values may be taken over from one function to another.
+/// Does what `acts` say, in their order. Nothing is expected afterwards. `carry`: values may be taken over from one function to another.
 pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[Act], carry: bool) -> Applied {
-    let mut applied = Applied::default();
+    let expected = state.expects.take();
+    let mut applied = Applied { has_acts: !acts.is_empty(), ..Applied::default() };
     for act in acts {
         match act {
             Act::Inform { function, said, another } => {
                 inform(state, module, *function, said, (*another, carry), &mut applied);
             }
+            Act::Again { said } => again(state, module, said, &mut applied),
             Act::Yes => {
                 if let Some(form) = state.forms.last_mut() {
                     form.confirmation = Confirmation::Given;
                     applied.is_understood = true;
                 }
             }
-            Act::No => {
-                applied.is_refused = true;
-                applied.is_understood = true;
-            }
+            Act::No => refuse(state, &mut applied),
             Act::Leave { pointers } => leave(state, module, validator, pointers, &mut applied),
-            Act::Cancel => {
-                if let Some(form) = state.finish(state.forms.len().wrapping_sub(1), End::Cancelled) {
-                    applied.cancelled.push(form.function);
-                    applied.is_understood = true;
-                }
-            }
+            Act::Cancel => cancel(state, &mut applied),
             Act::Forget { functions } => {
                 applied.cancelled.extend_from_slice(functions);
                 applied.is_understood = true;
@@ -119,7 +117,55 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
             }
         }
     }
+    if let (true, Some(Expects::Slots { pointers, .. })) = (acts.is_empty(), &expected) {
+        leave_unanswered(state, module, pointers);
+    }
     applied
+}
+
+/// Opens the form of what was called last anew, with what is said in place of what was.
+fn again(state: &mut State, module: &Module, said: &Said, applied: &mut Applied) {
+    let Some(called) = &state.last_call else { return };
+    let Some(id) = module.function_named(&called.function) else { return };
+    let slots = called.slots.clone();
+    let form = Form { slots, confidence: called.confidence, ..Form::new(&called.function, state.turn) };
+    let merged = merged(module.function(id), &form, said);
+    let is_doubtful = said.is_doubtful;
+    state.forms.push(Form { confirmation: Confirmation::Open, is_doubtful, ..merged.form });
+    state.lines.iter_mut().for_each(|line| line.is_unheard = false);
+    applied.is_changed = true;
+    applied.is_understood = true;
+}
+
+/// Times that a slot is asked for which nobody has to give: once, and once more in other words.
+const OPTIONAL_TRIES: u32 = 2;
+
+/// Leaves out what was asked for twice, in vain, and nobody has to give.
+fn leave_unanswered(state: &mut State, module: &Module, pointers: &[String]) {
+    let Some(form) = state.forms.last_mut() else { return };
+    let Some(id) = module.function_named(&form.function) else { return };
+    let asking = Asking::Missing { function: id, pointers: pointers.to_vec() };
+    let tries = form.tries.get(&asking.key()).copied().unwrap_or_default();
+    if tries >= OPTIONAL_TRIES && asking.is_optional(module) {
+        form.skipped.extend(pointers.iter().map(|pointer| SlotPath::of_pointer(pointer).to_string()));
+    }
+}
+
+fn cancel(state: &mut State, applied: &mut Applied) {
+    if let Some(form) = state.finish(state.forms.len().wrapping_sub(1), End::Cancelled) {
+        applied.cancelled.push(form.function);
+        applied.is_understood = true;
+    }
+}
+
+/// What is refused is changed; what was doubtful anyway was not meant.
+fn refuse(state: &mut State, applied: &mut Applied) {
+    if state.forms.last().is_some_and(|form| form.is_doubtful) {
+        cancel(state, applied);
+    } else {
+        applied.is_refused = true;
+        applied.is_understood = true;
+    }
 }
 
 fn inform(
@@ -161,6 +207,7 @@ fn inform(
     }
     let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
     merged.form.confidence = merged.form.confidence.max(said.confidence);
+    merged.form.is_doubtful = if is_new { said.is_doubtful } else { merged.form.is_doubtful && said.is_doubtful };
     applied.is_changed |= is_new || merged.is_changed;
     applied.is_understood |= is_new || merged.is_changed || has_said;
     state.forms.push(merged.form);

@@ -49,6 +49,8 @@ pub struct Said {
     pub turn: u32,
     /// Probability that the function is meant, 0 to 1.
     pub confidence: f32,
+    /// It is not sure enough that the function is meant to call it unasked.
+    pub is_doubtful: bool,
     /// Valid values. Items of arrays are counted from 0 within the utterance, whatever the form has.
     pub values: Vec<Filled>,
     pub invalid: Vec<Aside>,
@@ -60,6 +62,14 @@ pub struct Said {
     pub asked: Vec<String>,
     /// "One of them large": of an item that the form has so many of, this many get the values.
     pub portion: Option<u64>,
+}
+
+impl Said {
+    /// It says something of the form's values.
+    #[must_use]
+    pub fn brings_something(&self) -> bool {
+        !(self.values.is_empty() && self.invalid.is_empty() && self.excluded.is_empty() && self.removed.is_empty())
+    }
 }
 
 /// How values are meant towards those that are there.

@@ -61,6 +61,18 @@ impl Asking {
         }
     }
 
+    /// True of a question that nobody has to answer.
+    #[must_use]
+    pub fn is_optional(&self, module: &Module) -> bool {
+        let Self::Missing { function, pointers } = self else { return false };
+        let is_optional = |pointer: &String| {
+            let path = SlotPath::of_pointer(pointer);
+            let mut slots = module.function(*function).slots.iter();
+            slots.any(|slot| slot.path == path && !slot.required && !path.is_repeated())
+        };
+        pointers.iter().all(is_optional)
+    }
+
     /// Under which tries are counted.
     #[must_use]
     pub fn key(&self) -> String {
@@ -141,7 +153,9 @@ fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, n
         return Some(Step::Ask(Asking::Missing { function: id, pointers }));
     }
     match completed.call {
-        Ok(call) if !settings.confirm || form.confirmation == Confirmation::Given => Some(Step::Ready(call)),
+        Ok(call) if !(settings.confirm || form.is_doubtful) || form.confirmation == Confirmation::Given => {
+            Some(Step::Ready(call))
+        }
         Ok(_) => Some(Step::Ask(Asking::Confirm { function: id })),
         // There is nothing that one could ask for: unreachable, since a call that fails says why.
         Err(_) => None,
@@ -164,7 +178,7 @@ fn place_to_ask(function: &Function, pointer: &str) -> String {
     }
 }
 
-/// The optional slots that the module asks for once.
+/// The optional slots that the module asks for.
 fn optional(form: &Form, function: &Function, settings: &FunctionSettings) -> Vec<String> {
     let is_open = |slot: &&Slot| {
         let path = slot.path.to_string();

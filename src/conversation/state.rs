@@ -40,6 +40,9 @@ pub struct State {
     /// What was called, cancelled or handed off, the latest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub finished: Vec<Finished>,
+    /// What was called last, as it was called: what an utterance after it may only change in part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_call: Option<Form>,
     /// Values that another function may take over, the latest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<Carried>,
@@ -59,6 +62,9 @@ pub struct Form {
     /// Probability that it is meant, 0 to 1.
     #[serde(default)]
     pub confidence: f32,
+    /// It is not sure enough that it is meant: it is called after a yes alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_doubtful: bool,
     /// One for each scalar that is known; no two have the same pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Filled>,
@@ -231,6 +237,7 @@ impl State {
             forms: Vec::new(),
             expects: None,
             finished: Vec::new(),
+            last_call: None,
             carried: Vec::new(),
             lines: Vec::new(),
         }
@@ -249,6 +256,7 @@ impl State {
             return Err(StateError::OtherModule { found, wanted });
         }
         self.forms.retain(|form| module.function_named(&form.function).is_some());
+        self.last_call = self.last_call.filter(|form| module.function_named(&form.function).is_some());
         let is_open = |name: &String| self.forms.iter().any(|form| form.function == *name);
         let holds = match &self.expects {
             None => true,
@@ -307,6 +315,7 @@ impl State {
             });
             self.carried.extend(carried);
             keep_last(&mut self.carried, REMEMBERED_VALUES);
+            self.last_call = Some(form.clone());
         }
         Some(form)
     }

@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use crate::{
-    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge},
+    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge, repair},
     module::FunctionId,
-    recognize::{Mention, Negation, acts::Moves, reply::Reply},
+    recognize::{
+        Context, Mention, Negation,
+        acts::{self, Moves},
+        reply::{self, Reply},
+    },
     retrieve::{Candidate, Query, values},
     text::{Span, Utterance},
 };
+
+/// Times that somebody may correct themselves in one utterance.
+const MOST_REPAIRS: usize = 4;
 
 /// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads this.
 /// Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
@@ -62,6 +69,38 @@ pub(crate) struct Pool<'a> {
 }
 
 impl Analysis {
+    /// What the words alone tell: nothing is embedded, and no function is looked for.
+    pub(crate) fn recognized(knowledge: &Knowledge, utterance: Utterance, now: jiff::Zoned) -> Self {
+        let language = knowledge.module.language();
+        let context = Context { now: now.clone() };
+        let (mut utterance, mut repairs) = (utterance, 0);
+        let (mentions, acts) = loop {
+            let mentions = knowledge.recognizers.recognize(&utterance, &context);
+            let acts = acts::read(language, utterance.text());
+            match repair::repaired(language, &utterance, &mentions, &acts).filter(|_| repairs < MOST_REPAIRS) {
+                Some(repaired) => (utterance, repairs) = (repaired, repairs + 1),
+                None => break (mentions, acts),
+            }
+        };
+        let nothing: Arc<[f32]> = Arc::new([]);
+        Self {
+            negations: knowledge.recognizers.negations(&utterance, &mentions),
+            acts,
+            reply: reply::read(language, None, utterance.text()),
+            whole: Part {
+                span: Span::new(0, utterance.len()),
+                joined: None,
+                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing },
+                candidates: Vec::new(),
+            },
+            clauses: Vec::new(),
+            rest: None,
+            mentions,
+            utterance,
+            now,
+        }
+    }
+
     /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those that
     /// lie in the part.
     pub(crate) fn within(&self, part: &Part) -> Self {
@@ -80,7 +119,6 @@ impl Analysis {
     }
 
     /// The same utterance, searched for what it may mean in another pool. Embeds nothing.
-    #[expect(dead_code, reason = "a choice between functions looks at these alone")]
     pub(crate) fn among(&self, knowledge: &Knowledge, pool: Pool<'_>) -> Self {
         let again = |part: &Part| {
             let candidates = candidates(knowledge, &self.utterance, &self.mentions, (part.span, &part.vectors), pool);

@@ -270,12 +270,20 @@ pub(crate) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> 
     let is_plain = |word: &Span| {
         let folded = fold(situation.utterance().slice(*word));
         !core.overlaps(*word)
+            || is_answer_word(situation, *word)
             || covered.iter().any(|span| span.overlaps(*word))
             || situation.negations().iter().any(|one| one.cue.overlaps(*word))
             || yes_no::says_nothing(language(module), &folded)
             || own.contains(&folded)
     };
     !situation.utterance().words().iter().all(is_plain)
+}
+
+/// True of the yes or no before what else is said: "Yes. I wear a nine".
+pub(crate) fn is_answer_word(situation: &Situation<'_>, word: Span) -> bool {
+    let reply = situation.analysis.reply;
+    matches!(reply.answer, YesNo::Affirmative | YesNo::Negative)
+        && reply.rest.is_some_and(|rest| word.end <= rest.start)
 }
 
 /// True if a slot that was asked for has no value; of no such slot, if a required one has none.
@@ -399,7 +407,7 @@ fn language(module: &Module) -> &str {
 }
 
 /// The words of the function's exemplars and of its slots' names.
-fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
+pub(crate) fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
     use crate::module::Piece;
     let definition = module.function(function);
     let literals = definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {

@@ -59,7 +59,11 @@ fn read_each(situation: &Situation<'_>) -> Decision {
         match part.outcome {
             Outcome::Call(found) => calls.extend(found),
             Outcome::Ask(next) => question = question.or(Some(next)),
-            Outcome::NoMatch => continue,
+            Outcome::NoMatch => {
+                let text = situation.utterance().slice(segment.span);
+                notes.push(format!("nothing is asked of any function by `{}`", text.trim()));
+                continue;
+            }
         }
         part.frames.iter_mut().for_each(|frame| frame.segment = segment.span);
         frames.append(&mut part.frames);

@@ -13,6 +13,7 @@ pub(crate) mod local;
 pub(crate) mod near_duplicates;
 pub mod outcome;
 pub(crate) mod reading;
+pub(crate) mod repair;
 pub(crate) mod ruled_out;
 pub(crate) mod segments;
 pub(crate) mod situation;

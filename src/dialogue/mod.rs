@@ -1,12 +1,30 @@
-//! What an utterance does to a conversation, and what is asked next.
+//! What an utterance does to a conversation, and what is asked next. Pure: an analysed utterance and a state go in, acts
+//! and a question come out. Where a model server could say more, that is a [`interpret::Task`], as data.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `interpret` | what an utterance does: an act of the whole conversation, or one of the next five |
+//! | `choice_reply` | the reply to "did you mean this or that?" |
+//! | `confirmation_reply` | the reply to "is that right?" |
+//! | `form_reply` | an utterance beside an open form: an answer, a correction, or a request of its own |
+//! | `follow_up` | an utterance after a call that only says what is to be another way: "and in Bergen?" |
+//! | `new_request` | an utterance that opens what it asks for |
+//! | `form_reading` | what an utterance says of a form |
+//! | `form_parts` | which slots the parts of an answer fill, where alignment alone does not say so |
+//! | `slot_reference` | which slot or value somebody means by some words |
+//! | `next_step` | the answer that the state after the acts calls for |
+//! | `outcome` | what a turn comes to, in words |
+//! | `question` | the words |
 
-pub(crate) mod acts;
-pub(crate) mod afresh;
-pub(crate) mod conclude;
-pub mod converse;
-pub(crate) mod parts;
-pub(crate) mod place;
+pub(crate) mod choice_reply;
+pub(crate) mod confirmation_reply;
+pub(crate) mod follow_up;
+pub(crate) mod form_parts;
+pub(crate) mod form_reading;
+pub(crate) mod form_reply;
+pub(crate) mod interpret;
+pub(crate) mod new_request;
+pub(crate) mod next_step;
+pub mod outcome;
 pub(crate) mod question;
-pub(crate) mod read;
-pub(crate) mod within;
-pub(crate) mod wording;
+pub(crate) mod slot_reference;

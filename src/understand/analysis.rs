@@ -10,11 +10,7 @@ use crate::{
     },
     embed::{EmbedError, Purpose},
     module::FunctionId,
-    recognize::{
-        Context,
-        acts::{self, Kind, Move, Moves},
-        reply,
-    },
+    recognize::acts::{self, Kind, Move, Moves},
     snapshot::Snapshot,
     text::{self, Span, Utterance},
     understand::{Demand, Timings, TurnError, TurnRequest, Understander, milliseconds},
@@ -76,25 +72,7 @@ impl Understander {
     pub(crate) fn recognize(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Analysis, TurnError> {
         let utterance = self.read(&request.utterance)?;
         let now = self.now(snapshot, request);
-        let language = snapshot.module.language();
-        let mentions = snapshot.recognizers.recognize(&utterance, &Context { now: now.clone() });
-        let nothing: Arc<[f32]> = Arc::new([]);
-        Ok(Analysis {
-            negations: snapshot.recognizers.negations(&utterance, &mentions),
-            acts: acts::read(language, utterance.text()),
-            reply: reply::read(language, None, utterance.text()),
-            whole: Part {
-                span: Span::new(0, utterance.len()),
-                joined: None,
-                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing },
-                candidates: Vec::new(),
-            },
-            clauses: Vec::new(),
-            rest: None,
-            mentions,
-            utterance,
-            now,
-        })
+        Ok(Analysis::recognized(snapshot, utterance, now))
     }
 
     fn read(&self, said: &str) -> Result<Utterance, TurnError> {
@@ -163,7 +141,7 @@ fn beside(acts: &Moves) -> Option<Span> {
 }
 
 /// The functions that may be chosen: those of the client, and of them the one that it demands.
-fn among(request: &TurnRequest) -> Option<Vec<FunctionId>> {
+pub(super) fn among(request: &TurnRequest) -> Option<Vec<FunctionId>> {
     match (request.demand, request.given) {
         (Demand::Function(function), _) | (_, Some(function)) => Some(vec![function]),
         _ => request.among.clone(),

@@ -11,17 +11,19 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod analysis;
+mod converse;
 pub(crate) mod ledger;
 pub mod outcome;
 mod replay;
 pub mod request;
 pub(crate) mod view;
+mod wording;
 
 pub use crate::{
     assist::history::Said,
     decide::expected::{Asked, Expected, Hint},
-    dialogue::converse::Conversed,
 };
+pub use converse::Conversed;
 pub use ledger::BudgetOverrides;
 pub use outcome::{About, Attempt, DecidedBy, Frame, Outcome, Question, Segment, Timings, Trace, Turn};
 pub use replay::{Replays, catch_up};

@@ -3,19 +3,21 @@
 use serde::Serialize;
 
 use crate::{
-    call::{Call, Violation},
+    call::Violation,
     decide::{
         analysis::{Analysis, Part},
         situation::Situation,
     },
     llm::Usage,
-    module::FunctionId,
     recognize::{Mention, Negation},
     retrieve::Candidate,
     text::Span,
 };
 
-pub use crate::decide::outcome::{About, Frame};
+pub use crate::{
+    decide::outcome::{About, Frame},
+    dialogue::outcome::{Outcome, Question},
+};
 
 /// A turn's answer with its whole explanation.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,48 +32,6 @@ pub struct Turn {
     pub usage: Usage,
     /// What is asked next beside a call or a cancellation: of a form that goes on.
     pub pending: Option<Question>,
-}
-
-/// No valid call is an outcome too; an error is a failure of ours or of the model server.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Valid and complete; never empty.
-    Call(Vec<Call>),
-    Ask(Question),
-    /// Out of scope.
-    NoMatch,
-    /// The person took it back; `text` says so, and asks on where something else is open.
-    Cancelled {
-        text: String,
-        functions: Vec<FunctionId>,
-    },
-    /// The same was asked too often in vain: a person should take over.
-    Handoff {
-        text: String,
-        function: FunctionId,
-        path: String,
-    },
-}
-
-impl Outcome {
-    /// As `uptake.outcome` spells it.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Call(_) => "call",
-            Self::Ask(_) => "ask",
-            Self::NoMatch => "no_match",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Handoff { .. } => "handoff",
-        }
-    }
-}
-
-/// What we ask, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Question {
-    pub text: String,
-    pub about: About,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

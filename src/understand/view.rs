@@ -2,7 +2,7 @@
 
 use crate::{
     conversation::State,
-    dialogue::{conclude, question::Voice},
+    dialogue::{next_step, question::Voice},
     module::Module,
     snapshot::Snapshot,
     understand::Frame,
@@ -12,7 +12,7 @@ use crate::{
 #[must_use]
 pub fn open_frames(snapshot: &Snapshot, state: &State) -> Vec<Frame> {
     // No utterance is at hand that spans could point into.
-    state.forms.iter().rev().filter_map(|form| conclude::frame(snapshot, form, u32::MAX)).collect()
+    state.forms.iter().rev().filter_map(|form| next_step::frame(snapshot, form, u32::MAX)).collect()
 }
 
 /// True if the values of this slot are not to be shown, nor to be kept in texts. `path` is the slot's.

@@ -26,9 +26,9 @@ use crate::{
         near_duplicates as overloads,
         outcome::{About, Frame, points_to},
     },
+    dialogue::outcome::Question,
     module::{Function, FunctionId, Module, Slot, SlotPath},
     text::fold,
-    understand::outcome::Question,
 };
 use naming::description;
 use shown::{plain, spoken};

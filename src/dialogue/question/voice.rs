@@ -9,6 +9,8 @@ use crate::{
         next::{Asking, completed},
         rules::Broken,
     },
+    decide::outcome::About,
+    dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
         naming::{description, is_index, last_key},
@@ -20,7 +22,6 @@ use crate::{
         rule::{Base, Side, Temporal},
         settings::{FunctionSettings, SlotSettings},
     },
-    understand::outcome::{About, Question},
 };
 
 /// The hour with which evenings begin.

@@ -49,6 +49,8 @@ pub struct Move {
 pub enum Kind {
     /// "Forget it": what is open is given up.
     Cancel,
+    /// "Leave it as it is": nothing is done, or changed.
+    Keep,
     /// "Start over": what is open begins anew.
     Restart,
     /// "I don't know": the value asked for is not known.

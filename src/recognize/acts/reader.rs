@@ -408,6 +408,7 @@ impl<'a> Reader<'a> {
         let (named, given) = (found.named.map(span), found.given.map(span));
         let kind = match found.rule.makes {
             Makes::Cancel => Kind::Cancel,
+            Makes::Keep => Kind::Keep,
             Makes::Restart => Kind::Restart,
             Makes::Unknown => Kind::Unknown,
             Makes::Skip => Kind::Skip,

@@ -554,3 +554,27 @@ proptest! {
         prop_assert_eq!(shown("en", &loud), shown("en", said));
     }
 }
+
+#[test]
+fn things_are_left_as_they_are() {
+    for (language, texts) in [
+        ("en", &["leave it as it is", "no, leave it as it is", "actually no, keep it", "better not after all"][..]),
+        ("de", &["nein, lassen Sie es so", "lieber nicht", "dann doch lieber nicht", "ach, es bleibt so wie es ist"]),
+        ("es", &["no, déjalo como está", "mejor no", "al final no"]),
+        ("fr", &["non, laissez comme ça", "finalement non", "il vaut mieux pas"]),
+        ("ja", &["いいえ、そのままで", "やめておきます"]),
+    ] {
+        for text in texts {
+            assert!(shown(language, text).contains("Keep"), "{language}: {text}: {}", shown(language, text));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_to_be_told_is_skipped() {
+    for text in ["I'd rather not say", "I'd rather not", "I don't want to say", "I prefer not to say", "skip", "dunno"]
+    {
+        let read = shown("en", text);
+        assert!(read == "Skip" || read == "Unknown", "{text}: {read}");
+    }
+}

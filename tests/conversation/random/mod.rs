@@ -98,6 +98,7 @@ async fn dialogue(understander: &Understander, world: &World, snapshot: &Snapsho
     let mut transcript = String::new();
     tally.dialogues += 1;
     let mut said = person.opens();
+    let mut is_followed = false;
     for _ in 0..TURNS {
         tally.turns += 1;
         let after = understander.converse(snapshot, &state, &request(&said)).await;
@@ -123,6 +124,12 @@ async fn dialogue(understander: &Understander, world: &World, snapshot: &Snapsho
                 End::Cancelled => "cancelled",
                 End::HandedOff => "handoff",
             };
+            let again = (last.end == End::Called && !is_followed).then(|| person.follows_up(&last.function)).flatten();
+            if let Some(again) = again {
+                is_followed = true;
+                said = again;
+                continue;
+            }
             *tally.ends.entry(end).or_default() += 1;
             return;
         }

@@ -151,7 +151,14 @@ impl<'w> Person<'w> {
             return Utterance { text: self.told(slot, &wrong), means: Means::Mistake };
         }
         if self.rng.u8(..100) < 4 {
-            return self.says(Means::Unknown, &["I don't know", "skip", "no idea"]);
+            let declined =
+                ["I don't know", "skip", "no idea", "nope", "nah", "no thanks", "I'd rather not say", "dunno"];
+            return self.says(Means::Unknown, &declined);
+        }
+        if self.rng.u8(..100) < 10
+            && let Some(said) = self.tells_another(function, path)
+        {
+            return said;
         }
         let spoken = slot.any_value(&mut self.rng);
         let mut text = self.told(slot, &spoken);
@@ -163,6 +170,35 @@ impl<'w> Person<'w> {
             }
         }
         Utterance { text, means: Means::Values }
+    }
+
+    /// Something else than what was asked for.
+    fn tells_another(&mut self, function: &Function, asked: &str) -> Option<Utterance> {
+        let others: Vec<&Slot> =
+            function.slots.iter().filter(|slot| slot.path != asked && slot.label != "insurance").collect();
+        let other = *others.get(self.rng.usize(..others.len().max(1)))?;
+        let words = other.any_value(&mut self.rng).words;
+        let text = match self.rng.u8(..3) {
+            0 => format!("the {} is {words}", other.words()),
+            1 => format!("I'd prefer {}", other.told(&words)),
+            _ => format!("yes. {}", other.told(&words)),
+        };
+        Some(Utterance { text, means: Means::Values })
+    }
+
+    /// The same once more, after a call, but for one value.
+    pub(super) fn follows_up(&mut self, function: &str) -> Option<Utterance> {
+        let function = self.world.function(function);
+        let slots: Vec<&Slot> = function.slots.iter().filter(|slot| slot.label != "insurance").collect();
+        let slot = *slots.get(self.rng.usize(..slots.len().max(1)))?;
+        let words = slot.any_value(&mut self.rng).words;
+        let text = match self.rng.u8(..4) {
+            0 => format!("and {}?", slot.told(&words)),
+            1 => format!("what about {}?", slot.told(&words)),
+            2 => format!("the same with {} please", slot.told(&words)),
+            _ => format!("sorry, I meant {}", slot.told(&words)),
+        };
+        Some(Utterance { text, means: Means::Values })
     }
 
     fn told(&mut self, slot: &Slot, spoken: &Spoken) -> String {
@@ -222,6 +258,9 @@ impl<'w> Person<'w> {
 
     fn confirms(&mut self, function: &Function) -> Utterance {
         match self.rng.u8(..10) {
+            0 if self.rng.bool() => {
+                self.says(Means::Cancel, &["no, leave it as it is", "better not after all", "actually no, keep it"])
+            }
             0 => self.says(Means::No, &["no", "nope", "no thanks"]),
             1 | 2 => {
                 let slots: Vec<&Slot> = function.slots.iter().filter(|slot| slot.label != "insurance").collect();

@@ -1,6 +1,6 @@
 use crate::recognize::acts::lexicon::{
     Makes::{
-        Add, Cancel, Change, Correct, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
+        Add, Cancel, Change, Correct, Keep, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
         Unknown,
     },
     Pick,
@@ -76,6 +76,12 @@ pub(crate) const TABLE: Table = Table {
             0.6,
         ),
         (
+            "lass/lassen_sie/lassen_wir es/das/alles|lass/lassen_sie/lassen_wir es/das/alles so|lass/lassen_sie/lassen_wir es/das/alles so wie es ist|lass/lassen_sie/lassen_wir es/das/alles wie es ist|es/das/alles bleibt so|es/das/alles bleibt wie es ist|es/das/alles soll so bleiben|lieber/besser nicht|doch/dann lieber/besser nicht|lieber/besser doch nicht|doch nicht|nichts ändern|ändere/ändern_sie nichts|es bleibt dabei|belassen wir es dabei",
+            Keep,
+            Clause,
+            0.9,
+        ),
+        (
             "von vorne|von vorn|noch_mal/nochmal/noch_einmal von vorne/vorn|fang/fangen_wir/fangen_sie {from} von vorne/vorn an|fang/fangen_wir/fangen_sie von vorne/vorn an|fang/fangen_wir/fangen_sie noch_mal/nochmal/noch_einmal an|von vorne/vorn anfangen/beginnen|noch_mal/nochmal/noch_einmal von vorne/vorn anfangen/beginnen|neu anfangen/starten/beginnen|neustart|alles neu|neu beginnen|zurück auf anfang|zurück zum anfang|alles zurücksetzen/löschen|setze alles zurück|setz alles zurück|setzen sie alles zurück|zurücksetzen|reset|alles von vorne/vorn|alles auf anfang|beginnen wir von vorne/vorn|beginnen wir noch_mal/nochmal/neu",
             Restart,
             Clause,
@@ -106,7 +112,7 @@ pub(crate) const TABLE: Table = Table {
             Before,
             0.88,
         ),
-        ("eigentlich|lieber|quatsch|ach was", Correct, Before, 0.8),
+        ("eigentlich|lieber|quatsch|ach quatsch|ach was", Correct, Before, 0.8),
         (
             "moment|moment mal|warte|warte mal|warten sie|halt|stopp|sorry|entschuldigung|verzeihung|tut mir leid|korrektur|ich korrigiere|falsch|das ist falsch|das stimmt nicht|das war falsch|mein fehler|ich habe mich vertan|ich habe mich geirrt|ich habe mich versprochen|vertippt|ich habe mich vertippt|nicht das|ich habe es mir anders überlegt|ich nehme das zurück|ach so",
             Correct,

@@ -1,6 +1,6 @@
 use crate::recognize::acts::lexicon::{
     Makes::{
-        Add, Cancel, Change, Correct, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
+        Add, Cancel, Change, Correct, Keep, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
         Unknown,
     },
     Pick,
@@ -63,13 +63,19 @@ pub(crate) const TABLE: Table = Table {
             0.6,
         ),
         (
+            "leave/keep @it as it is|leave/keep @it as it was|leave/keep @it as is|leave/keep @it like that/this|leave/keep @it the way it is|leave/keep things/everything as they/it are/is|leave/keep things/everything as is|leave/keep things/everything the way they/it are/is|leave @it be|leave @it alone|leave it|keep it|keep that|better not|better not after_all|better leave it|id better not|rather not after_all|not after_all|id rather not after_all|id rather leave it|id rather keep it|dont change anything|do_not change anything|change nothing|no changes",
+            Keep,
+            Clause,
+            0.9,
+        ),
+        (
             "start/begin all? over/again/afresh/anew/fresh again?|start/begin all? over? again? from/at the? scratch/beginning/start/top/zero|start a new one|from the top/beginning/start|from scratch|do it all over again?|reset @it?|restart @it?|clear/wipe/erase/delete everything/it_all/all_of_it|clear all|go? back to the beginning/start|back to square one|redo everything|redo it all|start anew|i want a fresh start|scratch everything|forget everything and start over|reset the? form/order/conversation",
             Restart,
             Clause,
             0.95,
         ),
         (
-            "i? dont know|i? do not know|i? really dont know|i? dont really know|i? dont know @it|i? dont know yet|i? dunno|idk|i_have/ive? no idea|i_have/ive? no clue|i? havent a clue|i? havent the faintest idea|im/i_am? not sure|im/i_am? not sure yet|im/i_am? not really sure|im/i_am? not so sure|im/i_am? not certain|im/i_am? unsure|i? cant remember @it?|i? cannot remember @it?|i? dont remember @it?|i? cant recall @it?|i forgot|i forget|ive forgotten|ive forgotten it|i couldnt tell you|i couldnt say|i cant say|i cant tell|beats me|search me|who knows|hard to say/tell|how should i know|i/id have to check|i need to check|ill have to check|let me check|i/id have to look it up|ill have to look it up|i havent decided yet?|i cant decide|im undecided|i dont have it handy|i dont have it on_me/with_me/to_hand|i dont have that handy|i dont have that on_me/with_me/to_hand|your guess is as good as mine",
+            "i? dont know|i? do not know|i? really dont know|i? dont really know|i? dont know @it|i? dont know yet|i? dunno|dunno that|idk|i_have/ive? no idea|i_have/ive? no clue|i? havent a clue|i? havent the faintest idea|im/i_am? not sure|im/i_am? not sure yet|im/i_am? not really sure|im/i_am? not so sure|im/i_am? not certain|im/i_am? unsure|i? cant remember @it?|i? cannot remember @it?|i? dont remember @it?|i? cant recall @it?|i forgot|i forget|ive forgotten|ive forgotten it|i couldnt tell you|i couldnt say|i cant say|i cant tell|beats me|search me|who knows|hard to say/tell|how should i know|i/id have to check|i need to check|ill have to check|let me check|i/id have to look it up|ill have to look it up|i havent decided yet?|i cant decide|im undecided|i dont have it handy|i dont have it on_me/with_me/to_hand|i dont have that handy|i dont have that on_me/with_me/to_hand|your guess is as good as mine",
             Unknown,
             Clause,
             0.95,
@@ -81,7 +87,7 @@ pub(crate) const TABLE: Table = Table {
             0.8,
         ),
         (
-            "skip|skip @it|skip this/that one/question/step|next question|next one please|leave @it empty/blank/open/out|leave empty/blank|it/that? doesnt matter|it/that? does not matter|it doesnt really matter|doesnt really matter|it/that? doesnt matter to me|i_have/ive? no preference/preferences|i_have/ive? no particular preference/preferences|i dont have a preference|i dont have any? preference/preferences|whatever you like/think/want/have/prefer/recommend|whatever is fine|anything is fine|anything goes|anything works|i? dont care|i? do not care|i? dont really care|i? dont mind|i? dont really mind|it makes no difference|makes no difference|its? up to you|you choose/decide/pick|your choice/call|surprise me|not applicable|i? dont have one/any|i? do not have one/any|i? dont have that/it|i? havent got one/any|i have none|ive got none|id? rather not|i would rather not|id? rather not say/give/tell/share @it|i? dont want to say/give/tell/share @it|id? prefer not to say|i? prefer not to|i wont say|i wont tell you|its/thats? not important|thats/its not needed/necessary/required|not needed/necessary/required|no need|move on|lets move on|ask me later|i? dont need one/any|i? dont want one/any|ignore @it|use the default|the usual|i? dont have a/an @thing|no answer",
+            "skip|skip @it|skip this/that one/question/step|next question|next one please|leave @it empty/blank/open/out|leave empty/blank|it/that? doesnt matter|it/that? does not matter|it doesnt really matter|doesnt really matter|it/that? doesnt matter to me|i_have/ive? no preference/preferences|i_have/ive? no particular preference/preferences|i dont have a preference|i dont have any? preference/preferences|whatever you like/think/want/have/prefer/recommend|whatever is fine|anything is fine|anything goes|anything works|i? dont care|i? do not care|i? dont really care|i? dont mind|i? dont really mind|it makes no difference|makes no difference|its? up to you|you choose/decide/pick|your choice/call|surprise me|not applicable|i? dont have one/any|i? do not have one/any|i? dont have that/it|i? havent got one/any|i have none|ive got none|id? rather not|i would rather not|id? rather not say/give/tell/share @it?|id? rather not tell/give you @it?|i? dont want to say/give/tell/share @it?|id? prefer not to say|i? prefer not to|i? prefer not to say|i wont say|i wont tell you|its/thats? not important|thats/its not needed/necessary/required|not needed/necessary/required|no need|move on|lets move on|ask me later|i? dont need one/any|i? dont want one/any|ignore @it|use the default|the usual|i? dont have a/an @thing|no answer",
             Skip,
             Clause,
             0.95,

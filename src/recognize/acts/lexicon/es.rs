@@ -1,6 +1,6 @@
 use crate::recognize::acts::lexicon::{
     Makes::{
-        Add, Cancel, Change, Correct, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
+        Add, Cancel, Change, Correct, Keep, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
         Unknown,
     },
     Pick,
@@ -61,6 +61,12 @@ pub(crate) const TABLE: Table = Table {
             Cancel,
             Start,
             0.6,
+        ),
+        (
+            "déjalo|déjelo|déjalo/déjelo/dejarlo así|déjalo/déjelo/dejarlo como está|que se quede así|que se quede como está|mejor no|mejor que no|al final no|prefiero que no|mejor lo dejamos así|lo dejamos así|no cambies/cambie nada|mejor déjalo/déjelo",
+            Keep,
+            Clause,
+            0.9,
         ),
         (
             "empieza/empiece/empezar/empecemos/empezamos de nuevo/cero|empieza/empiece/empezar/empecemos/empezamos otra vez|empieza/empiece/empezar/empecemos/empezamos desde el_principio/cero|volvamos/volver/vuelve/vuelva a empezar|volvamos/volver/vuelve/vuelva al principio|comienza/comience/comenzar/comencemos de nuevo/cero|comienza/comience/comenzar/comencemos otra vez|comencemos desde el_principio/cero|de cero|desde cero|desde el principio|otra vez desde el principio|reinicia @it?|reinicie @it?|reiniciar @it?|reinícialo|resetea @it?|resetear @it?|borra/borre/borrar todo|bórralo todo|bórrelo todo|rehacer todo|vuelta a empezar",

@@ -1,6 +1,6 @@
 use crate::recognize::acts::lexicon::{
     Makes::{
-        Add, Cancel, Change, Correct, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
+        Add, Cancel, Change, Correct, Keep, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
         Unknown,
     },
     Pick,
@@ -61,6 +61,12 @@ pub(crate) const TABLE: Table = Table {
             Cancel,
             Start,
             0.6,
+        ),
+        (
+            "laisse/laissez/laissons comme ça|laisse/laissez/laissons comme c est|laisse/laissez tomber finalement|on laisse comme ça|garde/gardez/gardons comme ça|finalement non|non finalement|plutôt pas|plutôt non|vaut mieux pas|il vaut mieux pas|mieux vaut pas|ne change/changez rien|rien à changer|finalement pas",
+            Keep,
+            Clause,
+            0.9,
         ),
         (
             "recommence|recommencez|recommencer|recommençons|on recommence|recommence/recommencez/recommencer/recommençons tout|recommence/recommencez/recommencer/recommençons à zéro|recommence/recommencez/recommencer/recommençons depuis le? début|recommence/recommencez/recommencer du début|on recommence à_zéro/depuis_le_début/tout|repartons/repartir/repars/on_repart à/de zéro|reprenons/reprendre/on_reprend du/depuis_le/au début|depuis le début|tout recommencer|réinitialise @it?|réinitialisez @it?|réinitialiser @it?|remets/remettez/remettre tout à zéro|efface/effacez/effacer tout|tout effacer|retour au début|à zéro|je veux tout recommencer",

@@ -3,7 +3,7 @@
 
 use crate::recognize::acts::lexicon::{
     Makes::{
-        Add, Cancel, Change, Correct, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
+        Add, Cancel, Change, Correct, Keep, Nothing, Nth, Portion, Recall, Remove, Replace, Restart, Resume, Skip, The,
         Unknown,
     },
     Pick,
@@ -52,6 +52,12 @@ pub(crate) const TABLE: Table = Table {
             Cancel,
             Start,
             0.6,
+        ),
+        (
+            "そのまま で|そのまま で いい/いい です/お願いします|この まま で|この まま で いい/いい です/お願いします|そのまま に して ください|やっぱり やめておきます|やめておきます|やめておく|やめとく|やめとき ます",
+            Keep,
+            Clause,
+            0.9,
         ),
         (
             "最初から|初めから|はじめから|一から|ゼロから|最初から やり直し/やり直して/やり直したい/やり直します/やりなおし/始めて/始めます/もう一度/お願い|初めから やり直し/やり直して/やり直したい/やり直します|一から やり直し/やり直して/やり直したい/やり直します|もう一度 最初から/初めから/はじめから|やり直し|やり直して|やり直したい|やり直します|やりなおし|やりなおして|リセット|リセット して/します/したい/する|@it リセット して?|@it 消して|最初に戻って|最初に戻る|最初に戻して|最初に戻りたい|振り出しに戻る",

@@ -20,6 +20,7 @@ mod ja;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Makes {
     Cancel,
+    Keep,
     Restart,
     Unknown,
     Skip,

@@ -5,20 +5,46 @@ use serde_json::Value;
 use crate::{
     call::{Call, Grounded, Origin, Violation, ViolationKind},
     conversation::{
-        Applied, Asking, End, Expects, Form, Next, State, Who,
+        Applied, Asking, Confirmation, End, Expects, Form, Manners, Next, State, Who,
         next::{completed, next},
     },
-    decide::outcome::missing as missing_paths,
+    decide::{
+        knowledge::Knowledge,
+        outcome::{About, Frame, missing as missing_paths},
+    },
     dialogue::{
-        acts::Taken,
-        converse::Conversed,
+        outcome::{Outcome, Question},
         question::{self, Voice},
     },
     module::{FunctionId, Module, SlotPath},
-    snapshot::Snapshot,
     text::Span,
-    understand::{About, Frame, Outcome, Question, Turn, TurnRequest, Understander, view},
 };
+
+/// What a turn of a conversation is answered with.
+pub(crate) struct Answer {
+    pub outcome: Outcome,
+    /// What is asked next beside a call or a cancellation.
+    pub pending: Option<Question>,
+    /// The forms as they are now, those that are called first.
+    pub frames: Vec<Frame>,
+    pub notes: Vec<String>,
+}
+
+/// What is known where the next step is looked for.
+pub(crate) struct Turning<'a> {
+    pub knowledge: &'a Knowledge,
+    /// BCP 47 tag of the language that the request wants.
+    pub language: Option<&'a str>,
+    pub manners: Manners,
+    pub now: &'a jiff::Zoned,
+    pub utterance: &'a str,
+    /// The state before the acts.
+    pub before: &'a State,
+    /// What they did.
+    pub applied: &'a Applied,
+    /// Functions of which one was meant, where nothing says which.
+    pub tied: &'a [FunctionId],
+}
 
 /// What the turn comes to, while it is found out.
 #[derive(Default)]
@@ -29,41 +55,34 @@ struct Ending {
     handed_off: Option<(FunctionId, String, String)>,
 }
 
-impl Understander {
-    /// `before` is the state before the acts.
-    pub(crate) fn conclude(
-        &self,
-        snapshot: &Snapshot,
-        request: &TurnRequest,
-        taken: Taken,
-        before: &State,
-        mut state: State,
-        applied: Applied,
-    ) -> Conversed {
-        let module = &snapshot.module;
-        let voice = Voice::new(module, request.language.as_deref());
-        let now = self.now(snapshot, request);
-        let Taken { tie, mut trace, confidence, decided_by, usage, acts } = taken;
-        let is_unheard = acts.is_empty() && tie.is_none() && before.is_idle();
-        let text = redacted(module, &state, &request.utterance);
-        state.note(Who::Person, text);
+impl Turning<'_> {
+    fn module(&self) -> &Module {
+        &self.knowledge.module
+    }
+
+    fn voice(&self) -> Voice<'_> {
+        Voice::new(self.module(), self.language)
+    }
+
+    /// Brings `state`, which the acts have changed, to where the person has the word again.
+    pub(crate) fn next_step(&self, state: &mut State) -> Answer {
+        let Self { before, applied, .. } = self;
+        let module = self.module();
+        state.note(Who::Person, redacted(module, state, self.utterance));
         if let Some(line) = state.lines.last_mut() {
-            line.is_unheard = is_unheard;
+            line.is_unheard = !applied.has_acts && self.tied.is_empty() && before.is_idle();
         }
-        let mut ending = match tie {
-            Some(tied) => self.tied(snapshot, request, &tied, before, &mut state),
-            None => self.ended(snapshot, &applied, &mut state, voice, &now),
-        };
+        let mut ending = if self.tied.is_empty() { self.ended(state) } else { self.choice(state) };
         let cancelled: Vec<FunctionId> =
             applied.cancelled.iter().filter_map(|name| module.function_named(name)).collect();
-        let frames = frames(snapshot, &ending.called, &state);
+        let frames = frames(self.knowledge, &ending.called, state);
         let calls: Vec<Call> = ending.called.iter().map(|(_, call)| call.clone()).collect();
         let question = ending.question.take();
         let (outcome, pending) = match (ending.handed_off, question) {
             (Some((function, path, text)), pending) => (Outcome::Handoff { text, function, path }, pending),
             (None, pending) if !calls.is_empty() => (Outcome::Call(calls), pending),
             (None, pending) if !cancelled.is_empty() => {
-                let mut text = voice.cancelled(&cancelled);
+                let mut text = self.voice().cancelled(&cancelled);
                 if let Some(pending) = &pending {
                     text.push(' ');
                     text.push_str(&pending.text);
@@ -73,51 +92,36 @@ impl Understander {
             (None, Some(question)) => (Outcome::Ask(question), None),
             (None, None) => (Outcome::NoMatch, None),
         };
-        remember(module, &mut state, &outcome, pending.as_ref(), &ending.called);
-        trace.notes.extend(applied.notes);
+        remember(module, state, &outcome, pending.as_ref(), &ending.called);
+        let mut notes = applied.notes.clone();
         if !applied.is_understood && !before.is_idle() && matches!(outcome, Outcome::Ask(_)) {
-            trace.notes.push("nothing in the reply answers what was asked".to_owned());
+            notes.push("nothing in the reply answers what was asked".to_owned());
         }
-        Conversed { turn: Turn { outcome, confidence, decided_by, frames, trace, usage, pending }, state }
+        Answer { outcome, pending, frames, notes }
     }
 
     /// Which of several functions was meant is asked, for some time.
-    fn tied(
-        &self,
-        snapshot: &Snapshot,
-        request: &TurnRequest,
-        tied: &[FunctionId],
-        before: &State,
-        state: &mut State,
-    ) -> Ending {
-        let module = &snapshot.module;
-        let (utterance, tries) = match &before.expects {
+    fn choice(&self, state: &mut State) -> Ending {
+        let module = self.module();
+        let (utterance, tries) = match &self.before.expects {
             Some(Expects::Choice { utterance, tries, .. }) => (utterance.clone(), *tries),
-            _ => (redacted(module, state, &request.utterance), 0),
+            _ => (redacted(module, state, self.utterance), 0),
         };
-        if tries >= module.settings.conversation.tries.unwrap_or(self.options.tries) {
+        if tries >= module.settings.conversation.tries.unwrap_or(self.manners.tries) {
             return Ending::default();
         }
-        let functions = tied.iter().map(|id| module.function(*id).name.clone()).collect();
+        let functions = self.tied.iter().map(|id| module.function(*id).name.clone()).collect();
         state.expects = Some(Expects::Choice { functions, utterance, tries: tries + 1 });
-        let about = About::Tie { functions: tied.to_vec() };
-        let question = question::worded(module, request.language.as_deref(), about, &[]);
-        Ending { question: Some(question), ..Ending::default() }
+        let about = About::Tie { functions: self.tied.to_vec() };
+        Ending { question: Some(question::worded(module, self.language, about, &[])), ..Ending::default() }
     }
 
     /// Calls what is complete, and asks for the rest.
-    fn ended(
-        &self,
-        snapshot: &Snapshot,
-        applied: &Applied,
-        state: &mut State,
-        voice: Voice<'_>,
-        now: &jiff::Zoned,
-    ) -> Ending {
-        let module = &snapshot.module;
+    fn ended(&self, state: &mut State) -> Ending {
+        let (module, applied) = (self.module(), self.applied);
         let mut ending = Ending::default();
         loop {
-            match next(state, module, &snapshot.validator, self.manners(), now) {
+            match next(state, module, &self.knowledge.validator, self.manners, self.now) {
                 Next::Nothing => return ending,
                 Next::Call(calls) => {
                     // From the last place on, so that the places before it stay.
@@ -128,89 +132,75 @@ impl Understander {
                     }
                 }
                 Next::HandOff { asking, .. } if applied.is_repeat => {
-                    ending.question = ask(snapshot, voice, state, applied, &asking, false);
+                    ending.question = self.ask(state, &asking, false);
                     return ending;
                 }
                 Next::HandOff { function, asking } => {
-                    let is_beside = !ending.called.is_empty();
                     let place = state.forms.iter().rposition(|form| form.function == module.function(function).name);
-                    let path = asking.key();
-                    if let Some(form) = place.and_then(|place| state.finish(place, End::HandedOff)) {
-                        let text = voice.hand_off();
-                        if !is_beside {
-                            ending.handed_off = Some((function, path, text));
-                        }
-                        drop(form);
-                    } else {
+                    if place.and_then(|place| state.finish(place, End::HandedOff)).is_none() {
                         return ending;
                     }
-                    if ending.handed_off.is_some() {
+                    // Beside a call, the rest goes on.
+                    if ending.called.is_empty() {
+                        ending.handed_off = Some((function, asking.key(), self.voice().hand_off()));
                         return ending;
                     }
                 }
                 Next::Ask(asking) => {
                     // What goes on after a call was not asked in vain.
                     let counts = ending.called.is_empty() && applied.cancelled.is_empty() && !applied.is_repeat;
-                    ending.question = ask(snapshot, voice, state, applied, &asking, counts);
+                    ending.question = self.ask(state, &asking, counts);
                     return ending;
                 }
             }
         }
     }
-}
 
-/// Asks, and remembers what was asked.
-fn ask(
-    snapshot: &Snapshot,
-    voice: Voice<'_>,
-    state: &mut State,
-    applied: &Applied,
-    asking: &Asking,
-    counts: bool,
-) -> Option<Question> {
-    let module = &snapshot.module;
-    let id = asking.function();
-    let name = module.function(id).name.clone();
-    let place = state.forms.iter().rposition(|form| form.function == name)?;
-    // What is asked about is what is filled next.
-    let mut form = state.forms.remove(place);
-    let key = asking.key();
-    let tries = form.tries.get(&key).copied().unwrap_or_default();
-    let is_optional = matches!(asking, Asking::Missing { pointers, .. } if pointers.iter().all(|pointer| {
-        let path = SlotPath::of_pointer(pointer);
-        module.function(id).slots.iter().any(|slot| slot.path == path && !slot.required && !path.is_repeated())
-    }));
-    let is_change = applied.is_refused && matches!(asking, Asking::Confirm { .. });
-    let question = if is_change {
-        voice.about_change(id)
-    } else {
-        voice.about_asking(&snapshot.validator, &form, asking, if applied.is_repeat || is_optional { 0 } else { tries })
-    };
-    // What is asked in the same words again says why.
-    let is_lost = tries > 0 && !applied.is_understood && matches!(asking, Asking::Confirm { .. } | Asking::Rule { .. });
-    let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(|| voice.not_understood()) };
-    let question = match lead {
-        Some(lead) => Question { text: format!("{lead} {}", question.text), ..question },
-        None => question,
-    };
-    if counts {
-        form.tries.retain(|other, _| *other == key);
-        form.tries.insert(key, tries + 1);
-    }
-    if matches!(asking, Asking::Confirm { .. }) {
-        form.confirmation = crate::conversation::Confirmation::Asked;
-    }
-    state.expects = Some(match asking {
-        _ if is_change => Expects::Change { function: name },
-        Asking::Missing { pointers, .. } => Expects::Slots { function: name, pointers: pointers.clone() },
-        Asking::Invalid { aside, .. } => Expects::Slots { function: name, pointers: vec![aside.pointer.clone()] },
-        Asking::Rule { broken, .. } => {
-            Expects::Slots { function: name, pointers: broken.slots.iter().map(SlotPath::pointer).collect() }
+    /// Asks, and remembers what was asked.
+    fn ask(&self, state: &mut State, asking: &Asking, counts: bool) -> Option<Question> {
+        let (module, applied, voice) = (self.module(), self.applied, self.voice());
+        let id = asking.function();
+        let name = module.function(id).name.clone();
+        let place = state.forms.iter().rposition(|form| form.function == name)?;
+        // What is asked about is what is filled next.
+        let mut form = state.forms.remove(place);
+        let key = asking.key();
+        let tries = form.tries.get(&key).copied().unwrap_or_default();
+        let is_optional = asking.is_optional(module);
+        let is_change = applied.is_refused && matches!(asking, Asking::Confirm { .. });
+        let question = if is_change {
+            voice.about_change(id)
+        } else {
+            let repeated = if applied.is_repeat || is_optional { 0 } else { tries };
+            voice.about_asking(&self.knowledge.validator, &form, asking, repeated)
+        };
+        // What is asked in the same words again says why.
+        let has_own_lead = is_optional || matches!(asking, Asking::Confirm { .. } | Asking::Rule { .. });
+        let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
+        let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(|| voice.not_understood()) };
+        let question = match lead {
+            Some(lead) => Question { text: format!("{lead} {}", question.text), ..question },
+            None => question,
+        };
+        if counts {
+            form.tries.retain(|other, _| *other == key);
+            form.tries.insert(key, tries + 1);
         }
-        Asking::Confirm { .. } => Expects::Yes { function: name },
-    });
-    state.forms.push(form);
-    Some(question)
+        if matches!(asking, Asking::Confirm { .. }) {
+            form.confirmation = Confirmation::Asked;
+        }
+        state.expects = Some(match asking {
+            _ if is_change => Expects::Change { function: name },
+            Asking::Missing { pointers, .. } => Expects::Slots { function: name, pointers: pointers.clone() },
+            Asking::Invalid { aside, .. } => Expects::Slots { function: name, pointers: vec![aside.pointer.clone()] },
+            Asking::Rule { broken, .. } => {
+                Expects::Slots { function: name, pointers: broken.slots.iter().map(SlotPath::pointer).collect() }
+            }
+            Asking::Confirm { .. } => Expects::Yes { function: name },
+        });
+        state.forms.push(form);
+        Some(question)
+    }
 }
 
 /// What was answered, as later turns and model servers see it.
@@ -240,7 +230,7 @@ fn remember(
         Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => state.note(Who::Assistant, text.clone()),
         Outcome::NoMatch => {}
     }
-    for form in &mut state.forms {
+    for form in state.forms.iter_mut().chain(&mut state.last_call) {
         let function = form.function.clone();
         for filled in form.slots.iter_mut().chain(&mut form.excluded) {
             if is_sensitive(module, &function, &filled.pointer) {
@@ -251,9 +241,9 @@ fn remember(
 }
 
 /// The forms as frames: what is called, then what is being filled, then what waits.
-fn frames(snapshot: &Snapshot, called: &[(Form, Call)], state: &State) -> Vec<Frame> {
+fn frames(knowledge: &Knowledge, called: &[(Form, Call)], state: &State) -> Vec<Frame> {
     let called = called.iter().filter_map(|(form, call)| {
-        let mut frame = frame(snapshot, form, state.turn)?;
+        let mut frame = frame(knowledge, form, state.turn)?;
         let whole = Value::Object(call.arguments().clone());
         let mut leaves = Vec::new();
         scalars(&whole, &mut String::new(), &mut leaves);
@@ -271,15 +261,15 @@ fn frames(snapshot: &Snapshot, called: &[(Form, Call)], state: &State) -> Vec<Fr
         }
         Some(frame)
     });
-    let open = state.forms.iter().rev().filter_map(|form| frame(snapshot, form, state.turn));
+    let open = state.forms.iter().rev().filter_map(|form| frame(knowledge, form, state.turn));
     called.chain(open).collect()
 }
 
 /// A form as it is; `turn` is the one that is being answered.
-pub(crate) fn frame(snapshot: &Snapshot, form: &Form, turn: u32) -> Option<Frame> {
-    let module = &snapshot.module;
+pub(crate) fn frame(knowledge: &Knowledge, form: &Form, turn: u32) -> Option<Frame> {
+    let module = &knowledge.module;
     let function = module.function_named(&form.function)?;
-    let completed = completed(form, module, &snapshot.validator)?;
+    let completed = completed(form, module, &knowledge.validator)?;
     let violations = completed.call.err().unwrap_or_default();
     let (missing, wrong): (Vec<Violation>, Vec<Violation>) =
         violations.into_iter().partition(|violation| violation.kind == ViolationKind::Missing);
@@ -350,5 +340,5 @@ fn redacted(module: &Module, state: &State, utterance: &str) -> String {
 }
 
 fn is_sensitive(module: &Module, function: &str, pointer: &str) -> bool {
-    view::is_sensitive(module, function, &SlotPath::of_pointer(pointer).to_string())
+    module.settings.slot(function, &SlotPath::of_pointer(pointer).to_string()).is_some_and(|slot| slot.sensitive)
 }

@@ -102,7 +102,7 @@ pub(crate) fn item_of(pointer: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::dialogue::place::*;
+    use crate::dialogue::slot_reference::*;
 
     #[test]
     fn items_are_cut_out_of_pointers() {

@@ -1,27 +1,30 @@
-//! What an utterance says of a form, as moves, recognizers and exemplars have it.
+//! What an utterance says of a form, as dialogue acts, recognizers and exemplars have it.
 
 use crate::{
+    call::Origin,
     conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, Source, State, merge::CERTAIN},
     decide::{
         analysis::Part,
-        expected, local,
-        outcome::{Decision, Outcome},
+        expected::{self, Asked, Expected},
+        local,
+        outcome::{About, Decision, Frame, Outcome},
         reading::Reading,
         situation::Situation,
     },
-    dialogue::{
-        acts::{ANSWERED, said},
-        place::Named,
-    },
+    dialogue::{interpret::said, slot_reference::Named},
     module::{Function, FunctionId, Module, SlotId, SlotPath},
     recognize::{
         self,
-        acts::{self as moves, Kind, Move, Moves, Pick},
+        acts::{ACTS, Kind, Move, Moves, Pick},
+        reply::{self, Reply, YesNo},
     },
     text::{Span, fold, script::is_unspaced_language},
-    understand::{About, Asked, Expected, Frame},
 };
 
+/// How sure a value is that answers what was asked, all words accounted for.
+pub(crate) const ANSWERED: f32 = 0.95;
+/// How sure it must be that another function is meant where the words could also belong to what was asked.
+pub(crate) const OTHERWISE: f32 = 0.6;
 /// What is left of the confidence in an answer where not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
 /// Characters of what may stand beside "I don't know" without being a request.
@@ -31,7 +34,7 @@ pub(crate) const PLAIN: f32 = 0.8;
 
 /// The form that an utterance is read against.
 #[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub(crate) struct OpenForm<'a> {
     pub module: &'a Module,
     pub function: &'a Function,
     pub id: FunctionId,
@@ -39,13 +42,13 @@ pub(crate) struct Context<'a> {
     /// Pointers of the places that were asked for.
     pub asked: &'a [String],
     pub state: &'a State,
-    pub moves: &'a Moves,
+    pub acts: &'a Moves,
     /// It answers a question whether all is right: what it says, it corrects.
     pub corrects: bool,
 }
 
 /// What an utterance says of a form.
-pub(crate) struct Read {
+pub(crate) struct FormReading {
     pub said: Said,
     /// 0 to 1.
     pub confidence: f32,
@@ -53,23 +56,27 @@ pub(crate) struct Read {
     pub leaves_words: bool,
 }
 
-impl Context<'_> {
-    pub(crate) fn moves(&self) -> impl Iterator<Item = &Move> {
-        self.moves.moves.iter().filter(|one| one.confidence >= moves::ACTS)
+impl OpenForm<'_> {
+    pub(crate) fn acts(&self) -> impl Iterator<Item = &Move> {
+        self.acts.moves.iter().filter(|one| one.confidence >= ACTS)
     }
 
-    pub(crate) fn has_moves(&self) -> bool {
-        self.moves().next().is_some()
+    pub(crate) fn name(&self, function: FunctionId) -> &str {
+        &self.module.function(function).name
+    }
+
+    pub(crate) fn has_acts(&self) -> bool {
+        self.acts().next().is_some()
     }
 
     /// What the words do is plain without their values: "skip that".
-    pub(crate) fn is_settled_by_moves(&self) -> bool {
-        self.moves.rest.is_none() && self.has_moves()
+    pub(crate) fn is_settled_by_acts(&self) -> bool {
+        self.acts.rest.is_none() && self.has_acts()
     }
 
     pub(crate) fn manner(&self) -> Manner {
         let mut manner = if self.corrects { Manner::Correct } else { Manner::Fill };
-        for one in self.moves() {
+        for one in self.acts() {
             match one.kind {
                 Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return Manner::Correct,
                 Kind::Add => manner = Manner::Add,
@@ -80,8 +87,8 @@ impl Context<'_> {
     }
 
     /// What the utterance says of the form.
-    pub(crate) fn read(&self, own: &Situation<'_>) -> Read {
-        let mut read = Read {
+    pub(crate) fn read(&self, own: &Situation<'_>) -> FormReading {
+        let mut read = FormReading {
             said: Said { turn: self.state.turn, manner: self.manner(), asked: self.asked.to_vec(), ..Said::default() },
             confidence: 1.0,
             leaves_words: false,
@@ -91,83 +98,27 @@ impl Context<'_> {
             read.said.values.push(value);
             return read;
         }
-        if self.read_moves(own, &mut read) {
+        if self.read_acts(own, &mut read) {
             return read;
         }
-        // Words of moves are no values: "actually" is no name.
+        // Words of acts are no values: "actually" is no name.
         let part = self.part();
-        if part.is_none() && self.is_settled_by_moves() {
-            read.confidence = moves::ACTS;
+        if part.is_none() && self.is_settled_by_acts() {
+            read.confidence = ACTS;
             return read;
         }
-        let whole = Span::new(0, own.utterance().len());
-        let part = part.unwrap_or(whole);
+        let part = part.unwrap_or(Span::new(0, own.utterance().len()));
         let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
-        let mut situation = own.within(&view);
-        // A correction is of what was said before, not of what is asked.
-        let nothing = Expected::default();
-        if read.said.manner == Manner::Correct {
-            situation.expected = &nothing;
-        }
-        let reading = Reading::new(&situation, self.id);
-        let (frame, _) = reading.judged(&situation, 1.0);
-        read.leaves_words = expected::leaves_words(&situation, &reading);
-        let mut found = said(&frame, self.state.turn, Some(self.form));
-        // What was asked may be one of many things that are said, as exemplars have them.
-        let is_unspaced = is_unspaced_language(self.module.language());
-        if (read.leaves_words || is_unspaced) && read.said.manner != Manner::Correct {
-            situation.expected = &nothing;
-            let reading = Reading::new(&situation, self.id);
-            let other = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
-            let has_asked = self.asked.iter().all(|asked| other.values.iter().any(|value| value.pointer == *asked));
-            if has_asked && other.values.len() > found.values.len() {
-                read.leaves_words = expected::leaves_words(&situation, &reading);
-                found = other;
-            }
-        }
-        found.values.extend(self.unclaimed(&situation, &found.values));
-        found.values.extend(self.between(&situation, &found.values));
-        if let (Manner::Correct, Some(count)) = (read.said.manner, self.counted(own, part))
-            && self.fill(own, count, part, &mut read)
-        {
+        let mut found = self.aligned(&own.within(&view), &mut read);
+        if self.corrects_one(own, part, &found, &mut read) {
             return read;
         }
-        if read.said.manner == Manner::Correct && (!self.replaces(&found) || self.fits_asked(own, part)) {
-            if let Some(slot) = self.corrected(own, part)
-                && self.fill(own, slot, part, &mut read)
-            {
-                return read;
-            }
-            if let Some(slot) = self.asked_slot()
-                && found.values.iter().all(|value| value.recognizer.is_none())
-                && self.fill(own, slot, part, &mut read)
-            {
-                return read;
-            }
+        self.keep_sure(own, &mut found);
+        if let Some(all) = self.completes(own, part) {
+            found.values = all;
+            read.leaves_words = false;
         }
-        // "And a coke" names one more item, though no recognizer knows it.
-        if let (Manner::Add, true, Some(head)) = (read.said.manner, found.values.is_empty(), self.head())
-            && self.fill(own, head, part, &mut read)
-        {
-            return read;
-        }
-        let is_answer = !expected::is_no_value(own);
-        let is_question = expected::is_polite_question(own.utterance().text());
-        let is_old = |aside: &Aside| {
-            read.said.manner != Manner::Correct
-                && !self.asked.contains(&aside.pointer)
-                && self.form.at(&aside.pointer).is_some()
-        };
-        found.invalid.retain(|aside| !is_old(aside));
-        // Any words fill what was asked; for another slot they must be plain, or stand between other values.
-        let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
-        found.values.retain(|value| {
-            value.recognizer.is_some()
-                || is_answer && self.asked.contains(&value.pointer)
-                || value.confidence >= PLAIN && !is_question
-                || value.span.is_some_and(|span| is_enclosed(span, &known))
-        });
-        if let Some(all) = self.in_sequence(&situation, part, &found.values) {
+        if let Some(all) = self.in_sequence(&own.within(&view), part, &found.values) {
             found.values = all;
             read.leaves_words = false;
         }
@@ -179,6 +130,77 @@ impl Context<'_> {
         read.said.excluded.extend(found.excluded);
         self.put_where_asked(&mut read.said);
         read
+    }
+
+    /// What alignment with the exemplars and the recognizers find. `situation` is the part that may hold values.
+    fn aligned(&self, situation: &Situation<'_>, read: &mut FormReading) -> Said {
+        // A correction is of what was said before, not of what is asked.
+        let nothing = Expected::default();
+        let is_correction = read.said.manner == Manner::Correct;
+        let expected = if is_correction { &nothing } else { situation.expected };
+        let mut situation = Situation { expected, ..*situation };
+        let reading = Reading::new(&situation, self.id);
+        read.leaves_words = expected::leaves_words(&situation, &reading);
+        let mut found = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
+        // What was asked may be one of many things that are said, as exemplars have them.
+        let is_unspaced = is_unspaced_language(self.module.language());
+        if (read.leaves_words || is_unspaced) && !is_correction {
+            situation.expected = &nothing;
+            let reading = Reading::new(&situation, self.id);
+            let other = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
+            let has_asked = self.asked.iter().all(|asked| other.values.iter().any(|value| value.pointer == *asked));
+            if has_asked && other.values.len() > found.values.len() {
+                read.leaves_words = expected::leaves_words(&situation, &reading);
+                found = other;
+            }
+        }
+        self.drop_other_kinds(&situation, &mut found);
+        found.values.extend(self.unclaimed(&situation, &found.values));
+        found.values.extend(self.between(&situation, &found.values));
+        found
+    }
+
+    /// One slot is corrected, or one more item named, by words that say which. True if so.
+    fn corrects_one(&self, own: &Situation<'_>, part: Span, found: &Said, read: &mut FormReading) -> bool {
+        match read.said.manner {
+            Manner::Correct => {
+                if let Some(count) = self.counted(own, part)
+                    && self.fill(own, count, part, read)
+                {
+                    return true;
+                }
+                if self.replaces(found) && !self.fits_asked(own, part) {
+                    return false;
+                }
+                if let Some(slot) = self.corrected(own, part)
+                    && self.fill(own, slot, part, read)
+                {
+                    return true;
+                }
+                let is_plain = found.values.iter().all(|value| value.recognizer.is_none());
+                self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
+            }
+            // "And a coke" names one more item, though no recognizer knows it.
+            Manner::Add if found.values.is_empty() => self.head().is_some_and(|head| self.fill(own, head, part, read)),
+            Manner::Add | Manner::Fill => false,
+        }
+    }
+
+    /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
+    fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
+        let is_answer = !expected::is_no_value(own);
+        let is_question = expected::is_polite_question(own.utterance().text());
+        let is_correction = self.manner() == Manner::Correct;
+        found.invalid.retain(|aside| {
+            is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
+        });
+        let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
+        found.values.retain(|value| {
+            value.recognizer.is_some()
+                || is_answer && self.asked.contains(&value.pointer)
+                || value.confidence >= PLAIN && !is_question
+                || value.span.is_some_and(|span| is_enclosed(span, &known))
+        });
     }
 
     /// The value that was asked for because its words may mean several, where the answer says which.
@@ -201,10 +223,10 @@ impl Context<'_> {
         })
     }
 
-    /// Moves that say themselves which value is meant. True if one of them does.
-    fn read_moves(&self, own: &Situation<'_>, read: &mut Read) -> bool {
+    /// Acts that say themselves which value is meant. True if one of them does.
+    fn read_acts(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
         let mut is_read = false;
-        for one in self.moves() {
+        for one in self.acts() {
             match one.kind {
                 Kind::Change { what, to: Some(to) } => {
                     if let Some(slot) = self.place(own, what) {
@@ -235,14 +257,14 @@ impl Context<'_> {
         is_read
     }
 
-    /// The part of the utterance that may hold values, where moves say what does not; `None` for all of it, or nothing.
+    /// The part of the utterance that may hold values, where acts say what does not; `None` for all of it, or nothing.
     fn part(&self) -> Option<Span> {
-        let portion = self.moves().find_map(|one| match one.kind {
+        let portion = self.acts().find_map(|one| match one.kind {
             Kind::Portion { rest, .. } => Some(rest),
             _ => None,
         });
-        let is_led = self.moves().any(|one| !matches!(one.kind, Kind::Pick(_) | Kind::Portion { .. }));
-        portion.or(self.moves.rest.filter(|_| is_led || self.corrects))
+        let is_led = self.acts().any(|one| !matches!(one.kind, Kind::Pick(_) | Kind::Portion { .. }));
+        portion.or(self.acts.rest.filter(|_| is_led || self.corrects))
     }
 
     /// True if every value is one that a recognizer knows, in a place that has another one.
@@ -264,7 +286,7 @@ impl Context<'_> {
     }
 
     /// One slot, filled with what the words at `span` say of it.
-    fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut Read) -> bool {
+    pub(crate) fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut FormReading) -> bool {
         let path = self.function.slot(slot).path.clone();
         let asked = Asked { frame: self.function.name.clone(), slot: Some(path.to_string()) };
         let expected = Expected::new(self.module, vec![asked]);
@@ -282,7 +304,7 @@ impl Context<'_> {
         is_found
     }
 
-    /// Other functions that the utterance asks for, and how surely.
+    /// Other functions that the utterance asks for by what the form cannot explain, and how surely.
     pub(crate) fn others(&self, free: &Situation<'_>) -> (Vec<Frame>, f32) {
         if expected::answered(free).is_some() {
             return (Vec::new(), 0.0);
@@ -291,15 +313,55 @@ impl Context<'_> {
         if is_tie(&decision.outcome) || matches!(decision.outcome, Outcome::NoMatch) {
             return (Vec::new(), 0.0);
         }
-        let others: Vec<Frame> = decision.frames.into_iter().filter(|frame| frame.function != self.id).collect();
+        let is_other = |frame: &Frame| frame.function != self.id && self.is_unexplained(free, frame);
+        let others: Vec<Frame> = decision.frames.into_iter().filter(is_other).collect();
         let confidence = others.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
         (others, confidence)
     }
 
+    /// True if the words ask for another function by more than what may as well be said of the form: they ask something,
+    /// give a value of a kind that the form does not take, or say something beside values that the form's exemplars do
+    /// not say.
+    fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
+        let reply = free.analysis.reply;
+        if reply.answer == YesNo::Irrelevant && reply.confidence >= reply::QUITE_SURE {
+            return true;
+        }
+        let takes = |name: &str| {
+            let mut recognizers = self.function.slots.iter().flat_map(|slot| &slot.recognizers);
+            recognizers.any(|id| self.module.recognizer(*id).name == name)
+        };
+        let is_foreign = |origin: &Origin| match origin {
+            Origin::Utterance { recognizer: Some(name), .. } => !takes(name),
+            _ => false,
+        };
+        if frame.slots.iter().any(|slot| is_foreign(&slot.origin)) {
+            return true;
+        }
+        let spans = frame.slots.iter().chain(&frame.excluded).filter_map(|slot| match &slot.origin {
+            Origin::Utterance { span, .. } => Some(*span),
+            _ => None,
+        });
+        let values: Vec<Span> = spans.collect();
+        let own = expected::own_words(self.module, self.id);
+        let says_more = |word: &Span| {
+            let text = free.utterance().slice(*word);
+            !values.iter().any(|span| span.overlaps(*word))
+                && !expected::is_answer_word(free, *word)
+                && !reply::says_nothing(self.module.language(), text)
+                && !own.contains(&fold(text))
+        };
+        let is_within = |word: &&Span| frame.segment.overlaps(**word);
+        free.utterance().words().iter().filter(is_within).any(says_more)
+    }
+
     /// Nothing can be said of what was asked, in a few words: "I don't know its number".
-    pub(crate) fn declines(&self) -> bool {
-        let is_declined = self.moves().any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip));
-        is_declined && self.moves.rest.is_none_or(|rest| rest.len() <= SHORT_REST)
+    pub(crate) fn declines(&self, reply: Reply) -> bool {
+        if reply.answer == YesNo::Negative && reply.rest.is_none() {
+            return true;
+        }
+        let is_declined = self.acts().any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Keep));
+        is_declined && self.acts.rest.is_none_or(|rest| rest.len() <= SHORT_REST)
     }
 
     /// What is done where no value was said.
@@ -309,7 +371,7 @@ impl Context<'_> {
             let path = &self.function.slot(slot).path;
             self.form.of_slot(path).next()
         };
-        let changed = self.moves().find_map(|one| match one.kind {
+        let changed = self.acts().find_map(|one| match one.kind {
             Kind::Change { what, to: None } => named(what),
             _ => None,
         });
@@ -318,9 +380,12 @@ impl Context<'_> {
         if let Some(filled) = changed.or_else(whole) {
             return Some(Act::Clear { place: filled.pointer.clone() });
         }
-        let leaves = self
-            .moves()
-            .any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Pick(Pick::None | Pick::Either)));
+        let reply = free.analysis.reply;
+        let leaves = reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)
+            || self.acts().any(|one| {
+                let is_none = matches!(one.kind, Kind::Pick(Pick::None | Pick::Either));
+                is_none || matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Keep)
+            });
         if leaves && !self.asked.is_empty() {
             return Some(Act::Leave { pointers: self.asked.to_vec() });
         }

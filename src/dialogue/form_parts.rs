@@ -3,14 +3,13 @@
 use serde_json::Value;
 
 use crate::{
-    conversation::{Filled, Manner, Removal, Source, merge::count_slot},
+    conversation::{Filled, Manner, Removal, Said, Source, merge::count_slot},
     decide::situation::Situation,
     dialogue::{
-        acts::ANSWERED,
-        place::Named,
-        read::{Context, PLAIN},
+        form_reading::{ANSWERED, OpenForm, PLAIN},
+        slot_reference::Named,
     },
-    module::{Builtin, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
+    module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{
         Mention,
         acts::{Kind, Pick},
@@ -25,7 +24,28 @@ const KNOWN: f32 = 0.85;
 /// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
 const ALIKE: f64 = 0.6;
 
-impl Context<'_> {
+impl OpenForm<'_> {
+    /// What these words say of a slot: the value that a recognizer found, else the words themselves.
+    fn value_of(
+        &self,
+        slot: &Slot,
+        (utterance, span): (&Utterance, Span),
+        mention: Option<&Mention>,
+        confidence: f32,
+    ) -> Filled {
+        let text = utterance.slice(span);
+        Filled {
+            pointer: slot.path.pointer(),
+            value: mention.map_or_else(|| text.into(), |mention| mention.value.clone()),
+            text: Some(text.to_owned()),
+            span: Some(span),
+            recognizer: mention.map(|mention| self.module.recognizer(mention.recognizer).name.clone()),
+            from: Source::Said,
+            turn: self.state.turn,
+            confidence,
+        }
+    }
+
     /// The only slot that was asked for.
     pub(crate) fn asked_slot(&self) -> Option<SlotId> {
         if let [slot] = self.asked_slots()[..] { Some(slot) } else { None }
@@ -92,37 +112,95 @@ impl Context<'_> {
         *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
     }
 
-    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas from
-    /// the one that was asked for on. `None` where that gives no more than `found`.
-    pub(crate) fn in_sequence(&self, situation: &Situation<'_>, part: Span, found: &[Filled]) -> Option<Vec<Filled>> {
-        let first = self.asked_slot()?;
-        let parts = parts(situation.utterance(), part);
-        let sequences = self.function.exemplars.iter().filter_map(|exemplar| sequence(&exemplar.pieces, first));
-        let fitting = sequences.filter(|slots| slots.len() == parts.len() && parts.len() > 1);
-        let fill = |(slot, span): (&SlotId, &Span)| {
-            let own = self.function.slot(*slot);
-            let inside =
-                |mention: &&Mention| span.contains(mention.span) && own.recognizers.contains(&mention.recognizer);
-            let mention = situation.mentions().iter().find(inside);
+    /// "Jane Austin" where Jane is known: where exemplars show slots of any words side by side, words that begin as what is
+    /// known does fill the others.
+    pub(crate) fn completes(&self, own: &Situation<'_>, part: Span) -> Option<Vec<Filled>> {
+        let utterance = own.utterance();
+        let words: Vec<Span> = utterance.words().iter().filter(|word| part.contains(**word)).copied().collect();
+        let is_apart = |pair: &[Span]| utterance.slice(Span::new(pair[0].end, pair[1].start)).trim().is_empty();
+        if !words.windows(2).all(is_apart) || own.mentions().iter().any(|mention| is_typed(self.module, mention)) {
+            return None;
+        }
+        let is_known = |slot: SlotId, word: &Span| {
+            let known = self.form.at(&self.function.slot(slot).path.pointer());
+            known.map(|known| known.value.as_str().is_some_and(|text| fold(text) == fold(utterance.slice(*word))))
+        };
+        let fits = |slots: &Vec<SlotId>| {
+            let known: Vec<Option<bool>> = slots.iter().zip(&words).map(|(slot, word)| is_known(*slot, word)).collect();
+            slots.len() == words.len()
+                && !known.contains(&Some(false))
+                && known.contains(&Some(true))
+                && known.contains(&None)
+        };
+        let shown = self.function.exemplars.iter().filter_map(|one| side_by_side(self.function, &one.pieces));
+        let slots = shown.into_iter().find(fits)?;
+        let filled =
+            |(slot, word): (&SlotId, &Span)| self.value_of(self.function.slot(*slot), (utterance, *word), None, PLAIN);
+        Some(slots.iter().zip(&words).map(filled).collect())
+    }
 
-            let text = situation.utterance().slice(*span);
-            let value = match mention {
-                Some(mention) => mention.value.clone(),
-                None if takes_words(own) => text.into(),
-                None => return None,
-            };
-            Some(Filled {
-                pointer: own.path.pointer(),
-                value,
-                text: Some(text.to_owned()),
-                span: Some(*span),
-                recognizer: mention.map(|mention| self.module.recognizer(mention.recognizer).name.clone()),
-                from: Source::Said,
-                turn: self.state.turn,
-                confidence: PLAIN,
+    /// Takes out texts that are nothing but a value of a kind which their slot does not take: no telephone number is a
+    /// family name.
+    pub(crate) fn drop_other_kinds(&self, situation: &Situation<'_>, found: &mut Said) {
+        let is_other = |value: &Filled, span: Span| {
+            let path = SlotPath::of_pointer(&value.pointer);
+            let Some(slot) = self.function.slot_at(&path).map(|slot| self.function.slot(slot)) else { return false };
+            if slot.kind != SlotKind::String {
+                return false;
+            }
+            let mentions: Vec<&Mention> =
+                situation.mentions().iter().filter(|mention| is_typed(self.module, mention)).collect();
+            let is_own = |mention: &&&Mention| slot.recognizers.contains(&mention.recognizer);
+            let mut words = situation.utterance().words().iter().filter(|word| span.contains(**word));
+            let says_it = |word: &Span| mentions.iter().any(|mention| mention.span.overlaps(*word));
+            !mentions.iter().filter(|mention| mention.span.overlaps(span)).any(|mention| is_own(&mention))
+                && words.all(says_it)
+        };
+        found.values.retain(|value| match value.span {
+            Some(span) => value.recognizer.is_some() || !is_other(value, span),
+            None => true,
+        });
+    }
+
+    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas from
+    /// the one that was asked for on; from any one on where none of them is known yet, and a recognizer knows one of the
+    /// parts by its form. `None` where that gives no more than `found`.
+    pub(crate) fn in_sequence(&self, situation: &Situation<'_>, part: Span, found: &[Filled]) -> Option<Vec<Filled>> {
+        let utterance = situation.utterance();
+        let parts = parts(utterance, part);
+        let asked = self.asked_slot();
+        let sequences = self.function.exemplars.iter().flat_map(|exemplar| {
+            let firsts = exemplar.pieces.iter().filter_map(|piece| match piece {
+                Piece::Slot { slot, .. } => *slot,
+                Piece::Text(_) => None,
+            });
+            firsts.filter_map(|first| sequence(&exemplar.pieces, first)).collect::<Vec<_>>()
+        });
+        let mention_of = |slot: &Slot, span: Span| {
+            let is_its =
+                |mention: &&Mention| span.contains(mention.span) && slot.recognizers.contains(&mention.recognizer);
+            situation.mentions().iter().find(is_its)
+        };
+        let filled = |(slot, span): (&SlotId, &Span)| {
+            let slot = self.function.slot(*slot);
+            let mention = mention_of(slot, *span);
+            let may_be = mention.is_some() || takes_words(slot);
+            may_be.then(|| Filled {
+                value: mention.map_or_else(|| utterance.slice(*span).into(), |mention| mention.value.clone()),
+                ..self.value_of(slot, (utterance, *span), mention, PLAIN)
             })
         };
-        let mut all = fitting.filter_map(|slots| slots.iter().zip(&parts).map(fill).collect::<Option<Vec<Filled>>>());
+        let is_new = |slots: &[SlotId]| {
+            let is_open = |slot: &SlotId| !self.form.has(&self.function.slot(*slot).path);
+            let is_typed_part = |(slot, span): (&SlotId, &Span)| {
+                mention_of(self.function.slot(*slot), *span).is_some_and(|mention| is_typed(self.module, mention))
+            };
+            slots.iter().all(is_open) && slots.iter().zip(&parts).any(is_typed_part)
+        };
+        let fitting = sequences
+            .filter(|slots| slots.len() == parts.len() && parts.len() > 1)
+            .filter(|slots| slots.first() == asked.as_ref() || is_new(slots));
+        let mut all = fitting.filter_map(|slots| slots.iter().zip(&parts).map(filled).collect::<Option<Vec<Filled>>>());
         all.find(|all| all.len() > found.len())
     }
 
@@ -144,16 +222,7 @@ impl Context<'_> {
             let pointer = own.path.pointer();
             let is_open = self.form.at(&pointer).is_none() && found.iter().all(|value| value.pointer != pointer);
             let is_plain = !text.is_empty() && !text.contains([',', '、', '。', ';', '.']);
-            (is_open && is_plain).then(|| Filled {
-                pointer,
-                value: text.into(),
-                text: Some(text.to_owned()),
-                span: Some(span),
-                recognizer: None,
-                from: Source::Said,
-                turn: self.state.turn,
-                confidence: PLAIN,
-            })
+            (is_open && is_plain).then(|| self.value_of(own, (situation.utterance(), span), None, PLAIN))
         };
         known.windows(2).filter_map(gap).collect()
     }
@@ -209,16 +278,8 @@ impl Context<'_> {
             {
                 continue;
             }
-            all.push(Filled {
-                pointer,
-                value: mention.value.clone(),
-                text: Some(mention.text.clone()),
-                span: Some(mention.span),
-                recognizer: Some(self.module.recognizer(mention.recognizer).name.clone()),
-                from: Source::Said,
-                turn: self.state.turn,
-                confidence: mention.score * KNOWN,
-            });
+            let said = (situation.utterance(), mention.span);
+            all.push(self.value_of(slot, said, Some(mention), mention.score * KNOWN));
         }
         all
     }
@@ -288,10 +349,24 @@ impl Context<'_> {
             let old = fold(filled.text.as_deref().or(filled.value.as_str()).unwrap_or_default());
             strsim::normalized_levenshtein(&old, &new)
         };
+        if !mentions.is_empty() {
+            return None;
+        }
         let nearest = self.form.slots.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
-        let path = SlotPath::of_pointer(&nearest.pointer);
-        let slot = self.function.slot_at(&path)?;
-        (mentions.is_empty() && alike(nearest) >= ALIKE).then_some(slot)
+        if alike(nearest) >= ALIKE {
+            return self.function.slot_at(&SlotPath::of_pointer(&nearest.pointer));
+        }
+        self.only_text().filter(|_| self.asked.is_empty())
+    }
+
+    /// The only slot whose value any words could replace.
+    pub(crate) fn only_text(&self) -> Option<SlotId> {
+        let is_text = |slot: &SlotId| {
+            let slot = self.function.slot(*slot);
+            self.form.has(&slot.path) && slot.kind == SlotKind::String && slot.choices.is_empty()
+        };
+        let mut texts = self.function.slot_ids().filter(is_text);
+        texts.next().filter(|_| texts.next().is_none())
     }
 
     /// The slot that some words name, by its own name or by the value that it has.
@@ -306,7 +381,7 @@ impl Context<'_> {
 
     pub(crate) fn removed(&self, own: &Situation<'_>, what: Span) -> Vec<Removal> {
         let named = Named { utterance: own.utterance(), mentions: own.mentions(), span: what };
-        let nth = self.moves().find_map(|one| match one.kind {
+        let nth = self.acts().find_map(|one| match one.kind {
             Kind::Pick(Pick::Nth(nth)) if what.contains(one.cue) => Some(nth),
             _ => None,
         });
@@ -396,6 +471,31 @@ fn sequence(pieces: &[Piece], first: SlotId) -> Option<Vec<SlotId>> {
         }
     }
     Some(slots)
+}
+
+/// The slots of an exemplar that has nothing but slots of any words, side by side.
+fn side_by_side(function: &Function, pieces: &[Piece]) -> Option<Vec<SlotId>> {
+    let mut slots = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Slot { slot: Some(slot), .. } if takes_words(function.slot(*slot)) => slots.push(*slot),
+            Piece::Text(text) if text.trim().is_empty() => {}
+            _ => return None,
+        }
+    }
+    (slots.len() > 1).then_some(slots)
+}
+
+/// True of what cannot be any words: an address of mail, a telephone number, what a pattern says.
+fn is_typed(module: &Module, mention: &Mention) -> bool {
+    let is_of_form = match &module.recognizer(mention.recognizer).kind {
+        RecognizerKind::Pattern(_) => true,
+        RecognizerKind::Builtin(builtin) => {
+            matches!(builtin, Builtin::Email | Builtin::Phone | Builtin::Url | Builtin::Money)
+        }
+        RecognizerKind::List(_) => false,
+    };
+    is_of_form && mention.score >= KNOWN
 }
 
 /// True of what looks like nothing else: an address of mail, a telephone number, a word of a list; not a bare number.

@@ -3,10 +3,9 @@
 use crate::{
     assist::{exchange::Exchange, history::Heard, wording::Worded},
     conversation::Who,
-    dialogue::converse::Conversed,
     module::settings::{StrategyName, WordedBy},
     snapshot::Snapshot,
-    understand::{Outcome, Question, TurnRequest, Understander, ledger::Budget},
+    understand::{Conversed, Outcome, Question, TurnRequest, Understander, converse::history, ledger::Budget},
 };
 
 impl Understander {
@@ -23,7 +22,7 @@ impl Understander {
         };
         let (true, Some(question), Some(server)) = (is_wanted, question, self.servers.first()) else { return };
         let Ok(analysis) = self.recognize(snapshot, request) else { return };
-        let history = crate::dialogue::converse::history(state);
+        let history = history(state);
         let heard = Heard::new(&history);
         let situation = self.situation(snapshot, request, &heard.earlier, &analysis);
         let budget = Budget::new(&self.options, &settings.llm, request.budget, tokio::time::Instant::now());

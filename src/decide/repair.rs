@@ -1,0 +1,161 @@
+//! Where somebody corrects what they just said: "Lisbon, no wait, Porto". The last word counts.
+
+use crate::{
+    recognize::{
+        Mention,
+        acts::{ACTS, Kind, Moves},
+        reply::says_nothing,
+    },
+    text::{Span, Utterance, fold},
+};
+
+/// Words between what is taken back and the words that take it back.
+const NEAR: usize = 6;
+/// Words of a text that takes the place of another one.
+const FEW: usize = 3;
+
+/// The utterance without what its speaker takes back in it, and without the words that take it back; `None` if nothing is
+/// taken back. Blanks stand in place of both, so that spans stay.
+///
+/// What comes last takes the place of a value of its own kind, as recognizers know kinds; else of the words that begin as
+/// it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any recognizer.
+pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Utterance> {
+    let cues = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
+    let mut found = cues.filter_map(|one| {
+        let words = Around::new(language, utterance, one.cue)?;
+        let retracted =
+            words.by_kind(mentions).or_else(|| words.by_beginning()).or_else(|| words.by_length(mentions))?;
+        Some((retracted, one.cue))
+    });
+    let (retracted, cue) = found.next()?;
+    let is_between = |word: &Span| retracted.end <= word.start && word.end <= cue.start;
+    let is_said = |word: &&Span| is_between(word) && !says_nothing(language, utterance.slice(**word));
+    // What is said between the two stays.
+    let gap = utterance.words().iter().find(is_said).map_or(cue.start, |_| retracted.end);
+    let after = utterance.words().iter().find(|word| word.start >= cue.end)?.start;
+    let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
+    let text: String = utterance.text().chars().enumerate().map(|(at, c)| if is_blank(at) { ' ' } else { c }).collect();
+    Some(Utterance::new(&text))
+}
+
+/// The words before a correction, and those that it puts in their place.
+struct Around<'a> {
+    language: &'a str,
+    utterance: &'a Utterance,
+    before: Vec<Span>,
+    /// Up to the end of the clause.
+    after: Vec<Span>,
+}
+
+impl<'a> Around<'a> {
+    /// `None` if nothing stands before or behind the cue.
+    fn new(language: &'a str, utterance: &'a Utterance, cue: Span) -> Option<Self> {
+        let words = utterance.words();
+        let before: Vec<Span> = words.iter().filter(|word| word.end <= cue.start).copied().collect();
+        let mut after: Vec<Span> = words.iter().filter(|word| word.start >= cue.end).copied().collect();
+        let ends = |pair: &[Span]| {
+            let between = utterance.slice(Span::new(pair[0].end, pair[1].start));
+            between.contains([',', ';', '.', '!', '?', '、', '。'])
+        };
+        if let Some(end) = after.windows(2).position(ends) {
+            after.truncate(end + 1);
+        }
+        (!before.is_empty() && !after.is_empty()).then_some(Self { language, utterance, before, after })
+    }
+
+    fn says_nothing(&self, word: Span) -> bool {
+        says_nothing(self.language, self.utterance.slice(word))
+    }
+
+    /// The last value before it that a recognizer knows which knows the first value behind it too.
+    fn by_kind(&self, mentions: &[Mention]) -> Option<Span> {
+        let inside = |words: &[Span]| Some(Span::new(words.first()?.start, words.last()?.end));
+        let (before, after) = (inside(&self.before)?, inside(&self.after)?);
+        let first =
+            mentions.iter().filter(|mention| after.contains(mention.span)).map(|mention| mention.span.start).min()?;
+        let new: Vec<&Mention> =
+            mentions.iter().filter(|mention| mention.span.start == first && after.contains(mention.span)).collect();
+        let is_same = |old: &&Mention| new.iter().any(|new| new.recognizer == old.recognizer);
+        let is_near = |old: &&Mention| self.before.iter().filter(|word| word.start >= old.span.end).count() <= NEAR;
+        let old = mentions.iter().filter(|mention| before.contains(mention.span)).filter(is_same).filter(is_near);
+        old.max_by_key(|mention| (mention.span.end, mention.span.len())).map(|mention| mention.span)
+    }
+
+    /// From the last word before it that is the first one behind it.
+    fn by_beginning(&self) -> Option<Span> {
+        let first = fold(self.utterance.slice(*self.after.first()?));
+        let near = &self.before[self.before.len().saturating_sub(NEAR)..];
+        let start = near.iter().rfind(|word| fold(self.utterance.slice(**word)) == first)?;
+        Some(Span::new(start.start, self.before.last()?.end))
+    }
+
+    /// As many words before it as are behind it, where all of them say something and none is known.
+    fn by_length(&self, mentions: &[Mention]) -> Option<Span> {
+        let count = self.after.len();
+        let start = self.before.len().checked_sub(count).filter(|_| count <= FEW)?;
+        let old = &self.before[start..];
+        let is_plain = |word: &Span| !self.says_nothing(*word) && !mentions.iter().any(|one| one.span.overlaps(*word));
+        let is_name = |word: &Span| self.utterance.slice(*word).starts_with(char::is_uppercase);
+        let is_text = old.iter().chain(&self.after).all(is_plain);
+        let is_alike = start == 0 || old.iter().all(is_name) == self.after.iter().all(is_name);
+        (is_text && is_alike).then(|| Span::new(old[0].start, old[count - 1].end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{decide::repair::*, module::RecognizerId, recognize::acts::read};
+
+    /// The words that are left, with `known` as values of one kind.
+    fn left(language: &str, text: &str, known: &[&str]) -> String {
+        let utterance = Utterance::new(text);
+        let mention = |word: &&str| {
+            let at = text.find(word).map(|at| text[..at].chars().count()).expect("a word of the text");
+            Mention {
+                recognizer: RecognizerId::from_index(0),
+                span: Span::new(at, at + word.chars().count()),
+                text: (*word).to_owned(),
+                value: (*word).into(),
+                others: Vec::new(),
+                score: 1.0,
+            }
+        };
+        let mentions: Vec<Mention> = known.iter().map(mention).collect();
+        let repaired = repaired(language, &utterance, &mentions, &read(language, text));
+        let repaired = repaired.unwrap_or(utterance);
+        let words: Vec<&str> = repaired.words().iter().map(|word| repaired.slice(*word)).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        for (language, text, known, expected) in [
+            ("en", "Oslo, no wait, Turku", &[][..], "Turku"),
+            ("en", "a ferry to Oslo, no wait, to Turku", &[], "a ferry to Turku"),
+            ("en", "a ferry to Oslo, no wait, Turku", &[], "a ferry to Turku"),
+            ("en", "freeze 8123, scratch that, 8132", &["8123", "8132"], "freeze 8132"),
+            ("en", "the green one, actually no, grey is fine", &["green", "grey"], "the grey is fine"),
+            ("en", "two mugs, I mean three", &["two", "three"], "mugs three"),
+            ("de", "einen Tisch für vier, ich meine sechs", &["vier", "sechs"], "einen Tisch für sechs"),
+            ("de", "Reisepass, ach Quatsch, Personalausweis", &["Reisepass", "Personalausweis"], "Personalausweis"),
+            ("es", "una habitación para tres, digo cuatro", &["tres", "cuatro"], "una habitación para cuatro"),
+            ("fr", "pour mardi, je veux dire mercredi", &["mardi", "mercredi"], "pour mercredi"),
+        ] {
+            assert_eq!(left(language, text, known), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_word_counts_where_words_are_not_apart() {
+        assert_eq!(left("ja", "大阪、いや、やっぱり京都", &["大阪", "京都"]).replace(' ', ""), "京都");
+    }
+
+    #[test]
+    fn what_takes_nothing_back_stays() {
+        for text in ["no wait, Turku", "I'd like a table, wait, for Tuesday", "Turku, thanks", "sorry, it is 42"] {
+            let known = if text.contains("Tuesday") { &["Tuesday"][..] } else { &[] };
+            let words = Utterance::new(text).words().len();
+            assert_eq!(left("en", text, known).split(' ').count(), words, "{text}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The reply to "is that right?".
+
+use crate::{
+    conversation::Act,
+    dialogue::{
+        form_reading::OpenForm,
+        form_reply::form_reply,
+        interpret::{Dialogue, Interpretation, Task, last_question},
+    },
+    recognize::{
+        acts::{ACTS, Kind, Moves},
+        reply::YesNo,
+    },
+};
+
+/// A reply is a yes from here on; to say again what was asked for is none.
+const YES: f32 = 0.82;
+
+/// See [the module](self). A word of the confirmation, which names every value, is no yes to it: only words of agreement
+/// are.
+pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
+    let analysis = dialogue.situation.analysis;
+    let reply = dialogue.told.reply.unwrap_or(analysis.reply);
+    // "No, leave it as it is."
+    if reply.answer != YesNo::Affirmative
+        && open.acts().any(|one| one.kind == Kind::Keep)
+        && analysis.acts.rest.is_none()
+    {
+        return Interpretation::of(vec![Act::Cancel], ACTS);
+    }
+    if dialogue.told.reply.is_none()
+        && matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent)
+        && dialogue.asks_at(reply.confidence)
+        && let Some(question) = last_question(dialogue.state)
+    {
+        let task = Some(Task::Reply { question: question.to_owned() });
+        return Interpretation { task, ..Interpretation::default() };
+    }
+    let settled = |act: Act| Interpretation::of(vec![act], reply.confidence);
+    match (reply.answer, reply.rest) {
+        (YesNo::Affirmative, None) if reply.confidence >= YES => return settled(Act::Yes),
+        (YesNo::Negative, None) => return settled(Act::No),
+        _ => {}
+    }
+    let corrects = matches!(reply.answer, YesNo::Affirmative | YesNo::Negative);
+    // What stands beside the yes or no is what is to be another way.
+    let beside = Moves { rest: reply.rest, moves: Vec::new() };
+    let is_said_by_acts = analysis.acts.rest.is_none() || !analysis.acts.moves.is_empty();
+    let acts = if corrects && !is_said_by_acts { &beside } else { &analysis.acts };
+    let found = form_reply(dialogue, &OpenForm { acts, corrects, ..*open });
+    let says_something = !found.acts.is_empty() || found.task.is_some();
+    match reply.answer {
+        // A yes with a change is no yes to what was asked, but what it changes is.
+        // Of a change that is not understood, there is none.
+        YesNo::Affirmative if !says_something && reply.confidence >= YES && !changes(&analysis.acts) => {
+            settled(Act::Yes)
+        }
+        YesNo::Negative if !says_something => settled(Act::No),
+        _ => found,
+    }
+}
+
+/// True of words that ask for something to be another way.
+fn changes(acts: &Moves) -> bool {
+    acts.moves.iter().any(|one| {
+        matches!(
+            one.kind,
+            Kind::Correct
+                | Kind::Change { .. }
+                | Kind::Replace { .. }
+                | Kind::Remove { .. }
+                | Kind::Add
+                | Kind::Portion { .. }
+        )
+    })
+}

@@ -1,0 +1,161 @@
+//! An utterance after a call that only says what is to be another way: "and in Bergen?", "the same for Tulsa", "sorry,
+//! Maple Street 4". It is the last call once more, with the values that it names.
+
+use crate::{
+    conversation::{Act, End, Filled, Form, Manner, Said, merge::CERTAIN},
+    decide::{reading::Reading, situation::Situation},
+    dialogue::{
+        form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
+        interpret::{Dialogue, Interpretation, said},
+    },
+    module::{SlotPath, settings::primary},
+    recognize::{
+        acts::{ACTS, Kind},
+        reply::says_nothing,
+    },
+    text::{Span, fold},
+};
+
+/// Turns after a call in which it may be followed up.
+const RECENT: u32 = 3;
+/// How sure it is that words which say nothing but values follow up a call.
+const KNOWN: f32 = 0.9;
+/// Words of a text that takes the place of another one.
+const FEW: usize = 4;
+
+/// What says nothing but that the last call is meant, by language.
+const CUES: [(&str, &[&str]); 5] = [
+    ("en", &["same", "again", "what", "about", "how", "instead", "too", "also", "well", "then"]),
+    (
+        "de",
+        &[
+            "gleiche",
+            "selbe",
+            "dasselbe",
+            "nochmal",
+            "noch",
+            "mal",
+            "wie",
+            "siehts",
+            "sieht",
+            "aus",
+            "stattdessen",
+            "auch",
+            "was",
+            "ist",
+        ],
+    ),
+    ("es", &["mismo", "misma", "igual", "qué", "tal", "también", "cambio", "lugar"]),
+    ("fr", &["même", "chose", "pareil", "idem", "aussi", "plutôt", "place", "quoi", "qu", "en", "est", "il"]),
+    ("ja", &["同", "じ", "で", "も", "は", "を", "なら", "どう", "ですか", "お願い", "します"]),
+];
+
+/// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
+pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
+    let found = last_call(dialogue).and_then(|called| {
+        Ellipsis::new(dialogue, called).read(&request).or_else(|| corrected(dialogue, &called, &request))
+    });
+    match found {
+        Some((said, confidence)) => Interpretation {
+            requests: request.requests,
+            notes: vec!["it is the last call once more, but for what is said".to_owned()],
+            ..Interpretation::of(vec![Act::Again { said }], confidence)
+        },
+        None => request,
+    }
+}
+
+/// What was called just before, if it may be chosen and nothing was asked since.
+fn last_call<'a>(dialogue: &Dialogue<'a>) -> Option<OpenForm<'a>> {
+    let state = dialogue.state;
+    let form: &Form = state.last_call.as_ref().filter(|_| state.is_idle())?;
+    let is_recent = state.finished.last().is_some_and(|last| {
+        last.function == form.function && last.end == End::Called && last.turn + RECENT >= state.turn
+    });
+    let id = dialogue.module().function_named(&form.function).filter(|_| is_recent)?;
+    let may_be = dialogue.among.is_none_or(|among| among.contains(&id));
+    may_be.then(|| OpenForm { asked: &[], corrects: true, ..dialogue.reading(id, form) })
+}
+
+/// An utterance of which all but values is left out, since it was said before.
+struct Ellipsis<'a> {
+    situation: Situation<'a>,
+    called: OpenForm<'a>,
+    cues: &'static [&'static str],
+}
+
+impl<'a> Ellipsis<'a> {
+    fn new(dialogue: &Dialogue<'a>, called: OpenForm<'a>) -> Self {
+        let situation = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
+        let language = primary(dialogue.module().language());
+        let cues = CUES.iter().find(|(tag, _)| *tag == language).map_or(&[][..], |(_, cues)| *cues);
+        Self { situation, called, cues }
+    }
+
+    fn is_cue(&self, word: Span) -> bool {
+        let text = fold(self.situation.utterance().slice(word));
+        self.cues.iter().any(|cue| fold(cue) == text)
+    }
+
+    /// The words that say something, but for those that say that the last call is meant.
+    fn content(&self) -> Vec<Span> {
+        let utterance = self.situation.utterance();
+        let language = self.called.module.language();
+        let says = |word: &&Span| !says_nothing(language, utterance.slice(**word)) && !self.is_cue(**word);
+        utterance.words().iter().filter(says).copied().collect()
+    }
+
+    /// Nothing is said but values of that function, each in a place that it had or may have.
+    fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
+        self.values().or_else(|| {
+            let is_request = !request.acts.is_empty() && request.confidence >= OTHERWISE;
+            if is_request { None } else { self.text() }
+        })
+    }
+
+    fn values(&self) -> Option<(Said, f32)> {
+        let reading = Reading::new(&self.situation, self.called.id);
+        let mut found = said(&reading.judged(&self.situation, 1.0).0, self.called.state.turn, None);
+        let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
+        let is_plain =
+            |value: &Filled| value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN;
+        if found.values.is_empty() || !found.invalid.is_empty() || !found.values.iter().all(is_plain) {
+            return None;
+        }
+        let values = reading.spans_of(&[]);
+        let is_value = |word: &Span| values.iter().any(|span| span.overlaps(*word));
+        let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
+        found.manner = Manner::Correct;
+        found.is_doubtful = found.values.iter().any(|value| value.recognizer.is_none() && value.confidence < PLAIN);
+        self.content().iter().all(is_value).then_some((found, confidence))
+    }
+
+    /// A few words in place of the only text that it was called with: "the same for Tulsa". They may be anything, and so are
+    /// put to the person before anything is done with them.
+    fn text(&self) -> Option<(Said, f32)> {
+        let words = self.situation.utterance().words();
+        let content = self.content();
+        let (first, last) = (content.first()?, content.last()?);
+        let span = Span::new(first.start, last.end);
+        let is_one = words.iter().filter(|word| span.contains(**word)).count() == content.len() && content.len() <= FEW;
+        let slot = self.called.only_text().filter(|_| is_one && words.iter().any(|word| self.is_cue(*word)))?;
+        let said = Said { turn: self.called.state.turn, manner: Manner::Correct, is_doubtful: true, ..Said::default() };
+        let mut read = FormReading { said, confidence: CERTAIN, leaves_words: false };
+        let is_filled = self.called.fill(&self.situation, slot, span, &mut read) && read.said.invalid.is_empty();
+        is_filled.then_some((read.said, CERTAIN))
+    }
+}
+
+/// The person takes back a value that was called with: "sorry, Maple Street 4, I mistyped".
+fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(Said, f32)> {
+    let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
+    let is_correction = called.acts().any(|one| corrects(one.kind));
+    let is_request = !request.acts.is_empty() && request.confidence >= OTHERWISE;
+    if !is_correction || is_request {
+        return None;
+    }
+    let own = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
+    let read = called.read(&own);
+    let is_valid = read.said.invalid.is_empty() && !read.said.values.is_empty();
+    is_valid.then_some((Said { manner: Manner::Correct, ..read.said }, ACTS))
+}

@@ -1,0 +1,172 @@
+//! An utterance that opens what it asks for.
+
+use crate::{
+    call::Origin,
+    conversation::{Act, Filled, Form, Said, merge::CERTAIN},
+    decide::{
+        analysis::Analysis,
+        expected::Expected,
+        local,
+        outcome::{About, Decision, Frame, Outcome},
+        reading::Reading,
+        segments::Requests,
+        situation::Situation,
+    },
+    dialogue::{
+        form_reading::number,
+        interpret::{Dialogue, Interpretation, Task, said},
+    },
+    module::{FunctionId, Module, SlotPath},
+    recognize::acts::{ACTS, Kind, Moves},
+    text::{Span, Utterance, is_blank},
+};
+
+/// Earlier utterances that nobody made anything of, and that a form which opens is held against.
+const UNHEARD: usize = 3;
+
+/// `situation` is the utterance, or the part of it that is a request; `open` are the forms that stay open.
+pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, open: &[Form]) -> Interpretation {
+    let (requests, local) = decided(situation);
+    let told = dialogue.told.decision.as_ref();
+    let task = (told.is_none() && dialogue.asks_at(local.confidence))
+        .then(|| Task::Requests { part: None, requests: requests.clone() });
+    let decision = told.unwrap_or(&local);
+    let mut found = Interpretation {
+        confidence: decision.confidence,
+        notes: decision.notes.clone(),
+        task,
+        requests: Some(requests),
+        ..Interpretation::default()
+    };
+    match &decision.outcome {
+        Outcome::Ask(About::Tie { functions }) => found.tied.clone_from(functions),
+        Outcome::NoMatch => {}
+        Outcome::Call(_) | Outcome::Ask(_) => found.acts = opened(dialogue, situation, decision, open),
+    }
+    found
+}
+
+/// What the utterance asks for, as the words alone say. Slots of one function, said one after the other, may look like
+/// requests of their own: they are one if that loses no value.
+fn decided(situation: &Situation<'_>) -> (Requests, Decision) {
+    let requests = Requests::find(situation);
+    let decision = local::decide(&situation.with(&requests));
+    if is_one_function(&decision.frames) {
+        let module = &situation.knowledge.module;
+        let one = Requests::one(situation.analysis);
+        let whole = local::decide(&situation.with(&one));
+        if whole.frames.len() == 1 && values_of(module, &whole.frames) >= values_of(module, &decision.frames) {
+            return (one, whole);
+        }
+    }
+    (requests, decision)
+}
+
+/// The acts that open a form for each request, with what was said of it before anybody knew that it is meant.
+fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decision, open: &[Form]) -> Vec<Act> {
+    let (module, turn) = (dialogue.module(), dialogue.state.turn);
+    let is_open = |id: FunctionId| open.iter().any(|form| form.function == module.function(id).name);
+    let mut acts: Vec<Act> = Vec::new();
+    for frame in &decision.frames {
+        let function = frame.function;
+        let is_first = !acts.iter().any(|act| matches!(act, Act::Inform { function: other, .. } if *other == function));
+        if is_first && !is_open(function) {
+            let unheard = unheard(dialogue, function);
+            acts.extend(unheard.map(|said| Act::Inform { function, said, another: false }));
+        }
+        let mut whole = said(frame, turn, None);
+        whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(About::Confirm { .. }));
+        let part = portion(&mut whole, &situation.analysis.acts, &situation.analysis.utterance);
+        acts.push(Act::Inform { function, said: whole, another: !is_first });
+        acts.extend(part.map(|said| Act::Inform { function, said, another: false }));
+    }
+    acts
+}
+
+/// What the person said of this function before anybody knew that it is meant: "hello, I'm Jane".
+fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
+    let turn = dialogue.state.turn;
+    let mut all = Said { turn, ..Said::default() };
+    for line in dialogue.state.lines.iter().rev().filter(|line| line.is_unheard).take(UNHEARD) {
+        let Some(found) = said_before(dialogue, &line.text, function) else { continue };
+        let is_sure = |value: &Filled| value.confidence >= CERTAIN && !value.pointer.contains("/0");
+        for value in found.values.into_iter().filter(is_sure) {
+            // The latest word counts.
+            if all.values.iter().all(|later| later.pointer != value.pointer) {
+                all.values.push(value);
+            }
+        }
+    }
+    (!all.values.is_empty()).then_some(all)
+}
+
+/// What an earlier utterance says of this function: recognized and aligned, without a look at others.
+pub(crate) fn said_before(dialogue: &Dialogue<'_>, text: &str, function: FunctionId) -> Option<Said> {
+    if is_blank(text) {
+        return None;
+    }
+    let now = &dialogue.situation.analysis.now;
+    let analysis = Analysis::recognized(dialogue.situation.knowledge, Utterance::new(text), now.clone());
+    let nothing = Expected::default();
+    let earlier = Situation {
+        given: Some(function),
+        is_meant: true,
+        expected: &nothing,
+        hints: &[],
+        earlier: &[],
+        ..dialogue.situation.within(&analysis)
+    };
+    let (frame, _) = Reading::new(&earlier, function).judged(&earlier, 1.0);
+    let mut found = said(&frame, dialogue.state.turn, None);
+    // No utterance is at hand that spans could point into.
+    found.values.iter_mut().chain(&mut found.excluded).for_each(|value| value.span = None);
+    Some(found)
+}
+
+/// True of several requests for one and the same function.
+fn is_one_function(frames: &[Frame]) -> bool {
+    matches!(frames, [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|frame| frame.function == first.function))
+}
+
+/// Different values that were said, by slot, without words in place of what a recognizer should know.
+fn values_of(module: &Module, frames: &[Frame]) -> usize {
+    let mut values: Vec<(&SlotPath, &str)> = Vec::new();
+    for frame in frames {
+        let slots = &module.function(frame.function).slots;
+        let takes_words = |path: &SlotPath| slots.iter().any(|slot| slot.path == *path && slot.recognizers.is_empty());
+        for slot in &frame.slots {
+            if let Origin::Utterance { text, recognizer, .. } = &slot.origin
+                && (recognizer.is_some() || takes_words(&slot.path))
+                && !values.contains(&(&slot.path, text))
+            {
+                values.push((&slot.path, text));
+            }
+        }
+    }
+    values.len()
+}
+
+/// "Three burgers, one of them with bacon": what is said of the one, apart from what is said of all.
+fn portion(said: &mut Said, acts: &Moves, utterance: &Utterance) -> Option<Said> {
+    let (count, rest) = acts.moves.iter().find_map(|one| match one.kind {
+        Kind::Portion { count, rest } if one.confidence >= ACTS => Some((count, rest)),
+        _ => None,
+    })?;
+    let is_within = |value: &Filled, span: Span| value.span.is_some_and(|own| span.overlaps(own));
+    // The clause ends at a comma.
+    let clause = utterance.slice(rest);
+    let end = clause.find([',', ';']).map_or(rest.end, |at| rest.start + clause[..at].chars().count());
+    let rest = Span::new(rest.start, end);
+    said.values.retain(|value| !is_within(value, count));
+    let (part, all): (Vec<Filled>, Vec<Filled>) =
+        said.values.drain(..).partition(|value| is_within(value, rest) && value.pointer.contains("/0"));
+    said.values = all;
+    let portion = number(utterance.slice(count))?;
+    (!part.is_empty()).then(|| Said {
+        turn: said.turn,
+        confidence: said.confidence,
+        values: part,
+        portion: Some(portion),
+        ..Said::default()
+    })
+}

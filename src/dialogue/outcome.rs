@@ -1,0 +1,47 @@
+//! What a turn comes to, in words.
+
+use serde::Serialize;
+
+use crate::{call::Call, decide::outcome::About, module::FunctionId};
+
+/// No valid call is an outcome too; an error is a failure of ours or of the model server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Valid and complete; never empty.
+    Call(Vec<Call>),
+    Ask(Question),
+    /// Out of scope.
+    NoMatch,
+    /// The person took it back; `text` says so, and asks on where something else is open.
+    Cancelled {
+        text: String,
+        functions: Vec<FunctionId>,
+    },
+    /// The same was asked too often in vain: a person should take over.
+    Handoff {
+        text: String,
+        function: FunctionId,
+        path: String,
+    },
+}
+
+impl Outcome {
+    /// As `uptake.outcome` spells it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Call(_) => "call",
+            Self::Ask(_) => "ask",
+            Self::NoMatch => "no_match",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Handoff { .. } => "handoff",
+        }
+    }
+}
+
+/// What we ask, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Question {
+    pub text: String,
+    pub about: About,
+}
