@@ -15,7 +15,7 @@ use crate::{
     text::Span,
 };
 
-pub use crate::decide::outcome::{About, Frame};
+pub use crate::decide::outcome::{About, Alternative, Frame};
 
 /// A turn's answer with its whole explanation.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,6 +113,8 @@ pub struct Trace {
     pub clauses: Vec<Segment>,
     /// There may be more to ask for than `segments` say: the evidence fell short of a split.
     pub is_doubtful: bool,
+    /// What the local decision weighed against each other, likeliest first.
+    pub alternatives: Vec<Alternative>,
     /// Each answer of the model server and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.
