@@ -326,7 +326,13 @@ impl<'a> Exchange<'a> {
             return decision;
         }
         let confidence = belief::confirmed(1.0 - self.brief.scope());
-        Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new() }
+        Decision {
+            outcome: Outcome::NoMatch,
+            confidence,
+            frames: Vec::new(),
+            notes: Vec::new(),
+            alternatives: Vec::new(),
+        }
     }
 
     /// A call if everything is valid and complete, else the next question; of no calls at all, that nothing fits.
@@ -341,12 +347,12 @@ impl<'a> Exchange<'a> {
             judged.into_iter().map(|one| (one.frame, one.call)).unzip();
         if let Some((functions, note)) = doubted {
             let outcome = Outcome::Ask(About::Tie { functions });
-            return Decision { outcome, confidence, frames, notes: vec![note.to_owned()] };
+            return Decision { outcome, confidence, frames, notes: vec![note.to_owned()], alternatives: Vec::new() };
         }
         let refused = frames.iter().find_map(|frame| Some((frame.function, self.brief.refusal(frame.function)?)));
         if let Some((function, note)) = refused {
             let outcome = Outcome::Ask(About::Tie { functions: vec![function] });
-            return Decision { outcome, confidence, frames, notes: vec![note] };
+            return Decision { outcome, confidence, frames, notes: vec![note], alternatives: Vec::new() };
         }
         let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
             Some(calls) if !calls.is_empty() => Outcome::Call(calls),
@@ -356,7 +362,7 @@ impl<'a> Exchange<'a> {
                 None => Outcome::NoMatch,
             },
         };
-        Decision { outcome, confidence, frames, notes: Vec::new() }
+        Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
     }
 
     /// The functions to ask about, and why, if a model's choice is one that retrieval all but rules out, or one that a

@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Evidence, Proposal, Sighting, Validator, Verdict},
-    decide::arguments::{self as assemble, Said},
+    decide::{
+        arguments::{self as assemble, Said},
+        head,
+    },
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
 };
-
-mod values;
 
 /// Tries to say an exemplar, each with other values.
 const TRIES: usize = 6;
@@ -142,7 +143,7 @@ impl<'m> Sampler<'m> {
                 RecognizerKind::Builtin(_) if has_builtin => {}
                 RecognizerKind::Builtin(builtin) => {
                     has_builtin = true;
-                    let words = values::words(*builtin);
+                    let words = head::values::words(*builtin);
                     options.push(words[random.usize(..words.len())].to_owned());
                 }
                 RecognizerKind::List(_) | RecognizerKind::Pattern(_) => {}

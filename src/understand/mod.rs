@@ -25,7 +25,7 @@ pub use crate::{
 };
 pub use converse::Conversed;
 pub use ledger::BudgetOverrides;
-pub use outcome::{About, Attempt, DecidedBy, Frame, Outcome, Question, Segment, Timings, Trace, Turn};
+pub use outcome::{About, Alternative, Attempt, DecidedBy, Frame, Outcome, Question, Segment, Timings, Trace, Turn};
 pub use replay::{Replays, catch_up};
 pub use view::{is_sensitive, open_frames, summary};
 
@@ -469,7 +469,7 @@ fn locally(brief: &Brief<'_>) -> Decided {
 /// The turn that a decision makes, in words.
 fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided: Decided) -> Turn {
     let Decided { decision, decided_by, spent, decide_ms } = decided;
-    let decide::Decision { outcome, confidence, frames, notes } = decision;
+    let decide::Decision { outcome, confidence, frames, notes, alternatives } = decision;
     let outcome = match outcome {
         decide::Outcome::Call(calls) => Outcome::Call(calls),
         decide::Outcome::Ask(about) => Outcome::Ask(question::worded(module, language, about, &frames)),
@@ -479,6 +479,7 @@ fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided:
     trace.timings.llm = spent.llm_ms;
     trace.attempts = spent.attempts;
     trace.notes = notes;
+    trace.alternatives = alternatives;
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub use crate::{
-    decide::outcome::{About, Frame},
+    decide::outcome::{About, Alternative, Frame},
     dialogue::outcome::{Outcome, Question},
 };
 
@@ -73,6 +73,8 @@ pub struct Trace {
     pub clauses: Vec<Segment>,
     /// There may be more to ask for than `segments` say: the evidence fell short of a split.
     pub is_doubtful: bool,
+    /// What the local decision weighed against each other, likeliest first.
+    pub alternatives: Vec<Alternative>,
     /// Each answer of the model server and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.
