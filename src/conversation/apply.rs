@@ -13,8 +13,8 @@ use crate::{
 /// One thing that an utterance does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
-    /// Says something of a function, and opens its form if there is none. `another`: it is a further request, however many
-    /// of this function are open.
+    /// Says something of a function, and opens its form if there is none. `another`: it is a further request, however
+    /// many of this function are open.
     Inform { function: FunctionId, said: Said, another: bool },
     /// What was called last, once more, but for what is said now.
     Again { said: Said },
@@ -61,7 +61,8 @@ pub struct Applied {
     pub notes: Vec<String>,
 }
 
-/// Does what `acts` say, in their order. Nothing is expected afterwards. `carry`: values may be taken over from one function to another.
+/// Does what `acts` say, in their order. Nothing is expected afterwards. `carry`: values may be taken over from one
+/// function to another.
 pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[Act], carry: bool) -> Applied {
     let expected = state.expects.take();
     let mut applied = Applied { has_acts: !acts.is_empty(), ..Applied::default() };

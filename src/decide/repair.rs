@@ -14,11 +14,12 @@ const NEAR: usize = 6;
 /// Words of a text that takes the place of another one.
 const FEW: usize = 3;
 
-/// The utterance without what its speaker takes back in it, and without the words that take it back; `None` if nothing is
-/// taken back. Blanks stand in place of both, so that spans stay.
+/// The utterance without what its speaker takes back in it, and without the words that take it back; `None` if
+/// nothing is taken back. Blanks stand in place of both, so that spans stay.
 ///
-/// What comes last takes the place of a value of its own kind, as recognizers know kinds; else of the words that begin as
-/// it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any recognizer.
+/// What comes last takes the place of a value of its own kind, as recognizers know kinds; else of the words that
+/// begin as it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any
+/// recognizer.
 pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Utterance> {
     let cues = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
     let mut found = cues.filter_map(|one| {

@@ -16,8 +16,8 @@ use crate::{
 /// A reply is a yes from here on; to say again what was asked for is none.
 const YES: f32 = 0.82;
 
-/// See [the module](self). A word of the confirmation, which names every value, is no yes to it: only words of agreement
-/// are.
+/// See [the module](self). A word of the confirmation, which names every value, is no yes to it: only words of
+/// agreement are.
 pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
     let analysis = dialogue.situation.analysis;
     let reply = dialogue.told.reply.unwrap_or(analysis.reply);

@@ -24,30 +24,12 @@ const KNOWN: f32 = 0.9;
 const FEW: usize = 4;
 
 /// What says nothing but that the last call is meant, by language.
-const CUES: [(&str, &[&str]); 5] = [
-    ("en", &["same", "again", "what", "about", "how", "instead", "too", "also", "well", "then"]),
-    (
-        "de",
-        &[
-            "gleiche",
-            "selbe",
-            "dasselbe",
-            "nochmal",
-            "noch",
-            "mal",
-            "wie",
-            "siehts",
-            "sieht",
-            "aus",
-            "stattdessen",
-            "auch",
-            "was",
-            "ist",
-        ],
-    ),
-    ("es", &["mismo", "misma", "igual", "qué", "tal", "también", "cambio", "lugar"]),
-    ("fr", &["même", "chose", "pareil", "idem", "aussi", "plutôt", "place", "quoi", "qu", "en", "est", "il"]),
-    ("ja", &["同", "じ", "で", "も", "は", "を", "なら", "どう", "ですか", "お願い", "します"]),
+const CUES: [(&str, &str); 5] = [
+    ("en", "same again what about how instead too also well then"),
+    ("de", "gleiche selbe dasselbe nochmal noch mal wie siehts sieht aus stattdessen auch was ist"),
+    ("es", "mismo misma igual qué tal también cambio lugar"),
+    ("fr", "même chose pareil idem aussi plutôt place quoi qu en est il"),
+    ("ja", "同 じ で も は を なら どう ですか お願い します"),
 ];
 
 /// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
@@ -81,20 +63,20 @@ fn last_call<'a>(dialogue: &Dialogue<'a>) -> Option<OpenForm<'a>> {
 struct Ellipsis<'a> {
     situation: Situation<'a>,
     called: OpenForm<'a>,
-    cues: &'static [&'static str],
+    cues: &'static str,
 }
 
 impl<'a> Ellipsis<'a> {
     fn new(dialogue: &Dialogue<'a>, called: OpenForm<'a>) -> Self {
         let situation = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
         let language = primary(dialogue.module().language());
-        let cues = CUES.iter().find(|(tag, _)| *tag == language).map_or(&[][..], |(_, cues)| *cues);
+        let cues = CUES.iter().find(|(tag, _)| *tag == language).map_or("", |(_, cues)| *cues);
         Self { situation, called, cues }
     }
 
     fn is_cue(&self, word: Span) -> bool {
         let text = fold(self.situation.utterance().slice(word));
-        self.cues.iter().any(|cue| fold(cue) == text)
+        self.cues.split(' ').any(|cue| fold(cue) == text)
     }
 
     /// The words that say something, but for those that say that the last call is meant.
@@ -130,8 +112,8 @@ impl<'a> Ellipsis<'a> {
         self.content().iter().all(is_value).then_some((found, confidence))
     }
 
-    /// A few words in place of the only text that it was called with: "the same for Tulsa". They may be anything, and so are
-    /// put to the person before anything is done with them.
+    /// A few words in place of the only text that it was called with: "the same for Tulsa". They may be anything, and
+    /// so are put to the person before anything is done with them.
     fn text(&self) -> Option<(Said, f32)> {
         let words = self.situation.utterance().words();
         let content = self.content();

@@ -112,8 +112,8 @@ impl OpenForm<'_> {
         *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
     }
 
-    /// "Jane Austin" where Jane is known: where exemplars show slots of any words side by side, words that begin as what is
-    /// known does fill the others.
+    /// "Jane Austin" where Jane is known: where exemplars show slots of any words side by side, words that begin as
+    /// what is known does fill the others.
     pub(crate) fn completes(&self, own: &Situation<'_>, part: Span) -> Option<Vec<Filled>> {
         let utterance = own.utterance();
         let words: Vec<Span> = utterance.words().iter().filter(|word| part.contains(**word)).copied().collect();
@@ -162,9 +162,9 @@ impl OpenForm<'_> {
         });
     }
 
-    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas from
-    /// the one that was asked for on; from any one on where none of them is known yet, and a recognizer knows one of the
-    /// parts by its form. `None` where that gives no more than `found`.
+    /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas
+    /// from the one that was asked for on; from any one on where none of them is known yet, and a recognizer knows
+    /// one of the parts by its form. `None` where that gives no more than `found`.
     pub(crate) fn in_sequence(&self, situation: &Situation<'_>, part: Span, found: &[Filled]) -> Option<Vec<Filled>> {
         let utterance = situation.utterance();
         let parts = parts(utterance, part);
@@ -204,7 +204,8 @@ impl OpenForm<'_> {
         all.find(|all| all.len() > found.len())
     }
 
-    /// Words between two values, where an exemplar has just one slot of any words between theirs: the town of an address.
+    /// Words between two values, where an exemplar has just one slot of any words between theirs: the town of an
+    /// address.
     pub(crate) fn between(&self, situation: &Situation<'_>, found: &[Filled]) -> Vec<Filled> {
         let slot_of = |value: &Filled| {
             let path = SlotPath::of_pointer(&value.pointer);
@@ -312,8 +313,8 @@ impl OpenForm<'_> {
             && mentions.any(|mention| asked.recognizers.contains(&mention.recognizer) && is_distinct(own, mention))
     }
 
-    /// The slot whose value a correction replaces, where it does not say so: of those that a recognizer says the new value
-    /// may belong to, the one that was filled last; else the one whose text is much like the new one.
+    /// The slot whose value a correction replaces, where it does not say so: of those that a recognizer says the new
+    /// value may belong to, the one that was filled last; else the one whose text is much like the new one.
     pub(crate) fn corrected(&self, own: &Situation<'_>, part: Span) -> Option<SlotId> {
         if self.manner() != Manner::Correct {
             return None;

@@ -319,9 +319,9 @@ impl OpenForm<'_> {
         (others, confidence)
     }
 
-    /// True if the words ask for another function by more than what may as well be said of the form: they ask something,
-    /// give a value of a kind that the form does not take, or say something beside values that the form's exemplars do
-    /// not say.
+    /// True if the words ask for another function by more than what may as well be said of the form: they ask
+    /// something, give a value of a kind that the form does not take, or say something beside values that the form's
+    /// exemplars do not say.
     fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
         let reply = free.analysis.reply;
         if reply.answer == YesNo::Irrelevant && reply.confidence >= reply::QUITE_SURE {

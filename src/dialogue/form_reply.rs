@@ -13,8 +13,8 @@ use crate::{
     text::Span,
 };
 
-/// How sure another function must be where a recognizer knows the answer to what was asked among the words, or where they
-/// answer whether all is right; and how sure it must be where nothing in them could belong to the form.
+/// How sure another function must be where a recognizer knows the answer to what was asked among the words, or where
+/// they answer whether all is right; and how sure it must be where nothing in them could belong to the form.
 const SURELY_OTHER: f32 = 0.9;
 const LIKELY: f32 = 0.45;
 /// Words of a text that is a value rather than a request.

@@ -8,7 +8,7 @@ use crate::{
         history::Heard,
     },
     conversation::{Manners, State, Who, apply},
-    decide::{segments::Requests, situation::Situation},
+    decide::{analysis::Analysis, expected::Expected, segments::Requests, situation::Situation},
     dialogue::{
         interpret::{self, Assistance, Dialogue, Interpretation, Task, Told, interpret},
         next_step::{Answer, Turning},
@@ -33,16 +33,27 @@ pub struct Conversed {
 
 /// What model servers did for a turn.
 struct Assisted {
+    assistance: Assistance,
     told: Told,
     decided_by: DecidedBy,
     spent: Spent,
     notes: Vec<String>,
 }
 
+/// What a model server is asked about.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    snapshot: &'a Snapshot,
+    request: &'a TurnRequest,
+    heard: &'a Heard<'a>,
+    situation: Situation<'a>,
+    started: Instant,
+}
+
 impl Understander {
-    /// Understands one utterance of a conversation. `state` is the one before it, [`State::new`] at the beginning; it is
-    /// of this module ([`State::adopted`]). The same state and request give the same answer, as far as no model server is
-    /// asked.
+    /// Understands one utterance of a conversation. `state` is the one before it, [`State::new`] at the beginning; it
+    /// is of this module ([`State::adopted`]). The same state and request give the same answer, as far as no model
+    /// server is asked.
     ///
     /// # Errors
     /// As [`Self::turn`]; then the conversation is as it was.
@@ -61,7 +72,8 @@ impl Understander {
         let heard = Heard::new(&request.history);
         let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
         let situation = self.situation(snapshot, &request, &heard.earlier, &analysis);
-        let (found, assisted) = self.interpret(snapshot, &request, &heard, situation, &before, started).await?;
+        let asking = Asking { snapshot, request: &request, heard: &heard, situation, started };
+        let (found, assisted) = self.interpret(asking, &before).await?;
 
         let mut state = before.clone();
         let carry = module.settings.conversation.carry.unwrap_or(true);
@@ -94,24 +106,10 @@ impl Understander {
     }
 
     /// What the utterance does: read locally, and again with what a model server said of it where that leaves doubt.
-    async fn interpret(
-        &self,
-        snapshot: &Snapshot,
-        request: &TurnRequest,
-        heard: &Heard<'_>,
-        situation: Situation<'_>,
-        state: &State,
-        started: Instant,
-    ) -> Result<(Interpretation, Assisted), TurnError> {
-        let strategy = self.strategy(snapshot, request);
-        let mut assistance = match strategy {
-            StrategyName::Local => Assistance::Never,
-            StrategyName::Auto if self.servers.is_empty() => Assistance::Never,
-            StrategyName::Auto => Assistance::InDoubt,
-            StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => Assistance::Always,
-        };
-        let among = among(request);
+    async fn interpret(&self, asking: Asking<'_>, state: &State) -> Result<(Interpretation, Assisted), TurnError> {
+        let among = among(asking.request);
         let mut assisted = Assisted {
+            assistance: self.assistance(asking),
             told: Told::default(),
             decided_by: DecidedBy::Local,
             spent: Spent::default(),
@@ -119,57 +117,84 @@ impl Understander {
         };
         loop {
             let dialogue = Dialogue {
-                situation,
+                situation: asking.situation,
                 state,
                 among: among.as_deref(),
                 candidates: self.options.candidates,
-                assistance,
+                assistance: assisted.assistance,
                 told: &assisted.told,
             };
             let mut found = interpret(&dialogue);
             match found.task.take() {
                 None => return Ok((found, assisted)),
-                Some(Task::Reply { question }) => {
-                    let (said, budget) = (&request.utterance, request.budget);
-                    let answered = self.yes_no(snapshot, Some(&question), said, request.strategy, budget).await?;
-                    let is_told = !answered.is_local;
-                    assisted.told.reply = Some(if is_told { answered.reply } else { situation.analysis.reply });
-                    if is_told {
-                        assisted.decided_by = DecidedBy::Staged;
-                    }
-                    assisted.spent.usage += answered.usage;
-                    assisted.spent.attempts.extend(answered.attempts);
-                }
+                Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted).await?,
                 Some(Task::Requests { part, requests }) => {
-                    let nothing = crate::decide::expected::Expected::default();
-                    let whole = match &part {
-                        Some(part) => Situation { expected: &nothing, ..situation.within(part) },
-                        None => situation,
-                    };
-                    let budget =
-                        Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
-                    let brief = self.brief(snapshot, request, whole.with(&requests), &heard.before, budget);
-                    let named = (strategy != StrategyName::Auto).then_some(strategy);
-                    match self.ask(named, &brief).await {
-                        Ok(Decided { decision, decided_by, spent, .. }) => {
-                            assisted.notes.push(format!(
-                                "asked the model server: local confidence {:.2} is under {:.2}",
-                                found.confidence, situation.thresholds.sure
-                            ));
-                            assisted.told.decision = Some(decision);
-                            assisted.decided_by = decided_by;
-                            assisted.spent.add(spent);
-                        }
-                        Err((error, _)) if strategy != StrategyName::Auto => return Err(error),
-                        Err((error, spent)) => {
-                            // A prompt that does not render is the author's to mend; answering around it would hide it.
-                            let Some(why) = error.why_not() else { return Err(error) };
-                            assisted.notes.push(format!("decided locally: {why}"));
-                            assisted.spent.add(spent);
-                            assistance = Assistance::Never;
-                        }
-                    }
+                    self.ask_requests(asking, part.as_deref(), &requests, &mut assisted).await?;
+                    assisted.notes.insert(0, format!("the local confidence was {:.2}", found.confidence));
                 }
+            }
+        }
+    }
+
+    /// When a model server is asked in this turn.
+    fn assistance(&self, Asking { snapshot, request, .. }: Asking<'_>) -> Assistance {
+        match self.strategy(snapshot, request) {
+            StrategyName::Local => Assistance::Never,
+            StrategyName::Auto if self.servers.is_empty() => Assistance::Never,
+            StrategyName::Auto => Assistance::InDoubt,
+            StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => Assistance::Always,
+        }
+    }
+
+    /// Asks what the utterance says to a question that wants a yes or a no. The local answer stands if none answers.
+    async fn ask_reply(&self, asking: Asking<'_>, question: &str, to: &mut Assisted) -> Result<(), TurnError> {
+        let Asking { snapshot, request, situation, .. } = asking;
+        let (said, budget) = (&request.utterance, request.budget);
+        let answered = self.yes_no(snapshot, Some(question), said, request.strategy, budget).await?;
+        to.told.reply = Some(situation.analysis.reply);
+        if !answered.is_local {
+            to.told.reply = Some(answered.reply);
+            to.decided_by = DecidedBy::Staged;
+        }
+        to.spent.usage += answered.usage;
+        to.spent.attempts.extend(answered.attempts);
+        Ok(())
+    }
+
+    /// Asks what the utterance, or a part of it, asks for. Where the strategy does not name a server's way, the local
+    /// reading stands if none answers.
+    async fn ask_requests(
+        &self,
+        Asking { snapshot, request, heard, situation, started }: Asking<'_>,
+        part: Option<&Analysis>,
+        requests: &Requests,
+        to: &mut Assisted,
+    ) -> Result<(), TurnError> {
+        let nothing = Expected::default();
+        let whole = match part {
+            Some(part) => Situation { expected: &nothing, ..situation.within(part) },
+            None => situation,
+        };
+        let budget = Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
+        let brief = self.brief(snapshot, request, whole.with(requests), &heard.before, budget);
+        let strategy = self.strategy(snapshot, request);
+        let named = (strategy != StrategyName::Auto).then_some(strategy);
+        match self.ask(named, &brief).await {
+            Ok(Decided { decision, decided_by, spent, .. }) => {
+                to.notes.push("asked the model server what the utterance asks for".to_owned());
+                to.told.decision = Some(decision);
+                to.decided_by = decided_by;
+                to.spent.add(spent);
+                Ok(())
+            }
+            Err((error, spent)) => {
+                // A prompt that does not render is the author's to mend; answering around it would hide it.
+                let why = error.why_not().filter(|_| named.is_none());
+                let Some(why) = why else { return Err(error) };
+                to.notes.push(format!("decided locally: {why}"));
+                to.spent.add(spent);
+                to.assistance = Assistance::Never;
+                Ok(())
             }
         }
     }
