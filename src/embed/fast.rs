@@ -273,14 +273,14 @@ pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, E
         fast.dimensions = facts.dimensions;
         fast.batch = if facts.alone { 1 } else { BATCH };
     }
-    fast.reader = load_reader(&model, options, &fast.identity)?;
+    fast.reader = load_reader(&model, options, (&fast.identity, fast.dimensions))?;
     let reader = fast.reader.is_some();
     tracing::info!(identity = fast.identity, dimensions = fast.dimensions, reader, "embedding model ready");
     Ok(fast)
 }
 
 /// The reader that the options name, else the one that lies beside the model.
-fn load_reader(model: &Model, options: &EmbedOptions, encoder: &str) -> Result<Option<Arc<Reader>>, EmbedError> {
+fn load_reader(model: &Model, options: &EmbedOptions, encoder: (&str, usize)) -> Result<Option<Arc<Reader>>, EmbedError> {
     let files = match (&options.reader.path, &model.source) {
         _ if !options.reader.enabled => None,
         (Some(path), _) => Some(reader::Files::Directory(path.clone())),

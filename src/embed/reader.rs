@@ -51,6 +51,10 @@ impl Rows {
         &self.values[index * self.width..(index + 1) * self.width]
     }
 
+    pub fn row_mut(&mut self, index: usize) -> &mut [f32] {
+        &mut self.values[index * self.width..(index + 1) * self.width]
+    }
+
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width
@@ -92,6 +96,7 @@ pub(super) enum Files {
 pub struct Reader {
     session: Mutex<Session>,
     identity: String,
+    width: usize,
 }
 
 impl fmt::Debug for Reader {
@@ -101,8 +106,8 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// `encoder` is the identity of the model whose states it reads.
-    pub(super) fn load(files: &Files, encoder: &str, runtime: &Loaded) -> Result<Self, EmbedError> {
+    /// For the model of this identity, whose states have so many dimensions.
+    pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
         let read = |path: &Path| {
             std::fs::read(path).map_err(|error| EmbedError::Load(format!("cannot read {}: {error}", path.display())))
         };
@@ -112,7 +117,11 @@ impl Reader {
         }
     }
 
-    fn of_bytes(bytes: &[u8], encoder: &str, runtime: &Loaded) -> Result<Self, EmbedError> {
+    fn of_bytes(
+        bytes: &[u8],
+        (encoder, dimensions): (&str, usize),
+        runtime: &Loaded,
+    ) -> Result<Self, EmbedError> {
         let open = || Session::builder(&runtime.environment)?.with_intra_threads(1)?.commit_from_memory(bytes);
         let session =
             open().map_err(|error: ort::Error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
@@ -121,7 +130,19 @@ impl Reader {
             return Err(EmbedError::Load("the reader is not of the form that models/reader/README.md has".into()));
         }
         let identity = format!("{encoder}/{}", &blake3::hash(bytes).to_hex()[..16]);
-        Ok(Self { session: Mutex::new(session), identity })
+        let mut reader = Self { session: Mutex::new(session), identity, width: 0 };
+        // A first word and label, also to pay what they cost.
+        let one = vec![0.0; dimensions];
+        let first = reader.run([1, 1, dimensions], &one, &one, &[LabelKind::Function as i64]);
+        let first = first.map_err(|error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
+        reader.width = first.labels.width();
+        Ok(reader)
+    }
+
+    /// Numbers of what is known of a span, and of a label.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
     }
 
     /// Names the network and the model whose states it reads.

@@ -63,6 +63,13 @@ impl WordStates {
         Self { spans, dimensions, values }
     }
 
+    /// The same words, `by` characters further on.
+    #[must_use]
+    pub fn shifted(mut self, by: usize) -> Self {
+        self.spans.iter_mut().for_each(|span| *span = Span::new(span.start + by, span.end + by));
+        self
+    }
+
     /// Where the words stand, in order.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
