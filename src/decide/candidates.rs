@@ -8,7 +8,7 @@ mod evidence;
 mod model;
 mod select;
 
-pub(crate) use evidence::Evidence;
+pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
 
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ const MOST: usize = 48;
 
 /// A slot with a span that may fill it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Candidate {
+pub struct Candidate {
     pub slot: SlotId,
     pub span: Span,
     /// Which of the anchors it is; `None` for free text.
@@ -164,3 +164,6 @@ impl Context<'_> {
         taken as f32 / (words().count().max(1)) as f32
     }
 }
+
+#[cfg(test)]
+mod tests;

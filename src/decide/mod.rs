@@ -5,7 +5,7 @@ pub mod align;
 pub(crate) mod analysis;
 pub(crate) mod arguments;
 pub(crate) mod calibration;
-pub(crate) mod candidates;
+pub mod candidates;
 pub(crate) mod carrier;
 pub(crate) mod clauses;
 pub(crate) mod expected;

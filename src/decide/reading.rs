@@ -9,7 +9,7 @@ use crate::{
     decide::{
         align::{Anchor, Filling},
         arguments::{self as assemble, Said},
-        candidates::{self, Found},
+        candidates::{self, Candidate, Found},
         expected,
         outcome::{self, Frame},
         reader::SpanScores,
@@ -121,6 +121,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The numbers of the slots, for the judgement of the whole.
+    #[expect(dead_code, reason = "the judge's features ask for them")]
     pub(crate) fn slot_numbers(&self, utterance: &Utterance) -> SlotNumbers {
         SlotNumbers::new(self, utterance)
     }
@@ -212,6 +213,14 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// Everything that may fill a slot of the function, with its evidence; nothing without a reader.
+pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
+    let found = found(situation, situation.knowledge.module.function(function));
+    let asked = expected::awaited(situation, function);
+    let scores = situation.span_scores(function, &asked);
+    scores.map(|scores| candidates::candidates(situation, function, &found, &asked, &scores)).unwrap_or_default()
+}
+
 /// What alignment with the function's exemplars makes of the utterance, without a reader.
 fn aligned(
     situation: &Situation<'_>,
@@ -231,7 +240,7 @@ fn aligned(
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
 /// slot's preferred one counts.
-pub(crate) fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
+fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {

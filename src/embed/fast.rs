@@ -64,13 +64,13 @@ enum Source {
     },
 }
 
-/// `models/all-MiniLM-L6-v2`, which says where it is from.
+/// `models/uptake-encoder`, which says where it is from.
 mod bundled {
-    pub(super) static MODEL: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/model.onnx");
-    pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/tokenizer.json");
-    pub(super) static CONFIG: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/config.json");
-    pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/special_tokens_map.json");
-    pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/tokenizer_config.json");
+    pub(super) static MODEL: &[u8] = include_bytes!("../../models/uptake-encoder/model.onnx");
+    pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer.json");
+    pub(super) static CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/config.json");
+    pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/uptake-encoder/special_tokens_map.json");
+    pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer_config.json");
     /// What the model was tuned with, in tokens.
     pub(super) const MAX_LENGTH: usize = 256;
 }
@@ -78,7 +78,7 @@ mod bundled {
 impl Model {
     pub(super) fn bundled() -> Self {
         Self {
-            name: "all-MiniLM-L6-v2".into(),
+            name: "uptake-encoder".into(),
             source: Source::Bundled,
             max_length: bundled::MAX_LENGTH,
             prefixes: Prefixes::default(),
@@ -594,7 +594,7 @@ mod tests {
 
     /// The bundled model, as its files.
     fn directory() -> DirectoryOptions {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/all-MiniLM-L6-v2");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/uptake-encoder");
         DirectoryOptions { path, ..DirectoryOptions::default() }
     }
 
@@ -637,7 +637,7 @@ mod tests {
     async fn a_second_start_has_the_same_identity() {
         let (first, second) = (bundled().await, bundled().await);
         assert_eq!(first.identity(), second.identity());
-        assert!(first.identity().starts_with("all-MiniLM-L6-v2-"));
+        assert!(first.identity().starts_with("uptake-encoder-"));
     }
 
     #[tokio::test]

@@ -54,7 +54,7 @@ impl Default for EmbedOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// all-MiniLM-L6-v2, inside the executable.
+    /// The encoder that was trained with the reader, inside the executable.
     #[default]
     Bundled,
     /// A model of fastembed's list, fetched from its hub at the first start and kept on disk.

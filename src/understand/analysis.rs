@@ -6,8 +6,10 @@ use crate::{
     assist::guard,
     decide::{
         analysis::{Analysis, Part, Pool, Vectors, candidates},
+        candidates as slot_candidates,
         clauses::{self, Clause},
         reader::Words,
+        reading,
     },
     embed::{EmbedError, Embedded, Purpose},
     module::FunctionId,
@@ -67,6 +69,21 @@ impl Understander {
         }
         took.retrieve = milliseconds(clock);
         Ok(Analysed { analysis, took })
+    }
+
+    /// Everything that may fill a slot of the function that the request gives, with its evidence: what the model that
+    /// weighs it is fitted from. Nothing without a function, or without a reader.
+    ///
+    /// # Errors
+    /// As [`Self::turn`].
+    pub async fn slot_candidates(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+    ) -> Result<Vec<slot_candidates::Candidate>, TurnError> {
+        let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
+        let situation = self.situation(snapshot, request, &[], &analysis);
+        Ok(request.given.map(|function| reading::candidates(&situation, function)).unwrap_or_default())
     }
 
     /// What the words alone tell: nothing is embedded, and no function is looked for.

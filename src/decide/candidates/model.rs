@@ -47,7 +47,7 @@ impl SlotModel {
 
     /// # Errors
     /// If the text is no such model, or knows a number that [`Evidence`] does not have.
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let File { found, free, least } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Ok(Self { found: Weights::new(&found)?, free: Weights::new(&free)?, least })
     }

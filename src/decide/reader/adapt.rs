@@ -15,8 +15,6 @@ const RATE: f32 = 0.05;
 const DECAY: f32 = 0.05;
 /// Spans that fill nothing and score less are left out: they are told apart well enough.
 const FLOOR: f32 = -8.0;
-/// Of the spans of one sentence that fill nothing, as many as come nearest to doing so are learned from.
-const NEAREST: usize = 12;
 
 /// Added to a slot's vector, and to its bias.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -89,22 +87,17 @@ impl Examples {
     fn of(lessons: &[Lesson], row: usize) -> Self {
         let mut examples = Self::default();
         for Lesson { read, filled } in lessons {
-            let mut others: Vec<(f32, Vec<f32>)> = Vec::new();
             for first in 0..read.starts.len() {
                 for last in first..read.starts.len().min(first + read.widths.len()) {
                     let mut feature = vec![0.0; read.widths.width()];
                     span_feature(read, first, last, &mut feature);
                     let score = dot(&feature, read.labels.row(row)) + read.biases[row];
-                    if filled.contains(&(row, first, last)) {
-                        examples.push(feature, score, true);
-                    } else if score > FLOOR {
-                        others.push((score, feature));
+                    let is_filled = filled.contains(&(row, first, last));
+                    if is_filled || score > FLOOR {
+                        examples.push(feature, score, is_filled);
                     }
                 }
             }
-            others.sort_by(|a, b| b.0.total_cmp(&a.0));
-            others.truncate(NEAREST);
-            others.into_iter().for_each(|(score, feature)| examples.push(feature, score, false));
         }
         examples
     }
