@@ -3,6 +3,7 @@
 
 mod ad_hoc;
 mod failures;
+mod slots;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -249,10 +250,10 @@ impl Snapshots {
             .await
             .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
-        let (snapshot, indexed) = self.index(compiled?, Some(&store), progress).await?;
+        let previous = self.get(name);
+        let (snapshot, indexed) = self.index(compiled?, Some(&store), previous.as_deref(), progress).await?;
         let module = &snapshot.module;
 
-        let previous = self.get(name);
         let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), module);
         let report = BuildReport {
             module: name.to_string(),
@@ -272,11 +273,13 @@ impl Snapshots {
         Ok(Prepared { snapshot: Arc::new(snapshot), report, stamp })
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors.
+    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be learned
+    /// again.
     async fn index(
         &self,
         parts: Parts,
         store: Option<&Path>,
+        before: Option<&Snapshot>,
         progress: Progress<'_>,
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
         let Parts { module, recognizers, aligner, validator } = parts;
@@ -299,13 +302,14 @@ impl Snapshots {
         let beside = store.map(|store| store.with_extension("sentences.vectors"));
         let vectors = retrieve::vectors(&texts, &*self.shared.embedder, beside.as_deref(), progress).await;
         let vectors = vectors.map_err(|error| not_indexed(name, error))?;
-        let (before, owned) = (self.get(name), name.clone());
+        let slots = self.slots(&module, store, before.and_then(|before| before.slots.as_ref())).await?;
+        let (earlier, owned) = (self.get(name), name.clone());
         let learned = tokio::task::spawn_blocking(move || {
             index.adapt(&background);
             let usual_score = index.usual_score(&background);
-            let head = learn(&module, (&sentences, &vectors), &background, before.as_deref());
+            let head = learn(&module, (&sentences, &vectors), &background, earlier.as_deref());
             let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
-            Knowledge { module, recognizers, aligner, validator, index, head, vocabulary, usual_score }
+            Knowledge { module, recognizers, aligner, validator, index, head, slots, vocabulary, usual_score }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
         let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();

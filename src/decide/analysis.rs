@@ -9,6 +9,7 @@ use crate::{
         knowledge::Knowledge,
         model::DecisionModel,
         ranking::{ALL, Learned, rank},
+        reader::Words,
         repair,
     },
     module::FunctionId,
@@ -63,6 +64,8 @@ pub(crate) struct Vectors {
     pub symmetric: Arc<[f32]>,
     /// To find descriptions.
     pub asymmetric: Arc<[f32]>,
+    /// To find slots; `None` where the embedder has no reader.
+    pub words: Option<Arc<Words>>,
 }
 
 /// What is looked through for what may be meant.
@@ -97,7 +100,7 @@ impl Analysis {
             whole: Part {
                 span: Span::new(0, utterance.len()),
                 joined: None,
-                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing },
+                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing, words: None },
                 candidates: Vec::new(),
             },
             clauses: Vec::new(),

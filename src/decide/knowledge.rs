@@ -2,7 +2,7 @@
 
 use crate::{
     call::Validator,
-    decide::{align::Aligner, head::Head, vocabulary::Vocabulary},
+    decide::{align::Aligner, head::Head, reader::SlotReader, vocabulary::Vocabulary},
     module::Module,
     recognize::Recognizers,
     retrieve::Index,
@@ -19,6 +19,8 @@ pub struct Knowledge {
     /// What the module's own exemplars teach.
     pub head: Head,
     pub vocabulary: Vocabulary,
+    /// What finds slots by their descriptions; `None` where the embedder has no reader.
+    pub slots: Option<SlotReader>,
     /// The score that the best function usually gets for what is none of the module's business.
     pub usual_score: f32,
 }

@@ -1,5 +1,7 @@
 //! What is decided from: an analysed utterance, what is known of the module, and what was asked for.
 
+use std::sync::Arc;
+
 use crate::{
     call::{Evidence, RuledOut, Sighting},
     decide::{
@@ -8,9 +10,10 @@ use crate::{
         features,
         knowledge::Knowledge,
         model::DecisionModel,
+        reader::SpanScores,
         segments::Requests,
     },
-    module::FunctionId,
+    module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
     retrieve::Candidate,
     text::Utterance,
@@ -131,6 +134,13 @@ impl<'a> Situation<'a> {
         let whole = if self.segments.len() > 1 { None } else { within(self) };
         let parts = self.parts().iter().filter_map(|part| within(&self.within(&self.analysis.within(part))));
         whole.into_iter().chain(parts).fold(0.0, f32::max)
+    }
+
+    /// How well each run of words fills each slot of a function, of which `asked` were just asked for; `None` without a
+    /// reader.
+    pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
+        let words = self.analysis.whole.vectors.words.as_ref()?;
+        self.knowledge.slots.as_ref()?.read(function, words, asked)
     }
 
     /// The mentions, as the grounding of a call takes them.
