@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure the reader: which values it finds, whether its scores are probabilities, and what its encoder's vectors are worth.
+"""Measure the reader: the values that it finds, its calibration, and the worth of its encoder's vectors.
 
     venv/bin/python scripts/measure-reader.py                          # the development modules of the corpus
     venv/bin/python scripts/measure-reader.py --last                   # the last modules, for a release only
@@ -7,10 +7,10 @@
     venv/bin/python scripts/measure-reader.py --vectors DIR...         # which function: regression and neighbours
     venv/bin/python scripts/measure-reader.py --encoder DIR --reader DIR ...
 
-The function is given; what is measured is the slots. In the corpus a value is right when its words are the marked ones. In
-a module it is right when it reads as one of the case's values do, without case and marks. "adapted" uses the module's
-own exemplars: in the corpus EXEMPLARS utterances of each function (the figures of both rows leave them out), in a module
-its templates, filled FILLINGS times.
+The function is given; what is measured is the slots. In the corpus a value is right when its words are the marked
+ones. In a module it is right when it reads as one of the case's values do, without case and marks. "adapted" uses the
+module's own exemplars: in the corpus EXEMPLARS utterances of each function (the figures of both rows leave them out),
+in a module its templates, filled FILLINGS times.
 """
 
 import argparse
@@ -46,7 +46,11 @@ def calibration_error(pairs):
         return 0.0
     said, right = np.array(pairs).T
     bins = np.minimum((said * 10).astype(int), 9)
-    parts = [abs(said[bins == b].mean() - right[bins == b].mean()) * (bins == b).sum() for b in range(10) if (bins == b).any()]
+    parts = [
+        abs(said[bins == b].mean() - right[bins == b].mean()) * (bins == b).sum()
+        for b in range(10)
+        if (bins == b).any()
+    ]
     return 100 * sum(parts) / len(said)
 
 
@@ -128,7 +132,9 @@ def measure_corpus(running, modules, title):
         for way, correction in (("zero-shot", None), ("adapted", corrections)):
             found = answers(reading, slots, correction, min(BARS))
             for bar in BARS:
-                got = {(slots[label - 1].name, first, last) for label, first, last, score in found if score > logit(bar)}
+                got = {
+                    (slots[label - 1].name, first, last) for label, first, last, score in found if score > logit(bar)
+                }
                 for state, spans in (("right", got & wanted), ("wrong", got - wanted), ("missed", wanted - got)):
                     for name, _, _ in spans:
                         parts = {"all slots", "free text" if kind_of[name] in ("text", "list") else "typed"}
@@ -187,7 +193,9 @@ def read_functions(folder):
 def values_at(arguments, path):
     """Every value at a path, all the readings that a case allows among them, and how many there must be."""
     if not path:
-        return [value for value in (arguments if isinstance(arguments, list) else [arguments]) if value not in (None, "")]
+        return [
+            value for value in (arguments if isinstance(arguments, list) else [arguments]) if value not in (None, "")
+        ]
     if isinstance(arguments, list):
         return [value for one in arguments for value in values_at(one, path)]
     return values_at(arguments.get(path[0]), path[1:]) if isinstance(arguments, dict) else []
@@ -198,7 +206,7 @@ def alike(text):
 
 
 class Fillings:
-    """Values for the slots of templates: the module's own lists and enums, else what was said for like slots of the corpus."""
+    """Values for the slots of templates: the module's own lists, else what was said for like slots of the corpus."""
 
     def __init__(self, folder, running, corpus):
         path = folder / "recognizers.json"
@@ -209,7 +217,9 @@ class Fillings:
         }
         self.bound = {re.split(r"[.\[\]]+", slot)[-1]: name for slot, name in content.get("slots", {}).items()}
         self.running = running
-        slots = [slot for module in corpus for listed in module.slots.values() for slot in listed.values() if slot.values]
+        slots = [
+            slot for module in corpus for listed in module.slots.values() for slot in listed.values() if slot.values
+        ]
         self.known = [slot.values for slot in slots]
         self.vectors = np.stack([running.encoder.vector(slot.texts[0]) for slot in slots])
 
@@ -296,7 +306,7 @@ def compare(got, wanted, several):
 
 def measure_modules(running, folders, corpus):
     print("\nfree-text slots of modules; the function is given")
-    
+
     total = defaultdict(Counter)
     for folder in folders:
         for key, count in measure_module(running, folder, corpus).items():
@@ -310,7 +320,9 @@ def acts_of_corpus(running, modules):
     wanted, said = [], []
     for module in modules:
         for row in module.rows:
-            act = {"status-question": "question", "out-of-scope": "other", "reply": "reply", "decline": "decline"}.get(row.kind, "request")
+            act = {"status-question": "question", "out-of-scope": "other", "reply": "reply", "decline": "decline"}.get(
+                row.kind, "request"
+            )
             if row.kind == "near-miss" or (act == "question" and row.functions):
                 continue
             wanted.append(running.acts.index(act)), said.append(running.act(row.text))
@@ -322,9 +334,18 @@ def acts_of_modules(running, folders):
     for folder in folders:
         for text in (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines():
             case = json.loads(text)
-            if case.get("kind") == "status-question" and case["function"] is None:
+            if case.get("kind") == "status-question" and case.get("function") is None:
                 wanted.append(running.acts.index("question"))
-            elif case.get("kind") in ("plain", "terse", "chatty", "free-text", "typo", "indirect", "multi", "correction") and case["function"]:
+            elif case.get("kind") in (
+                "plain",
+                "terse",
+                "chatty",
+                "free-text",
+                "typo",
+                "indirect",
+                "multi",
+                "correction",
+            ) and case.get("function"):
                 wanted.append(running.acts.index("request"))
             else:
                 continue
@@ -343,18 +364,24 @@ def report_acts(running, wanted, said, title):
         both = requests | of_act
         ratio = np.log(said[:, index] + 1e-9) - np.log(said[:, 0] + 1e-9)
         bar = np.quantile(ratio[requests], 0.97)
-        print(f"  {act} against request: AUROC {100 * roc_auc_score(of_act[both], ratio[both]):.1f}, "
-              f"{100 * (ratio[of_act] > bar).mean():.1f} % found at 3 % of the requests lost ({of_act.sum()})")  # fmt: skip
+        area, found = 100 * roc_auc_score(of_act[both], ratio[both]), 100 * (ratio[of_act] > bar).mean()
+        print(
+            f"  {act} against request: AUROC {area:.1f}, {found:.1f} % of {of_act.sum()} found at 3 % of requests lost"
+        )
 
 
 def measure_vectors(running, folders):
-    """Which function, from exemplars to cases: logistic regression and the mean of the three nearest, on plain vectors."""
+    """Which function, from exemplars to cases: logistic regression, and the mean of the three nearest."""
     print("\nwhich function, by the vectors alone")
     for folder in folders:
         listed = json.loads((folder / "exemplars.json").read_text(encoding="utf-8"))
-        pairs = [(one.get("utterance") or TEMPLATE.sub(r"\1", one["template"]).replace("_", " "), name) for name, of in listed.items() for one in of]
+        pairs = [
+            (one.get("utterance") or TEMPLATE.sub(r"\1", one["template"]).replace("_", " "), name)
+            for name, of in listed.items()
+            for one in of
+        ]
         cases = [json.loads(text) for text in (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
-        cases = [(case["utterance"], case["function"]) for case in cases if isinstance(case["function"], str)]
+        cases = [(case["utterance"], case["function"]) for case in cases if isinstance(case.get("function"), str)]
         names = sorted({name for _, name in pairs})
         known = np.stack([running.encoder.vector(text) for text, _ in pairs])
         asked = np.stack([running.encoder.vector(text) for text, _ in cases])
@@ -364,12 +391,15 @@ def measure_vectors(running, folders):
         outside = folder / "cases_none.jsonl"
         text = ""
         if outside.exists():
-            none = np.stack([running.encoder.vector(json.loads(one)["utterance"]) for one in outside.read_text().splitlines()])
+            none = np.stack(
+                [running.encoder.vector(json.loads(one)["utterance"]) for one in outside.read_text().splitlines()]
+            )
             far = np.stack([np.sort(none @ known[owner == name].T, 1)[:, ::-1][:, :3].mean(1) for name in names], 1)
             scores = np.concatenate([near.max(1), far.max(1)])
             text = f"  out of scope AUROC {100 * roc_auc_score([1] * len(near) + [0] * len(far), scores):.1f}"
-        print(f"{folder.name:20} regression {100 * (fitted.predict(asked) == wanted).mean():.1f}  "
-              f"neighbours {100 * (np.array(names)[near.argmax(1)] == wanted).mean():.1f}{text}", flush=True)  # fmt: skip
+        by_fit = 100 * (fitted.predict(asked) == wanted).mean()
+        by_near = 100 * (np.array(names)[near.argmax(1)] == wanted).mean()
+        print(f"{folder.name:20} regression {by_fit:.1f}  neighbours {by_near:.1f}{text}", flush=True)
 
 
 def main():

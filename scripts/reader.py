@@ -26,7 +26,7 @@ SLOT, ASKED, FUNCTION, WORD = range(4)  # what an input of the head is
 DEVELOPMENT = ("bookstore", "car_rental", "de_onlineshop", "dentist", "fleet", "fr_garagiste", "pizza", "support_desk")
 LAST = ("cinema", "complaints", "documents", "es_taller", "hostel", "ja_ryokan", "pharmacy", "university")
 
-# A word is a character of Chinese or Japanese script, or letters and digits that marks may join, or any other character.
+# A word is a character of Chinese or Japanese script, or letters and digits that marks may join, or another character.
 # The regex crate of Rust reads the same pattern, without the flag (?V1).
 ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]"
 JOINED = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]]+"
@@ -127,7 +127,9 @@ def read_module(folder):
     for function in json.loads((folder / "schema.json").read_text(encoding="utf-8")):
         labels[function["name"]] = texts_of(function["name"], function.get("description", ""))
         slots[function["name"]] = {
-            name: Slot(name, texts_of(name, slot.get("description", ""), slot.get("enum", ())), slot.get("type", "text"))
+            name: Slot(
+                name, texts_of(name, slot.get("description", ""), slot.get("enum", ())), slot.get("type", "text")
+            )
             for name, slot in function["slots"].items()
         }
     lines = (folder / "utterances.jsonl").read_text(encoding="utf-8").splitlines()
@@ -163,7 +165,9 @@ def word_spans(marked, borders):
 def open_session(path, threads=1):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    return onnxruntime.InferenceSession(path if isinstance(path, bytes) else str(path), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        path if isinstance(path, bytes) else str(path), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def pooling(offsets, borders):
@@ -276,9 +280,9 @@ ADAPT_STEPS, ADAPT_RATE, ADAPT_DECAY, ADAPT_FLOOR = 60, 0.05, 0.05, -8.0
 def adapt(readings, targets, labels):
     """Corrections [labels, k + 1] to the slots' output vectors, from a module's own exemplars.
 
-    `readings` come from one function's exemplars, all with the same labels; `targets` [labels, spans] are 1 where a span
-    fills a slot. Each slot is a logistic regression on the features of spans: Adam on the sum of the cross-entropy and
-    of ADAPT_DECAY * |correction|^2. Spans that score below ADAPT_FLOOR and fill nothing are left out.
+    `readings` come from one function's exemplars, all with the same labels; `targets` [labels, spans] are 1 where a
+    span fills a slot. Each slot is a logistic regression on the features of spans: Adam on the sum of the cross-entropy
+    and of ADAPT_DECAY * |correction|^2. Spans that score below ADAPT_FLOOR and fill nothing are left out.
     """
     width = readings[0].starts.shape[1]
     corrections = np.zeros((labels, width + 1), np.float32)
@@ -318,7 +322,9 @@ def augment(row, slots_of, chance=random):
     pieces = row.pieces
     if chance.random() < 0.4:
         pieces = [
-            (chance.choice(slots_of(row.module)[mark[0]][mark[1]].values), mark) if mark and chance.random() < 0.5 else (text, mark)
+            (chance.choice(slots_of(row.module)[mark[0]][mark[1]].values), mark)
+            if mark and chance.random() < 0.5
+            else (text, mark)
             for text, mark in pieces
         ]
     if chance.random() < 0.2:

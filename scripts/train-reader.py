@@ -4,7 +4,7 @@
     python3 -m venv venv && venv/bin/pip install -r scripts/requirements-train.txt
     venv/bin/python scripts/train-reader.py                       # models/uptake-encoder and models/reader
     venv/bin/python scripts/train-reader.py --smoke --out /tmp/x  # a minute, to see that everything is there
-    venv/bin/python scripts/train-reader.py --frozen              # a head on the states of the encoder that --base names
+    venv/bin/python scripts/train-reader.py --frozen              # a head on the states of the encoder as it is
 
 The recipe, in main(): train encoder and head on marked utterances; round the encoder to 8 bits; train the head on
 the states that this encoder gives in ONNX Runtime; scale its scores so that they are probabilities on modules that it
@@ -16,7 +16,6 @@ vectors), while its vector stays near the one that the published encoder gives.
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import random
@@ -29,143 +28,22 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy as np
 import reader
 import torch
-from reader import ASKED, FUNCTION, MAX_TOKENS, ROOT, SLOT, SPAN_WORDS, WIDTH, WORD
+from reader import MAX_TOKENS, ROOT, SLOT, SPAN_WORDS, WIDTH
+from reader_head import BUNDLED, HeadNetwork, head_graph, make_script
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn import functional
 from transformers import AutoModel
-from transformers.models.bert.modeling_bert import BertEncoder
 
-BUNDLED = ROOT / "models" / "all-MiniLM-L6-v2"
-OUTPUT = 128  # width of a span's and of a slot's output vector
-LAYERS = 2
-LABEL_SCALE = 20.0  # unit vectors become about as large as states
 CONTRAST_SCALE = 20.0  # of cosines in the sentence loss
 OTHERS = 256  # vectors of other modules in the sentence loss
 REFRESH = 250  # steps between two computations of the label vectors
 ACTS = ("request", "question", "other", "reply", "decline")
 ACT_OF_KIND = {
     "status-question": "question", "out-of-scope": "other", "reply": "reply", "decline": "decline",
-    **dict.fromkeys(("plain", "terse", "chatty", "free-text", "typo", "indirect", "multi", "correction", "negation"), "request"),
+    "plain": "request", "terse": "request", "chatty": "request", "free-text": "request", "typo": "request",
+    "indirect": "request", "multi": "request", "correction": "request", "negation": "request",
 }  # fmt: skip
-
-
-class HeadNetwork(nn.Module):
-    """Labels and words in one sequence, two layers of the encoder's shape, then the vectors of spans and of slots."""
-
-    def __init__(self, encoder):
-        super().__init__()
-        config = type(encoder.config).from_dict(encoder.config.to_dict())
-        config.num_hidden_layers, config._attn_implementation = LAYERS, "eager"
-        self.layers = BertEncoder(config)
-        for own, published in zip(self.layers.layer, encoder.encoder.layer[-LAYERS:]):
-            own.load_state_dict(published.state_dict())
-        self.of_label, self.of_word = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
-        for layer in (self.of_label, self.of_word):
-            nn.init.eye_(layer.weight)
-            nn.init.zeros_(layer.bias)
-        self.kind = nn.Parameter(torch.randn(4, WIDTH) * 0.1)
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.start, self.end = nn.Linear(WIDTH, OUTPUT), nn.Linear(WIDTH, OUTPUT)
-        self.width = nn.Parameter(torch.randn(SPAN_WORDS, OUTPUT) * 0.1)
-        self.hidden, self.slot = nn.Linear(2 * WIDTH, WIDTH), nn.Linear(WIDTH, OUTPUT)
-        self.bias = nn.Linear(WIDTH, 1)
-        nn.init.constant_(self.bias.bias, -4.0)
-
-    def forward(self, words, word_mask, labels, label_mask, kinds):
-        """Scores [batch, labels, words, SPAN_WORDS] of the spans, and which of them are there."""
-        count = labels.shape[1]
-        scaled = labels * LABEL_SCALE
-        joined = torch.cat([self.of_label(scaled) + self.kind[kinds], self.of_word(words) + self.kind[WORD]], 1)
-        mask = torch.cat([label_mask, word_mask], 1)
-        seen = self.layers(self.norm(joined), attention_mask=(~mask)[:, None, None, :] * -1e4).last_hidden_state
-        of_labels, of_words = seen[:, :count], seen[:, count:]
-        start, end = self.start(of_words), self.end(of_words)
-        length = words.shape[1]
-        last = torch.arange(length)[:, None] + torch.arange(SPAN_WORDS)[None]
-        there = (last < length)[None] & word_mask[:, :, None] & word_mask[:, last.clamp(max=length - 1)]
-        spans = functional.relu(start[:, :, None] + end[:, last.clamp(max=length - 1)] + self.width)
-        hidden = functional.gelu(self.hidden(torch.cat([of_labels, scaled], 2)))
-        scores = torch.einsum("bnwk,bmk->bmnw", spans, self.slot(hidden)) + self.bias(hidden)[:, :, None]
-        return scores, there
-
-
-def make_script():
-    """The script that writes the encoder's graph; the head uses its parts."""
-    spec = importlib.util.spec_from_file_location("make", BUNDLED / "make.py")
-    make = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make)
-    return make
-
-
-def head_graph(head, make):
-    """The head as ONNX bytes, its large matrices in 8 bits as the encoder's are."""
-    from onnx import TensorProto, checker, helper
-
-    weights = {name: value.detach().float().numpy() for name, value in head.state_dict().items()}
-    graph, exact = make.Graph("int8-block64"), make.Graph("fp32")
-    exact.nodes, exact.constants = graph.nodes, graph.constants
-    node, constant = graph.node, graph.constant
-
-    def dense(x, name, kept=graph):
-        return kept.linear(x, name, weights[f"{name}.weight"], weights[f"{name}.bias"])
-
-    def norm(name):
-        return [constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias")]
-
-    scaled = node("Mul", "labels", constant("label_scale", np.float32(LABEL_SCALE)))
-    label_kinds = node("Gather", constant("kind", weights["kind"]), "kinds")
-    of_labels = node("Add", dense(scaled, "of_label"), label_kinds)
-    of_words = node("Add", dense("words", "of_word"), constant("kind_of_word", weights["kind"][WORD]))
-    x = node("Concat", of_labels, of_words, axis=1)
-    x = node("LayerNormalization", x, *norm("norm"), epsilon=make.EPSILON)
-    for layer in range(LAYERS):
-        prefix = f"layers.layer.{layer}."
-        parts = [prefix + "attention.self." + part for part in ("query", "key", "value")]
-        query, key, value = (dense(x, part) for part in parts)
-        seen = node("MultiHeadAttention", query, key, value, domain=make.CONTRIB, num_heads=make.HEADS)
-        seen = dense(seen, prefix + "attention.output.dense")
-        x = node("SkipLayerNormalization", seen, x, *norm(prefix + "attention.output.LayerNorm"), domain=make.CONTRIB, epsilon=make.EPSILON)
-        inner = dense(node("Gelu", dense(x, prefix + "intermediate.dense")), prefix + "output.dense")
-        x = node("SkipLayerNormalization", inner, x, *norm(prefix + "output.LayerNorm"), domain=make.CONTRIB, epsilon=make.EPSILON)
-    count = node("Shape", "labels", start=1, end=2)
-    zero, far, axis = constant("zero", np.array([0])), constant("far", np.array([2**31])), constant("axis", np.array([1]))
-    of_labels, of_words = node("Slice", x, zero, count, axis), node("Slice", x, count, far, axis)
-    hidden = node("Gelu", dense(node("Concat", of_labels, scaled, axis=2), "hidden"))
-    outputs = {
-        "starts": dense(of_words, "start"),
-        "ends": dense(of_words, "end"),
-        "widths": constant("width", weights["width"]),
-        "slots": dense(hidden, "slot", exact),
-        "biases": node("Squeeze", dense(hidden, "bias", exact), constant("last_axis", np.array([-1]))),
-    }
-    for name, value in outputs.items():
-        graph.nodes.append(helper.make_node("Identity", [value], [name], name=f"output_{name}"))
-    number, kinds = TensorProto.FLOAT, TensorProto.INT64
-    model = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            "reader",
-            [
-                helper.make_tensor_value_info("words", number, ["batch", "words", WIDTH]),
-                helper.make_tensor_value_info("labels", number, ["batch", "labels", WIDTH]),
-                helper.make_tensor_value_info("kinds", kinds, ["batch", "labels"]),
-            ],
-            [
-                helper.make_tensor_value_info("starts", number, ["batch", "words", OUTPUT]),
-                helper.make_tensor_value_info("ends", number, ["batch", "words", OUTPUT]),
-                helper.make_tensor_value_info("widths", number, [SPAN_WORDS, OUTPUT]),
-                helper.make_tensor_value_info("slots", number, ["batch", "labels", OUTPUT]),
-                helper.make_tensor_value_info("biases", number, ["batch", "labels"]),
-            ],
-            list(graph.constants.values()),
-        ),
-        opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid(make.CONTRIB, 1)],
-        ir_version=10,
-        producer_name="train-reader.py",
-    )
-    checker.check_model(model)
-    return model.SerializeToString(deterministic=True)
 
 
 class Sampler:
@@ -227,12 +105,16 @@ def span_loss(head, words, word_mask, batch):
     labels, there, kinds, targets, counts = batch
     scores, spans = head(words, word_mask, labels, there, kinds)
     weight = (spans[:, None] & counts[:, :, None, None]).float()
-    return (functional.binary_cross_entropy_with_logits(scores.float(), targets, reduction="none") * weight).sum() / len(words)
+    return (
+        functional.binary_cross_entropy_with_logits(scores.float(), targets, reduction="none") * weight
+    ).sum() / len(words)
 
 
 def schedule(optimizer, steps):
     warm = max(1, steps // 20)
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / warm, max(0.02, 1 - step / steps)))
+    return torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warm, max(0.02, 1 - step / steps))
+    )
 
 
 def batches(items, length_of, size):
@@ -378,7 +260,9 @@ def train_together(modules, arguments):
 
 def label_texts(modules):
     found = {text for module in modules for texts in module.labels.values() for text in texts}
-    return found | {text for m in modules for slots in m.slots.values() for slot in slots.values() for text in slot.texts}
+    return found | {
+        text for m in modules for slots in m.slots.values() for slot in slots.values() for text in slot.texts
+    }
 
 
 def load_encoder(arguments):
@@ -400,7 +284,9 @@ def train_head(head, modules, encoder, arguments):
             items.append((said, reader.word_spans(said.spans(), borders), states.astype(np.float16)))
     print(f"{len(items)} utterances read by the 8-bit encoder", flush=True)
     steps = max(2, int(len(items) * arguments.head_epochs / 48))
-    optimizer = torch.optim.AdamW(head.parameters(), lr=arguments.head_rate * (1 if arguments.frozen else 0.4), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(
+        head.parameters(), lr=arguments.head_rate * (1 if arguments.frozen else 0.4), weight_decay=0.01
+    )
     rates = schedule(optimizer, steps)
     done, total, started = 0, 0.0, time.monotonic()
     head.train()
@@ -408,7 +294,10 @@ def train_head(head, modules, encoder, arguments):
         for part in batches(items, lambda item: len(item[2]), 48):
             drawn = [sampler.draw(row, spans) for row, spans, _ in part]
             lengths = [len(states) for _, _, states in part]
-            words, word_mask = torch.zeros(len(part), max(lengths), WIDTH), torch.zeros(len(part), max(lengths), dtype=torch.bool)
+            words, word_mask = (
+                torch.zeros(len(part), max(lengths), WIDTH),
+                torch.zeros(len(part), max(lengths), dtype=torch.bool),
+            )
             for i, (_, _, states) in enumerate(part):
                 words[i, : len(states)], word_mask[i, : len(states)] = torch.from_numpy(states.astype(np.float32)), True
             with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -478,7 +367,8 @@ def parity(modules, encoder, head):
     wanted = [row for module in modules for row in module.rows if len(row.functions) == 1 and len(row.spans()) >= 2]
     for row in random.Random(5).sample(wanted, 5):
         module = next(module for module in modules if module.name == row.module)
-        texts, kinds, slots = reader.question(module.labels[row.functions[0]], module.slots[row.functions[0]].values(), row.asked)
+        function = row.functions[0]
+        texts, kinds, _ = reader.question(module.labels[function], module.slots[function].values(), row.asked)
         borders, states, vector = encoder.read(row.text)
         reading = head.read(states, [encoder.vector(text) for text in texts], kinds)
         scores, pairs = reading.scores(), reading.pairs()
@@ -494,9 +384,10 @@ def parity(modules, encoder, head):
 
 
 WORD_EXAMPLES = (
-    "Put Never Let Me Go on hold, please.", "check out release/2.8 of AB-1093/2 (now)", "l'école d'Anna, Anna's school",
-    "mail mara.okafor@kauri.nz re: #ops-lima", "https://shop.tulipane.it/checkout every 30s", "10月5日に東京へ3名で",
-    "$1,250.50 or 20€ — 50% off?", "  don't\tstop ", "カレー2つ", "C++ & R&D at 10:30-11:15", "", "नमस्ते दुनिया", "co-op… “quoted”",
+    "Put Never Let Me Go on hold, please.", "check out release/2.8 of AB-1093/2 (now)",
+    "l'école d'Anna, Anna's school", "mail mara.okafor@kauri.nz re: #ops-lima",
+    "https://shop.tulipane.it/checkout every 30s", "10月5日に東京へ3名で", "$1,250.50 or 20€ — 50% off?",
+    "  don't\tstop ", "カレー2つ", "C++ & R&D at 10:30-11:15", "", "नमस्ते दुनिया", "co-op… “quoted”",
 )  # fmt: skip
 
 
@@ -511,7 +402,10 @@ def write(arguments, make, encoder_bytes, head, encoder, train, development):
         "words": [{"text": text, "words": reader.words(text)} for text in WORD_EXAMPLES],
         "readings": parity(development, encoder, running),
     }
-    parts = [f'"{name}": [\n' + ",\n".join(json.dumps(one, ensure_ascii=False) for one in of) + "\n]" for name, of in tests.items()]
+    parts = [
+        f'"{name}": [\n' + ",\n".join(json.dumps(one, ensure_ascii=False) for one in of) + "\n]"
+        for name, of in tests.items()
+    ]
     (out / "vectors.json").write_text("{" + ",\n".join(parts) + "}\n", encoding="utf-8")
     if encoder_bytes is not None:
         folder = arguments.out / "uptake-encoder"
