@@ -1,5 +1,7 @@
 //! What matters of scripts in which words are not told apart by spaces.
 
+use super::tag;
+
 /// True for letters of scripts that are written without spaces between words (or, as Korean, with suffixes glued on).
 #[must_use]
 pub const fn is_unspaced(character: char) -> bool {
@@ -35,8 +37,7 @@ pub const fn is_han(character: char) -> bool {
 /// True for a BCP 47 tag of a language that puts no spaces between words.
 #[must_use]
 pub fn is_unspaced_language(tag: &str) -> bool {
-    let primary = tag.split(['-', '_']).next().unwrap_or_default();
-    ["ja", "zh", "yue", "th", "lo", "my", "km"].iter().any(|known| known.eq_ignore_ascii_case(primary))
+    ["ja", "zh", "yue", "th", "lo", "my", "km"].contains(&tag::language(tag).as_str())
 }
 
 /// A full-width form in its usual width, and any hyphen or minus as `-`; every other character as it is.
