@@ -7,9 +7,10 @@ use std::{
 };
 
 /// Which modules of the crate a module may use: those of a lower layer. Siblings never import one another.
-const LAYERS: [(&str, u8); 22] = [
+const LAYERS: [(&str, u8); 23] = [
     ("text", 0),
     ("telemetry", 0),
+    ("language", 1),
     ("module", 1),
     ("recognize", 2),
     ("align", 2),

@@ -2,7 +2,6 @@
 
 use super::{
     Edge, Line, Measure, Part, Sense, Unit, currency, month,
-    negating::{self, Role},
     weekday,
 };
 
@@ -109,39 +108,4 @@ pub(super) const WORDS: &[Line] = &[
     ("ende", Sense::Edge(Edge::End)),
     ("mitte", Sense::Edge(Edge::Middle)),
     ("anfang", Sense::Edge(Edge::Start)),
-];
-
-pub(super) const NEGATING: &[negating::Line] = &[
-    (
-        "kein|keine|keinen|keinem|keiner|keines|keinerlei|ohne|nicht|außer|ausser|alles außer|bis auf|nur nicht|bloß nicht|statt|anstatt|anstelle von|mit ausnahme von|abgesehen von|allergisch gegen|weder|noch|niemals am|nie am",
-        Role::Absence,
-    ),
-    (
-        "entferne|entfernen|entfernen sie|streiche|streich|streichen|streichen sie|weglassen von|verzichte auf|verzichten auf|ausgenommen|vermeide|vermeiden",
-        Role::Removal,
-    ),
-    ("brauche kein|brauche keine|brauche keinen|vergiss die bestellung|lieber nicht", Role::Refusal),
-    ("lass|lasse|lassen sie|nimm|nehmen sie|nehmt|lasst", Role::Separable),
-    ("weg|raus|runter|heraus|herunter|aus", Role::Particle),
-    ("weglassen|weg lassen|wegzulassen|rauslassen|rausnehmen|entfernen", Role::AbsenceBehind),
-    ("nicht|nicht aus|nicht an|nicht ab|nicht auf|nicht ein|nicht zu|nicht um", Role::RefusalBehind),
-    (
-        "kein problem|keine ahnung|keine sorge|keine eile|kein thema|keine frage|kein wunder|nicht wahr|nicht nur|nicht mehr als|nicht weniger|nicht später|nicht früher|nicht vor|nicht nach|noch nicht|gar nicht|nicht sicher|nicht schlimm|nicht schlecht|warum nicht|wenn nicht|oder nicht|nicht vergessen|nicht mehr|ohne zweifel|noch ein|noch eine|noch einen|noch mal|noch zwei|noch drei|noch immer|immer noch|noch etwas|sonst noch|heute noch|nicht ohne|weiß nicht|kann nicht|konnte nicht|geht nicht|funktioniert nicht|ist nicht|nicht angekommen|nicht da|nicht so|statt zu|bitte noch",
-        Role::Idiom,
-    ),
-    ("vergiss|vergessen", Role::Keeping),
-    ("der|die|das|den|dem|des|meine|meinen|mein|meinem|meiner|unser|unsere", Role::Article),
-    ("am|im|in|um|an|auf|für|mit|von|vom|zu|zum|zur|nach|bei|ab|aus|über|unter|dazu", Role::Lead),
-    (
-        "aber|sondern|bitte|danke|dann|weil|wenn|da|heute|morgen|jetzt|wieder|trotzdem|stattdessen|mehr|drauf|drin|dran|dazu|haben|bestellen|essen",
-        Role::Stop,
-    ),
-    ("ich|wir|er|es|du|ihr|mach|mache|machen|gib|geben|bring|bringen|nimm|will|möchte|hätte|kann|können", Role::Bar),
-    ("und|&|plus", Role::Join),
-    ("oder|noch", Role::Either),
-    ("bitte|und|aber|dann|doch|also|ok|okay", Role::Opening),
-    (
-        "ein|eine|einen|einem|einer|der|die|das|den|dem|mein|meine|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|extra|mehr|doppelt|groß|große|großen|großes|großer|klein|kleine|kleinen|kleines|kleiner|dazu|bitte|mach|mache|gib|bring|ich|wir|dann|mit|für|um|am|im|auf|noch|viel|statt",
-        Role::Fresh,
-    ),
 ];

@@ -2,7 +2,6 @@
 
 use super::{
     Edge, Line, Measure, Part, Sense, Unit, currency, month,
-    negating::{self, Role},
     weak_currency, weekday,
 };
 
@@ -146,61 +145,4 @@ pub(super) const WORDS: &[Line] = &[
     ("end|end of|the end|the end of", Sense::Edge(Edge::End)),
     ("middle|middle of|mid|the middle of", Sense::Edge(Edge::Middle)),
     ("beginning|beginning of|start of|the beginning of|the start of", Sense::Edge(Edge::Start)),
-];
-
-pub(super) const NEGATING: &[negating::Line] = &[
-    (
-        "no|not|without|w/o|none of|no more|except|except for|excepting|other than|apart from|aside from|instead of|rather than|never on|never in|never at|neither|nor|nothing with|allergic to|isn't|isnt|aren't|arent|is not|are not|should not have|shouldn't have|must not have|mustn't have|can't have|cannot have|can't eat|cannot eat|should not contain|shouldn't contain|must not contain|mustn't contain|does not have|doesn't have|no need for|none with|free of|minus the|minus any|anything but|everything but|all but",
-        Role::Absence,
-    ),
-    (
-        "remove|removing|omit|omitting|exclude|excluding|avoid|avoiding|skip|leave out|leaving out|leave off|take off the|take off my|take out the|take out my|hold the|hold my|drop the|drop my|lose the|cut the|ditch the|scratch the|scrap the|forget the|forget about|delete the|get rid of|do away with|hold off on",
-        Role::Removal,
-    ),
-    (
-        "don't want|dont want|do not want|doesn't want|does not want|didn't want|don't need|dont need|do not need|don't like|dont like|do not like|don't eat|dont eat|do not eat|don't fancy|don't care for|don't feel like|don't wish|do not wish|no longer want|no longer need|no longer wish|not want|never want|no need to|needn't|don't have to|dont have to|do not have to|never mind|nevermind|rather not|decided not|decided against|would not like|wouldn't like|refuse",
-        Role::Refusal,
-    ),
-    (
-        "don't|dont|do not|never|please don't|don't you dare|you must not|you mustn't|you should not|you shouldn't",
-        Role::OpeningRefusal,
-    ),
-    ("take|leave|keep|cut", Role::Separable),
-    ("out|off|away", Role::Particle),
-    (
-        "no problem|no problems|no worries|no worry|no thanks|no thank you|no way|no idea|no clue|no rush|no hurry|no matter|no doubt|no wonder|no later|no earlier|no sooner|no more than|no less|no fewer|no longer|no other|no one|no big deal|no biggie|no offense|no kidding|no the|no a|no an|no no|no yes|no sorry|no wait|no please|no actually|no longer than|no but|no just|no good|no use|no such|no luck|no matter what|oh no|in no time|by no means|yes or no|or no|not sure|not only|not just|not later|not earlier|not before|not after|not until|not till|not more|not less|not fewer|not yet|not bad|not at all|not really|not a problem|not too|not so|not quite|not necessarily|not exactly|not long|not far|not able|not happy|not working|not possible|not feeling|not good|why not|if not|if no|or not|whether or not|hopefully not|of course not|maybe not|certainly not|does not|did not|could not|can not|has not|have not|had not|was not|were not|will not|would not|i'm not|i am not|we're not|we are not|am not|didn't|doesn't|isn't it|isn't there|aren't you|aren't there|isn't working|is not working|isn't right|is not right|why don't|don't you|don't we|don't i|don't know|dont know|don't worry|dont worry|don't mind|dont mind|don't think|do not think|don't get me wrong|do not know|don't hesitate|don't bother|can't wait|nothing but|nothing except|nobody but|no one but|none but|nothing else|nothing more|except that|except if|except when|without fail|without delay|without a doubt|without doubt|without question|can't do without|cannot do without|not without|can't live without|other than that|apart from that|rather than that|hold the line|hold the door|skip to|drop the kids|cut the lights|cut the power|never better|never heard|avoid it|remove it|never been",
-        Role::Idiom,
-    ),
-    (
-        "forget|miss|skimp|skimp on|be shy with|hold back on|be stingy with|fail to|go easy on|hesitate to|let me forget",
-        Role::Keeping,
-    ),
-    (
-        "any|anything|anyone|anywhere|anytime|any time|every|everything|everyone|everywhere|all|whatever",
-        Role::Universal,
-    ),
-    ("but", Role::But),
-    (
-        "please|and|so|then|but|just|also|said|ok|okay|well|hey|actually|or|oh|really|kindly|no|you|wait|sorry|hi|hello",
-        Role::Opening,
-    ),
-    (
-        "the|a|an|any|my|your|our|his|her|their|some|of|of the|more|all|all the|those|these|that|this|either|to get|to have|to eat|have|to order",
-        Role::Article,
-    ),
-    ("on|in|at|for|with|to|from|onto|into|under|by|near|via|through|about|around|inside", Role::Lead),
-    (
-        "but|please|thanks|thank you|instead|though|although|because|cause|cuz|since|if|when|while|where|then|just|only|today|tomorrow|tonight|now|again|either|too|also|however|unless|until|before|after|who|which|that's|as|than|is|are|was|so|any more|anymore|any longer|after all|at all|whatsoever|next|every|this|per",
-        Role::Stop,
-    ),
-    (
-        "i|i'd|i'll|i'm|we|we'd|we'll|he|she|they|you|make|give|add|get|bring|put|send|deliver|let|let's|can|could|would|will|want|need|please|just",
-        Role::Bar,
-    ),
-    ("and|&|plus", Role::Join),
-    ("or|nor", Role::Either),
-    (
-        "a|an|the|my|your|our|some|one|two|three|four|five|six|seven|eight|nine|ten|dozen|half|double|triple|extra|more|lots|plenty|large|medium|small|big|another|i|i'd|i'll|we|you|make|give|add|get|put|send|set|deliver|bring|take|book|order|change|use|please|then|also|just|only|with|for|to|at|on|in|from|have|can|could|would|instead|let|it|that|this|tell|call|turn|play|show|find|keep|leave|cut",
-        Role::Fresh,
-    ),
 ];

@@ -2,7 +2,6 @@
 
 use super::{
     Edge, Line, Measure, Part, Sense, Unit, currency, month,
-    negating::{self, Role},
     weekday,
 };
 
@@ -101,40 +100,4 @@ pub(super) const WORDS: &[Line] = &[
     ("finales de|a finales de|fin de|final de", Sense::Edge(Edge::End)),
     ("mediados de|a mediados de", Sense::Edge(Edge::Middle)),
     ("principios de|a principios de|comienzos de", Sense::Edge(Edge::Start)),
-];
-
-pub(super) const NEGATING: &[negating::Line] = &[
-    (
-        "sin|excepto|salvo|menos|en vez de|en lugar de|nada de|ningún|ninguna|ninguno|a excepción de|aparte de|alérgico a|alérgica a|que no sea|que no sean|que no tenga|que no lleve|todo menos|ni",
-        Role::Absence,
-    ),
-    ("no el|no la|no los|no las|no en|no a|no para|no con", Role::Absence),
-    (
-        "quita|quítale|quitar|quite|quítame|quítame el|elimina|eliminar|saca|omite|omitir|excluye|evita|evitar|retira",
-        Role::Removal,
-    ),
-    (
-        "no quiero|no queremos|no deseo|no necesito|no necesitamos|no me gusta|no me gustan|no le pongas|no pongas|no ponga|no agregues|no añadas|no incluyas|no eches|no hace falta|ya no quiero|prefiero no",
-        Role::Refusal,
-    ),
-    ("no me|no te|no se|no le|no lo|no", Role::OpeningRefusal),
-    (
-        "no hay problema|no pasa nada|no importa|no sé|no se si|no puedo|no podemos|no tengo|no tenemos|no tienes|no puedes|no quieres|no hay|no estoy|no está|no es|no más de|no menos de|no solo|no sólo|no funciona|no encuentro|no me llega|no me llegó|no me ha|no ha|no he|no recibí|no recuerdo|no gracias|no entiendo|no va|no obstante|por qué no|o no|si no|sin duda|sin falta|sin problema|no sin|al menos|por lo menos|más o menos|menos de|ni idea|menos mal|no antes|no después",
-        Role::Idiom,
-    ),
-    ("olvides|olvide|no olvides|no olvide|no te olvides de|no se olvide de", Role::Keeping),
-    ("el|la|los|las|mi|mis|nuestro|nuestra|lo", Role::Article),
-    ("en|a|al|para|con|de|del|por|sobre|desde|hasta", Role::Lead),
-    (
-        "pero|sino|por favor|gracias|porque|cuando|si|hoy|mañana|ahora|entonces|también|que|en|a|para|con|por",
-        Role::Stop,
-    ),
-    ("yo|quiero|quisiera|dame|deme|ponme|haz|pon|póngame|necesito|tráeme|hazla|hazlo|me|puedes", Role::Bar),
-    ("y|e|&|más", Role::Join),
-    ("o|u|ni", Role::Either),
-    ("y|pero|por favor|entonces|bueno|ok|vale|oye", Role::Opening),
-    (
-        "un|una|unos|unas|el|la|los|las|mi|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|extra|más|doble|grande|pequeña|pequeño|mediana|mediano|con|para|quiero|dame|ponme|en|a|haz|también|por",
-        Role::Fresh,
-    ),
 ];

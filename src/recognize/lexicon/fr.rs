@@ -2,7 +2,6 @@
 
 use super::{
     Edge, Line, Measure, Part, Sense, Unit, currency, month,
-    negating::{self, Role},
     weekday,
 };
 
@@ -99,39 +98,4 @@ pub(super) const WORDS: &[Line] = &[
     ("fin", Sense::Edge(Edge::End)),
     ("mi", Sense::Edge(Edge::Middle)),
     ("début", Sense::Edge(Edge::Start)),
-];
-
-pub(super) const NEGATING: &[negating::Line] = &[
-    (
-        "sans|sauf|excepté|hormis|à part|au lieu de|au lieu d'|plutôt que|à la place de|pas de|pas d'|pas le|pas la|pas les|pas|aucun|aucune|tout sauf|en dehors de|allergique à|allergique au|allergique aux|ni|jamais le|surtout pas",
-        Role::Absence,
-    ),
-    (
-        "enlève|enlevez|enlever|retire|retirez|retirer|supprime|supprimez|ôte|ôtez|évite|évitez|éviter|exclus|laisse tomber",
-        Role::Removal,
-    ),
-    (
-        "ne veux pas|ne voulons pas|ne veux pas de|ne voudrais pas|veux pas|veux pas de|ne mets pas|ne mets pas de|ne mettez pas|ne mettez pas de|mets pas|n'aime pas|n'aime pas les|pas besoin de|pas besoin d'|n'ai pas besoin de|ne veux plus|ne veux plus de|ne prends pas|ne prends pas de|n'ajoute pas|n'ajoute pas de",
-        Role::Refusal,
-    ),
-    ("ne|n'", Role::OpeningRefusal),
-    (
-        "pas de problème|pas de problèmes|pas de souci|pas de soucis|pourquoi pas|pas du tout|pas mal|pas encore|pas plus|pas moins|pas avant|pas après|pas sûr|pas seulement|sans doute|sans faute|sans problème|sans souci|pas sans|ou pas|n'importe|ne marche pas|ne fonctionne pas|n'est pas|ne sais pas|ne trouve pas|n'ai pas|ne peux pas|n'est-ce pas|pas vrai|ne retrouve pas|pas grave|pas facile",
-        Role::Idiom,
-    ),
-    ("oublie|oublie pas|oublie pas de|oubliez|oubliez pas|oublier", Role::Keeping),
-    ("le|la|les|l'|de|d'|des|du|mon|ma|mes|notre|nos|de la", Role::Article),
-    ("à|au|aux|en|dans|sur|pour|avec|chez|vers|par|depuis", Role::Lead),
-    (
-        "mais|s'il vous plaît|s'il te plaît|svp|stp|merci|parce que|car|si|quand|aujourd'hui|demain|maintenant|alors|aussi|plutôt|qui|que",
-        Role::Stop,
-    ),
-    ("je|j'|nous|vous|tu|mets|donne|donnez|fais|faites|veux|voudrais|peux|pouvez|ajoute|ajoutez|apporte", Role::Bar),
-    ("et|&|plus", Role::Join),
-    ("ou|ni", Role::Either),
-    ("et|mais|alors|donc|ok|bon|s'il te plaît|s'il vous plaît|surtout", Role::Opening),
-    (
-        "un|une|le|la|les|l'|mon|ma|mes|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|extra|plus|double|grand|grande|petit|petite|moyen|moyenne|avec|pour|je|j'|nous|mets|donne|fais|aussi|à|en",
-        Role::Fresh,
-    ),
 ];

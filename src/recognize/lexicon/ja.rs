@@ -2,7 +2,6 @@
 
 use super::{
     Line, Measure, Part, Sense, Unit, currency,
-    negating::{self, Role},
     weekday,
 };
 
@@ -96,16 +95,4 @@ pub(super) const WORDS: &[Line] = &[
     ("メートル", Sense::Measure(Measure::Metres)),
     ("キロメートル", Sense::Measure(Measure::Kilometres)),
     ("リットル", Sense::Measure(Measure::Litres)),
-];
-
-pub(super) const NEGATING: &[negating::Line] = &[
-    (
-        "なし|無し|ぬき|抜き|以外|じゃなくて|ではなく|はいらない|はいりません|いらない|いりません|は不要|不要|を除いて|を除く|を抜いて|は抜いて|を外して|は入れないで|を入れないで|をやめて|は食べられない|アレルギー",
-        Role::AbsenceBehind,
-    ),
-    ("しないで|しないでください|ないで|ないでください", Role::RefusalBehind),
-    ("問題なし|間違いなし|なしでは", Role::Idiom),
-    ("を|は|が|に|で|へ|から|まで", Role::Stop),
-    ("と|や|も", Role::Join),
-    ("か", Role::Either),
 ];

@@ -7,10 +7,9 @@ use std::{collections::HashMap, fmt};
 
 use text2num::Language;
 
-use super::scan;
 use crate::{
     module::{reading::Unit as Measure, settings::DateOrder},
-    text::fold,
+    text::{tag, tokens::folded_tokens},
 };
 
 mod de;
@@ -18,9 +17,6 @@ mod en;
 mod es;
 mod fr;
 mod ja;
-mod negating;
-
-pub(super) use negating::{Negating, Role};
 
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -228,11 +224,9 @@ impl Lexicon {
     /// The lexicon of a BCP 47 tag: `en`, `en-GB`, `pt_BR`. An unknown language has digits only. Dates in digits are in
     /// this order if one is given, else in the region's.
     pub(super) fn for_language(tag: &str, order: Option<DateOrder>) -> Self {
-        let lower = tag.to_lowercase();
-        let mut parts = lower.split(['-', '_']);
-        let language = parts.next().unwrap_or_default();
-        let region = parts.find(|part| part.len() == 2 && part.chars().all(|c| c.is_ascii_alphabetic()));
-        let region = region.map_or_else(|| default_region(language).to_owned(), str::to_uppercase);
+        let language = tag::language(tag);
+        let language = language.as_str();
+        let region = tag::region(tag).unwrap_or_else(|| default_region(language).to_owned());
         let tables: &[&[Line]] = match language {
             "en" => &[COMMON, en::WORDS],
             "de" => &[COMMON, de::WORDS],
@@ -306,8 +300,7 @@ impl Lexicon {
     }
 
     fn insert(&mut self, phrase: &str, sense: Sense) {
-        let folded = fold(phrase);
-        let mut words = scan::tokenize(&folded, |_| true).into_iter().map(|token| folded[token.bytes].into());
+        let mut words = folded_tokens(phrase).into_iter();
         if let Some(first) = words.next() {
             let rest: Box<[Box<str>]> = words.collect();
             self.phrases.entry(first).or_default().push(Phrase { rest, sense });
