@@ -189,7 +189,7 @@ impl OpenForm<'_> {
     /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
         let is_answer = !expected::is_no_value(own);
-        let is_question = expected::is_polite_question(own.utterance().text());
+        let is_question = expected::is_polite_question(self.module.language(), own.utterance().text());
         let is_correction = self.manner() == Manner::Correct;
         found.invalid.retain(|aside| {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
