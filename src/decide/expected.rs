@@ -7,7 +7,7 @@
 
 use crate::{
     decide::{align::Filling, carrier as around, reading::Reading, situation::Situation},
-    language::Language,
+    language::{Language, facts::is_unspaced_language},
     module::{
         Exemplar, ExemplarId, Function, FunctionId, Module, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
         alike, squeeze,
@@ -17,7 +17,7 @@ use crate::{
         reply::{self as yes_no, YesNo},
     },
     retrieve::{Candidate, Source},
-    text::{Span, Utterance, fold, script::is_unspaced_language},
+    text::{Span, Utterance, fold},
 };
 
 /// Score that a function gains for being expected, and for an exemplar that speaks in just this context. The odds of two

@@ -12,13 +12,14 @@ use crate::{
         situation::Situation,
     },
     dialogue::{interpret::said, slot_reference::Named},
+    language::facts::is_unspaced_language,
     module::{Function, FunctionId, Module, SlotId, SlotPath},
     recognize::{
         self,
         acts::{ACTS, Kind, Move, Moves, Pick},
         reply::{self, Reply, YesNo},
     },
-    text::{Span, fold, script::is_unspaced_language},
+    text::{Span, fold},
 };
 
 /// How sure a value is that answers what was asked, all words accounted for.
@@ -319,9 +320,9 @@ impl OpenForm<'_> {
         (others, confidence)
     }
 
-    /// True if the words ask for another function by more than what may as well be said of the form: they ask something,
-    /// give a value of a kind that the form does not take, or say something beside values that the form's exemplars do
-    /// not say.
+    /// True if the words ask for another function by more than what may as well be said of the form: they ask
+    /// something, give a value of a kind that the form does not take, or say something beside values that the form's
+    /// exemplars do not say.
     fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
         let reply = free.analysis.reply;
         if reply.answer == YesNo::Irrelevant && reply.confidence >= reply::QUITE_SURE {

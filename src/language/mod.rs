@@ -3,18 +3,25 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `values.toml` | what words mean in dates, times, numbers and amounts ([`values`]) |
 //! | `negation.toml` | what rules something out ([`negation`]) |
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
 //! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]) |
 //! | `sentences.toml` | what Uptake says ([`sentences`]) |
+//!
+//! Beside the folders, `facts.toml` holds what is known of languages without one ([`facts`]), `values.toml` and
+//! `signs.toml` what is written alike in all.
 
 pub mod acts;
+pub mod facts;
 pub mod negation;
 pub mod pattern;
 pub mod phrases;
 pub mod replies;
 pub mod sentences;
+pub mod units;
+pub mod values;
 pub mod words;
 
 #[cfg(test)]
@@ -26,6 +33,7 @@ use acts::Acts;
 use phrases::Phrases;
 use replies::Replies;
 use sentences::Sentences;
+use values::Sense;
 use words::Words;
 
 use crate::text::tag;
@@ -35,6 +43,8 @@ use crate::text::tag;
 pub enum PackError {
     #[error(transparent)]
     Toml(#[from] toml::de::Error),
+    #[error("`{0}` is no sense of a word")]
+    Sense(String),
     #[error("`{0}` is no pattern: it names a class, a hole or a number that there is not, or has no word")]
     Pattern(String),
 }
@@ -44,6 +54,7 @@ pub enum PackError {
 pub struct Language {
     /// As BCP 47 names it: `en`.
     pub code: &'static str,
+    pub values: Phrases<Sense>,
     pub negation: Phrases<negation::Role>,
     pub replies: Replies,
     pub acts: Acts,
@@ -53,6 +64,7 @@ pub struct Language {
 
 /// The texts of a pack.
 struct Files {
+    values: &'static str,
     negation: &'static str,
     replies: &'static str,
     acts: &'static str,
@@ -71,6 +83,7 @@ macro_rules! pack {
             code: $code,
             language: LazyLock::new(|| {
                 let files = Files {
+                    values: include_str!(concat!($code, "/values.toml")),
                     negation: include_str!(concat!($code, "/negation.toml")),
                     replies: include_str!(concat!($code, "/replies.toml")),
                     acts: include_str!(concat!($code, "/acts.toml")),
@@ -113,6 +126,7 @@ impl Language {
     fn parse(code: &'static str, files: &Files) -> Result<Self, PackError> {
         Ok(Self {
             code,
+            values: values::parse(files.values)?,
             negation: negation::parse(files.negation)?,
             replies: Replies::parse(files.replies, include_str!("signs.toml"))?,
             acts: Acts::parse(files.acts)?,

@@ -31,7 +31,7 @@ fn lists(value: &toml::Value, path: &str, found: &mut Vec<(String, Vec<String>)>
     }
 }
 
-const FILES: [&str; 5] = ["acts.toml", "negation.toml", "replies.toml", "sentences.toml", "words.toml"];
+const FILES: [&str; 6] = ["acts.toml", "negation.toml", "replies.toml", "sentences.toml", "values.toml", "words.toml"];
 
 #[test]
 fn every_folder_is_a_pack() {
@@ -59,19 +59,23 @@ fn every_language_is_found_by_its_tag() {
     assert_eq!(Language::or_english("fi").code, "en");
 }
 
+/// Every file of every pack, and those beside them, as folder and name.
+fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_packs = Language::all().flat_map(|language| FILES.map(|file| (language.code, file)));
+    of_packs.chain([("", "values.toml"), ("", "signs.toml")])
+}
+
 #[test]
 fn nothing_stands_twice_in_a_list() {
     let mut wrong = Vec::new();
-    for language in Language::all() {
-        // "mois" is its own plural.
-        for file in FILES.into_iter().filter(|file| *file != "sentences.toml") {
-            let mut all = Vec::new();
-            lists(&toml::Value::Table(table(language.code, file)), "", &mut all);
-            for (path, texts) in all {
-                let mut seen = BTreeSet::new();
-                for text in texts.into_iter().filter(|text| !seen.insert(fold(text))) {
-                    wrong.push(format!("{}/{file}{path}: {text:?} stands there twice", language.code));
-                }
+    // "mois" is its own plural.
+    for (folder, file) in files().filter(|(_, file)| *file != "sentences.toml") {
+        let mut all = Vec::new();
+        lists(&toml::Value::Table(table(folder, file)), "", &mut all);
+        for (path, texts) in all {
+            let mut seen = BTreeSet::new();
+            for text in texts.into_iter().filter(|text| !seen.insert(fold(text))) {
+                wrong.push(format!("{folder}/{file}{path}: {text:?} stands there twice"));
             }
         }
     }
@@ -81,24 +85,20 @@ fn nothing_stands_twice_in_a_list() {
 #[test]
 fn every_phrase_has_words_and_every_line_fits() {
     let mut wrong = Vec::new();
-    for language in Language::all() {
-        for file in FILES {
-            let path = root().join(language.code).join(file);
-            let text = fs::read_to_string(path).expect("a file");
-            let long = text.lines().enumerate().filter(|(_, line)| line.chars().count() > 120);
-            wrong
-                .extend(long.map(|(at, _)| format!("{}/{file}:{}: longer than 120 characters", language.code, at + 1)));
-            let mut all = Vec::new();
-            lists(&toml::Value::Table(table(language.code, file)), "", &mut all);
-            let is_empty = |text: &&String| match file {
-                "negation.toml" => folded_tokens(text).is_empty(),
-                "sentences.toml" => false,
-                _ => phrase_words(text, false).is_empty() && !text.contains(['#', '&']),
-            };
-            for (path, texts) in all {
-                let empty = texts.iter().filter(is_empty);
-                wrong.extend(empty.map(|text| format!("{}/{file}{path}: {text:?} has no word", language.code)));
-            }
+    for (folder, file) in files() {
+        let text = fs::read_to_string(root().join(folder).join(file)).expect("a file");
+        let long = text.lines().enumerate().filter(|(_, line)| line.chars().count() > 120);
+        wrong.extend(long.map(|(at, _)| format!("{folder}/{file}:{}: longer than 120 characters", at + 1)));
+        let mut all = Vec::new();
+        lists(&toml::Value::Table(table(folder, file)), "", &mut all);
+        let is_empty = |text: &&String| match file {
+            "negation.toml" | "values.toml" => folded_tokens(text).is_empty(),
+            "sentences.toml" => false,
+            _ => phrase_words(text, false).is_empty() && !text.contains(['#', '&']),
+        };
+        for (path, texts) in all {
+            let empty = texts.iter().filter(is_empty);
+            wrong.extend(empty.map(|text| format!("{folder}/{file}{path}: {text:?} has no word")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -140,7 +140,13 @@ fn every_sentence_has_the_places_of_the_english_one() {
 #[test]
 fn every_role_that_matters_has_words() {
     let needed = [
-        ("negation.toml", "", &["idiom", "stop", "join", "either"][..]),
+        ("values.toml", "", &["now", "weekend", "percent", "yes", "no", "please", "on"][..]),
+        ("values.toml", "weekday", &["1", "2", "3", "4", "5", "6", "7"]),
+        ("values.toml", "day", &["-1", "0", "1", "2"]),
+        ("values.toml", "part", &["morning", "afternoon"]),
+        ("values.toml", "unit", &["second", "minute", "hour", "day", "week", "month", "year"]),
+        ("values.toml", "measure", &["grams", "kilograms", "centimetres", "metres", "kilometres", "litres"]),
+        ("negation.toml", "", &["idiom", "stop", "join", "either"]),
         (
             "replies.toml",
             "words",
@@ -206,6 +212,9 @@ fn every_act_can_be_said_and_is_likely() {
 fn what_is_wrong_with_a_pack_is_said() {
     let error = |result: Result<(), PackError>| result.expect_err("a broken pack").to_string();
     assert!(error(negation::parse("absense = []").map(drop)).contains("absense"));
+    assert!(error(values::parse("tonite = []").map(drop)).contains("tonite"));
+    assert!(error(values::parse("[unit]\nfortnight = []").map(drop)).contains("unit fortnight"));
+    assert!(values::common().beginning_with("kg").len() == 1);
     let acts = fs::read_to_string(root().join("en/acts.toml")).expect("a file").replacen("@thing", "@thong", 1);
     assert!(error(Acts::parse(&acts).map(drop)).contains("@thong"));
 }

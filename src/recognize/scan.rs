@@ -71,7 +71,7 @@ impl<'a> Scan<'a> {
                         .zip(&tokens[start + 1..end])
                         .all(|(word, token)| folded[token.bytes.clone()] == **word);
                 if fits && !cuts_katakana(folded, &tokens, start, end) {
-                    senses.push((index(end), phrase.sense));
+                    senses.push((index(end), lexicon.localized(phrase.meaning)));
                 }
             }
         }

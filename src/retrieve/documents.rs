@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::{Document, Source, values};
 use crate::{
+    language::facts::is_unspaced_language,
     module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step},
-    text::{self, script},
+    text,
 };
 
 /// Choices of one slot that its function's description repeats; more would drown the rest.
@@ -23,7 +24,7 @@ const CHOICES: usize = 12;
 #[must_use]
 pub fn documents(module: &Module) -> Vec<Document> {
     let mut documents = Vec::new();
-    let is_unspaced = script::is_unspaced_language(module.settings.language.as_deref().unwrap_or("en"));
+    let is_unspaced = is_unspaced_language(module.language());
     for id in module.function_ids() {
         let function = module.function(id);
         let short = described(function, |_| String::new());

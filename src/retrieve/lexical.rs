@@ -16,10 +16,9 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{background, fuse, values};
-use crate::text::{
-    fold, is_unspaced,
-    script::{is_han, is_unspaced_language},
-    tag,
+use crate::{
+    language::facts::is_unspaced_language,
+    text::{fold, is_unspaced, script::is_han, tag},
 };
 
 /// How soon repetition of a term stops counting (Okapi's usual value).

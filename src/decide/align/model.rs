@@ -9,9 +9,9 @@ use crate::{
         Anchor, Filling,
         words::{Shape, is_carrier},
     },
-    language::Language,
+    language::{Language, facts::is_unspaced_language},
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot, SlotId, squeeze},
-    text::{Span, Utterance, fold, name_words, script::is_unspaced_language},
+    text::{Span, Utterance, fold, name_words},
 };
 
 /// A word of the module's vocabulary, or a slot, or an end of the sentence.
