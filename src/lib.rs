@@ -13,6 +13,7 @@ pub mod eval;
 pub mod export;
 pub mod http;
 pub mod import;
+pub mod language;
 pub mod llm;
 pub mod mcp;
 pub mod module;

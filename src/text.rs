@@ -3,14 +3,19 @@
 //! Spans count Unicode scalar values (`char`s), end exclusive, because that is what clients in every
 //! language can count; bytes stay inside this file.
 
+pub mod names;
 pub mod numeral;
 pub mod script;
+pub mod tag;
+pub mod tokens;
+pub mod words;
 
 use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
+pub use names::name_words;
 pub use script::is_unspaced;
 
 /// A half-open range of `char`s of an utterance. Serialized as `[start, end]`.

@@ -11,6 +11,7 @@ use regex::Regex;
 use crate::{
     assist::{brief::Brief, control_tokens as neutral},
     module::{Function, FunctionId},
+    text::names::is_camel_case,
 };
 
 /// A function is clearly the best if every other is at most this likely, measured against it.
@@ -45,8 +46,7 @@ pub(crate) fn is_command(text: &str) -> bool {
 /// True if a text calls a function by a name that only programs have (`delete_all`, `deleteAll`).
 fn names(text: &str, function: &Function) -> bool {
     [&function.name, &function.wire_name].into_iter().any(|name| {
-        let is_program = name.contains(|c: char| !c.is_alphabetic() && !c.is_whitespace())
-            || name.chars().zip(name.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+        let is_program = name.contains(|c: char| !c.is_alphabetic() && !c.is_whitespace()) || is_camel_case(name);
         is_program && text.to_lowercase().contains(&name.to_lowercase())
     })
 }

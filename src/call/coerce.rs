@@ -18,7 +18,7 @@ use text2num::Language;
 
 use crate::{
     module::{Function, ListSpec, SlotId, SlotPath, Step, schema::may_be_null, squeeze},
-    text::fold,
+    text::{fold, tag},
 };
 
 /// Levels of `$ref`, unions and nesting that are followed.
@@ -913,8 +913,7 @@ fn read_local_date_time(text: &str) -> Option<DateTime> {
 /// The language in which a module's numbers are spelt: of its BCP 47 tag, English where there is none of our own.
 #[must_use]
 pub fn number_language(tag: Option<&str>) -> Language {
-    let primary = tag.unwrap_or("en").split(['-', '_']).next().unwrap_or("en").to_ascii_lowercase();
-    text2num::get_interpreter_for(&primary).unwrap_or_else(Language::english)
+    text2num::get_interpreter_for(&tag::language(tag.unwrap_or("en"))).unwrap_or_else(Language::english)
 }
 
 #[cfg(test)]

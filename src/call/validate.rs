@@ -17,8 +17,9 @@ use super::{
     coerce::{self, Knowledge, Synonyms, push_pointer, schemas_at},
     ground::{self, Rules},
 };
-use crate::module::{
-    Function, FunctionId, Module, RecognizerKind, SlotId, SlotPath, settings::Grounding as GroundingSetting,
+use crate::{
+    module::{Function, FunctionId, Module, RecognizerKind, SlotId, SlotPath, settings::Grounding as GroundingSetting},
+    text::tag,
 };
 
 /// Up to this many functions are compiled with the module; of more, each at its first use.
@@ -100,7 +101,7 @@ impl Validator {
         Ok(Self {
             entries,
             language: coerce::number_language(tag),
-            comma_groups: tag.is_none_or(|tag| tag.to_ascii_lowercase().starts_with("en")),
+            comma_groups: tag.is_none_or(|tag| tag::language(tag) == "en"),
             zone: zone.unwrap_or(TimeZone::UTC),
         })
     }

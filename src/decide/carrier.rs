@@ -4,95 +4,9 @@
 
 use std::ops::Range;
 
-use crate::text::{Span, Utterance, is_unspaced};
-
-/// The phrases of one language. Whatever is listed is only taken away whole, and never all that was said.
-struct Phrases {
-    /// Before the value; those of one or two characters only where a mark or a space follows.
-    before: &'static [&'static str],
-    /// Behind the value.
-    behind: &'static [&'static str],
-    /// What stands between the name of what was asked for and the value.
-    topic: &'static [char],
-}
-
-const JAPANESE: Phrases = Phrases {
-    before: &[
-        "あ",
-        "え",
-        "あの",
-        "あのう",
-        "あのー",
-        "ええ",
-        "ええと",
-        "えーと",
-        "えー",
-        "えっと",
-        "えっとですね",
-        "うーん",
-        "そうですね",
-        "では",
-        "じゃあ",
-        "それでは",
-        "はい",
-        "いや",
-        "いえ",
-        "いいえ",
-        "すみません",
-        "ごめんなさい",
-        "間違えました",
-        "間違いました",
-        "違います",
-        "やっぱり",
-        "やはり",
-        "とりあえず",
-    ],
-    behind: &[
-        "です",
-        "ですね",
-        "ですよ",
-        "ですが",
-        "ですけど",
-        "でした",
-        "なんですが",
-        "なんですけど",
-        "だよ",
-        "だけど",
-        "で",
-        "に",
-        "を",
-        "まで",
-        "でございます",
-        "と申します",
-        "ともうします",
-        "といいます",
-        "と言います",
-        "っていいます",
-        "って言います",
-        "になります",
-        "となります",
-        "にします",
-        "にしてください",
-        "にして",
-        "でお願いします",
-        "でおねがいします",
-        "をお願いします",
-        "にお願いします",
-        "お願いします",
-        "でお願いいたします",
-        "をお願いいたします",
-        "でお願いできますか",
-        "でよろしくお願いします",
-        "がいいです",
-        "がいい",
-        "でいいです",
-        "でいい",
-        "を希望します",
-        "希望です",
-        "だと思います",
-        "かな",
-    ],
-    topic: &['は', 'が'],
+use crate::{
+    language::{Language, words::Answers},
+    text::{Span, Utterance, is_unspaced},
 };
 
 /// Characters of the name of what was asked for, at most.
@@ -100,15 +14,14 @@ const LONGEST_NAME: usize = 10;
 /// From so many characters on, a phrase before the value stands for itself.
 const UNMISTAKABLE: usize = 3;
 
-fn phrases(language: &str) -> Option<&'static Phrases> {
-    language.split(['-', '_']).next().unwrap_or_default().eq_ignore_ascii_case("ja").then_some(&JAPANESE)
-}
-
-/// The part of an answer that says something; all of it where the language has no table. `names` are texts that name
+/// The part of an answer that says something; all of it where the language has spaces. `names` are texts that name
 /// what was asked for: "名前は田中です" says 田中 if one of them has 名前.
 pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Span {
     let whole = Span::new(0, utterance.len());
-    let Some(phrases) = phrases(language) else { return whole };
+    let Some(phrases) = Language::of(language).map(|language| &language.words.answers) else { return whole };
+    if phrases.behind.is_empty() {
+        return whole;
+    }
     let said: Vec<char> = utterance.half_width().text().chars().collect();
     let mut left = 0..said.len();
     trim_marks(&said, &mut left);
@@ -143,9 +56,9 @@ fn trim_marks(said: &[char], left: &mut Range<usize>) {
     }
 }
 
-fn strip_before(said: &[char], left: &mut Range<usize>, phrases: &Phrases) -> bool {
+fn strip_before(said: &[char], left: &mut Range<usize>, phrases: &Answers) -> bool {
     let rest = &said[left.clone()];
-    let fits = |phrase: &&&str| {
+    let fits = |phrase: &&String| {
         let length = phrase.chars().count();
         let ends = rest.get(length).is_some_and(|next| length >= UNMISTAKABLE || is_mark(*next));
         ends && phrase.chars().eq(rest[..length].iter().copied())
@@ -155,9 +68,9 @@ fn strip_before(said: &[char], left: &mut Range<usize>, phrases: &Phrases) -> bo
     longest.is_some()
 }
 
-fn strip_name(said: &[char], left: &mut Range<usize>, phrases: &Phrases, names: &[&str]) -> bool {
+fn strip_name(said: &[char], left: &mut Range<usize>, phrases: &Answers, names: &[&str]) -> bool {
     let rest = &said[left.clone()];
-    let Some(at) = rest.iter().take(LONGEST_NAME).position(|c| phrases.topic.contains(c)) else { return false };
+    let Some(at) = rest.iter().take(LONGEST_NAME).position(|c| phrases.topics.contains(c)) else { return false };
     let name: String = rest[..at].iter().collect();
     let is_named = at > 1 && at + 1 < rest.len() && names.iter().any(|known| known.contains(&name));
     if is_named {
@@ -166,9 +79,9 @@ fn strip_name(said: &[char], left: &mut Range<usize>, phrases: &Phrases, names: 
     is_named
 }
 
-fn strip_behind(said: &[char], left: &mut Range<usize>, phrases: &Phrases) -> bool {
+fn strip_behind(said: &[char], left: &mut Range<usize>, phrases: &Answers) -> bool {
     let rest = &said[left.clone()];
-    let fits = |phrase: &&&str| {
+    let fits = |phrase: &&String| {
         let length = phrase.chars().count();
         length < rest.len() && phrase.chars().eq(rest[rest.len() - length..].iter().copied())
     };

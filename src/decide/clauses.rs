@@ -3,6 +3,7 @@
 //! Words alone cannot tell "salt and pepper" from two requests: that is for `segment` to judge.
 
 use crate::{
+    language::{Language, words::Joints as JoiningWords},
     recognize::Mention,
     text::{Span, Utterance, fold},
 };
@@ -37,69 +38,12 @@ struct Joint {
     strength: Strength,
 }
 
-/// The words that join requests in one language, folded.
-struct Words {
-    /// Join anything: items as well as requests.
-    conjunctions: &'static [&'static str],
-    /// Join what is done one after the other; also behind a conjunction.
-    sequences: &'static [&'static str],
-    /// Do so behind a conjunction, a comma or the end of a sentence; elsewhere they stand within a request.
-    followers: &'static [&'static str],
-    /// What ends a part in a script without spaces, and how many of its characters still belong to that part.
-    unspaced: &'static [(&'static str, usize)],
-}
-
-const ENGLISH: Words = Words {
-    conjunctions: &["and"],
-    sequences: &["then", "after that"],
-    followers: &["also", "afterwards"],
-    unspaced: &[],
-};
-const GERMAN: Words = Words {
-    conjunctions: &["und"],
-    sequences: &[],
-    followers: &["dann", "danach", "anschliessend", "auch", "ausserdem", "noch"],
-    unspaced: &[],
-};
-const SPANISH: Words = Words {
-    conjunctions: &["y", "e"],
-    sequences: &[],
-    followers: &["luego", "despues", "a continuacion", "tambien", "ademas"],
-    unspaced: &[],
-};
-const FRENCH: Words = Words {
-    conjunctions: &["et"],
-    sequences: &["puis"],
-    followers: &["ensuite", "apres ca", "aussi", "egalement"],
-    unspaced: &[],
-};
-const JAPANESE: Words = Words {
-    conjunctions: &[],
-    sequences: &[],
-    followers: &[],
-    // A verb that another one follows, "…て、", is part of its own request.
-    unspaced: &[("それから", 0), ("そして", 0), ("その後", 0), ("て、", 1)],
-};
-/// Of other languages only the punctuation is known.
-const OTHER: Words = Words { conjunctions: &[], sequences: &[], followers: &[], unspaced: &[] };
-
-/// By the first subtag of a BCP 47 tag.
-fn words_of(language: &str) -> &'static Words {
-    match language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase().as_str() {
-        "en" => &ENGLISH,
-        "de" => &GERMAN,
-        "es" => &SPANISH,
-        "fr" => &FRENCH,
-        "ja" => &JAPANESE,
-        _ => &OTHER,
-    }
-}
-
 /// The clauses into which the utterance may fall, in order: at most [`MOST`], each with at least [`FEWEST_WORDS`] words
 /// (in scripts without spaces: characters). One, unless something stands in it that may join two requests. What joins
 /// them, and the space around it, is in none; a mention is never cut.
 pub(crate) fn clauses(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
-    let mut joints = joints(utterance, words_of(language));
+    let known = Language::of(language).map(|language| &language.words.joints);
+    let mut joints = joints(utterance, known);
     joints.retain(|joint| {
         !mentions.iter().any(|mention| mention.span.start < joint.span.start && joint.span.end < mention.span.end)
     });
@@ -140,7 +84,7 @@ fn trimmed(utterance: &Utterance, span: Span) -> Span {
 }
 
 /// Everything that may join two requests, in order; none overlaps another.
-fn joints(utterance: &Utterance, known: &Words) -> Vec<Joint> {
+fn joints(utterance: &Utterance, known: Option<&JoiningWords>) -> Vec<Joint> {
     let words = utterance.words();
     let folded: Vec<String> = words.iter().map(|word| fold(utterance.slice(*word))).collect();
     let mut joints: Vec<Joint> = Vec::new();
@@ -153,11 +97,13 @@ fn joints(utterance: &Utterance, known: &Words) -> Vec<Joint> {
         let mut behind = next;
         loop {
             let rest = &folded[behind..];
-            let (length, found) = if let Some(length) = starts_with(rest, known.sequences) {
+            // Of a language without a pack, only the punctuation is known.
+            let Some(known) = known else { break };
+            let (length, found) = if let Some(length) = starts_with(rest, &known.sequences) {
                 (length, Strength::Sequence)
-            } else if let Some(length) = starts_with(rest, known.conjunctions) {
+            } else if let Some(length) = starts_with(rest, &known.conjunctions) {
                 (length, Strength::Conjunction)
-            } else if let Some(length) = starts_with(rest, known.followers)
+            } else if let Some(length) = starts_with(rest, &known.followers)
                 && (strength.is_some() || follows_comma)
             {
                 (length, Strength::Sequence)
@@ -174,7 +120,7 @@ fn joints(utterance: &Utterance, known: &Words) -> Vec<Joint> {
         }
         next = behind.max(next + 1);
     }
-    joints.extend(unspaced(utterance, known));
+    joints.extend(known.into_iter().flat_map(|known| unspaced(utterance, known)));
     joints.sort_by_key(|joint| joint.span);
     // "…て、それから…" is one.
     joints.dedup_by(|later, earlier| {
@@ -189,7 +135,7 @@ fn joints(utterance: &Utterance, known: &Words) -> Vec<Joint> {
 }
 
 /// The words of the first phrase that the text begins with, counted.
-fn starts_with(folded: &[String], phrases: &[&str]) -> Option<usize> {
+fn starts_with(folded: &[String], phrases: &[String]) -> Option<usize> {
     phrases.iter().find_map(|phrase| {
         let length = phrase.split(' ').count();
         let matches = folded.len() >= length && phrase.split(' ').zip(folded).all(|(word, own)| word == own);
@@ -213,14 +159,16 @@ fn sentence_end(utterance: &Utterance, gap: Span, word_before: Option<Span>) -> 
     Some(gap.start + at + 1)
 }
 
-fn unspaced(utterance: &Utterance, known: &Words) -> Vec<Joint> {
-    let found = known.unspaced.iter().flat_map(|(marker, own)| {
-        utterance.text().match_indices(marker).map(move |(at, marker)| {
+fn unspaced<'a>(utterance: &'a Utterance, known: &'a JoiningWords) -> impl Iterator<Item = Joint> + 'a {
+    let between = known.unspaced.iter().map(|marker| (marker, 0));
+    // A verb that another one follows, "…て、", is part of its own request.
+    let endings = known.unspaced_endings.iter().map(|marker| (marker, marker.chars().count().saturating_sub(1)));
+    between.chain(endings).flat_map(move |(marker, own)| {
+        utterance.text().match_indices(marker.as_str()).map(move |(at, marker)| {
             let span = utterance.span_of_bytes(at..at + marker.len());
             Joint { span: Span::new(span.start + own, span.end), strength: Strength::Sequence }
         })
-    });
-    found.collect()
+    })
 }
 
 #[cfg(test)]

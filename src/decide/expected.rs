@@ -7,6 +7,7 @@
 
 use crate::{
     decide::{align::Filling, carrier as around, reading::Reading, situation::Situation},
+    language::{Language, facts::is_unspaced_language},
     module::{
         Exemplar, ExemplarId, Function, FunctionId, Module, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
         alike, squeeze,
@@ -16,7 +17,7 @@ use crate::{
         reply::{self as yes_no, YesNo},
     },
     retrieve::{Candidate, Source},
-    text::{Span, Utterance, fold, script::is_unspaced_language},
+    text::{Span, Utterance, fold},
 };
 
 /// Score that a function gains for being expected, and for an exemplar that speaks in just this context. The odds of two
@@ -353,7 +354,7 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     }
     let reply = yes_no::read(language(&situation.knowledge.module), None, situation.utterance().text());
     let is_value = reply.answer == YesNo::Irrelevant && reply.confidence < yes_no::QUITE_SURE;
-    if !is_value || is_polite_question(situation.utterance().text()) {
+    if !is_value || is_polite_question(language(&situation.knowledge.module), situation.utterance().text()) {
         return Vec::new();
     }
     slots.into_iter().filter(|slot| !is_said_of_others(situation, function, *slot)).collect()
@@ -367,13 +368,14 @@ pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
         YesNo::Irrelevant => reply.confidence >= yes_no::QUITE_SURE,
         YesNo::Affirmative | YesNo::Negative | YesNo::Indifferent => reply.rest.is_none(),
     };
-    is_reply || is_polite_question(text)
+    is_reply || is_polite_question(language(&situation.knowledge.module), text)
 }
 
-/// True of a Japanese question, which needs no question mark.
-pub(crate) fn is_polite_question(text: &str) -> bool {
+/// True of a question whose words say that it is one, with or without a question mark.
+pub(crate) fn is_polite_question(language: &str, text: &str) -> bool {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '。' | '？' | '?'));
-    ["ですか", "ますか", "でしょうか", "ませんか", "ましたか"].iter().any(|ending| text.ends_with(ending))
+    let endings = Language::of(language).map_or(&[][..], |language| &language.words.question_endings);
+    endings.iter().any(|ending| text.ends_with(ending))
 }
 
 /// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is no

@@ -7,42 +7,16 @@
 use crate::{
     call::{Grounded, Origin, RuledOut, ground::kin},
     decide::situation::Situation,
+    language::{Language, words::Names},
     module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, name_words},
 };
 
-/// Beginnings of words that make of a slot one for what is left out, in its name.
-const LEFT_OUT: [&str; 14] = [
-    "without", "exclu", "avoid", "remov", "omit", "omis", "allerg", "except", "skip", "unwanted", "dislike", "minus",
-    "ohne", "sin",
-];
-/// The same, in its description; there, "without" and "except" are said of anything.
-const LEFT_OUT_IN_WORDS: [&str; 8] =
-    ["exclud", "avoid", "omit", "allerg", "leave out", "left out", "not want", "unwanted"];
-/// Beginnings of words in the name of a function that makes things go away.
-const GOING: [&str; 14] = [
-    "remov",
-    "delet",
-    "cancel",
-    "stop",
-    "exclud",
-    "unsubscrib",
-    "block",
-    "discard",
-    "clear",
-    "drop",
-    "end",
-    "close",
-    "revok",
-    "void",
-];
 /// What stands for the value of a slot in an exemplar.
 const PLACEHOLDER: &str = "thing";
-/// Shorter words say too little of what is asked for, and so do these.
+/// Shorter words say too little of what is asked for.
 const WORD: usize = 4;
-const SAID_OF_ANYTHING: [&str; 12] =
-    ["with", "from", "please", "would", "like", "want", "need", "have", "this", "that", "into", "could"];
 
 /// How the exemplars of a function speak.
 #[derive(Debug, Default)]
@@ -66,12 +40,13 @@ impl Situation<'_> {
         }
         let definition = self.knowledge.module.function(function);
         let manner = self.manner(definition);
-        let goes = makes_go(definition);
+        let language = self.knowledge.module.language();
+        let goes = makes_go(definition, language);
         let said_for: Vec<SlotId> = definition
             .slot_ids()
             .filter(|id| {
                 let (ruled_out, all) = manner.slots[id.index()];
-                (ruled_out > 0 && 2 * ruled_out >= all) || is_for_what_is_left_out(definition.slot(*id))
+                (ruled_out > 0 && 2 * ruled_out >= all) || is_for_what_is_left_out(definition.slot(*id), language)
             })
             .collect();
         self.negations()
@@ -97,8 +72,10 @@ impl Situation<'_> {
         let definition = self.knowledge.module.function(function);
         let manner = self.manner(definition);
         let speaks_so = manner.kinds.iter().any(|kind| matches!(kind, NegationKind::Refusal | NegationKind::Retention));
-        let goes = makes_go(definition);
-        let name = words_of(&spaced(&definition.name));
+        let language = self.knowledge.module.language();
+        let goes = makes_go(definition, language);
+        let said_of_anything = Language::of(language).map_or(&[][..], |language| &language.words.said_of_anything);
+        let name = words_of(&name_words(&definition.name).join(" "));
         let elsewhere: Vec<String> = self
             .utterance()
             .words()
@@ -106,7 +83,7 @@ impl Situation<'_> {
             .filter(|word| !self.negations().iter().any(|one| one.cue.overlaps(**word) || one.scope.overlaps(**word)))
             .map(|word| fold(self.utterance().slice(*word)))
             .collect();
-        let says = |word: &&String| word.chars().count() >= WORD && !SAID_OF_ANYTHING.contains(&word.as_str());
+        let says = |word: &&String| word.chars().count() >= WORD && !said_of_anything.contains(word);
         let rest = elsewhere.iter().filter(says).count();
         let is_known = |word: &String| says(&word) && manner.words.iter().chain(&name).any(|known| kin(word, known));
         let refused = refusals.into_iter().find(|negation| {
@@ -197,32 +174,30 @@ impl Situation<'_> {
 }
 
 /// True for a function that makes something go away.
-fn makes_go(function: &Function) -> bool {
-    words_of(&spaced(&function.name)).iter().any(|word| GOING.iter().any(|start| word.starts_with(start)))
+fn makes_go(function: &Function, language: &str) -> bool {
+    let is_said = |names: &Names, word: &str| names.going_beginnings.iter().any(|start| word.starts_with(start));
+    let words = words_of(&name_words(&function.name).join(" "));
+    names(language).any(|names| words.iter().any(|word| is_said(names, word)))
 }
 
-fn is_for_what_is_left_out(slot: &Slot) -> bool {
-    let named = words_of(&spaced(slot.label()));
+fn is_for_what_is_left_out(slot: &Slot, language: &str) -> bool {
+    let words = words_of(&name_words(slot.label()).join(" "));
     let description = fold(&slot.description);
-    named
-        .iter()
-        .any(|word| matches!(word.as_str(), "no" | "not") || LEFT_OUT.iter().any(|start| word.starts_with(start)))
-        || LEFT_OUT_IN_WORDS.iter().any(|words| description.contains(words))
+    names(language).any(|names| {
+        let is_said = |word: &String| {
+            names.left_out.contains(word) || names.left_out_beginnings.iter().any(|start| word.starts_with(start))
+        };
+        words.iter().any(is_said) || names.left_out_in_descriptions.iter().any(|said| description.contains(said))
+    })
+}
+
+/// Names are written in English, whatever the language of a module, or in that language.
+fn names(language: &str) -> impl Iterator<Item = &'static Names> {
+    let own = Language::of(language).filter(|own| own.code != Language::english().code);
+    [Some(Language::english()), own].into_iter().flatten().map(|language| &language.words.names)
 }
 
 fn words_of(text: &str) -> Vec<String> {
     let folded = fold(text);
     folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-}
-
-/// `cancelOrder` as `cancel Order`.
-fn spaced(name: &str) -> String {
-    let mut spaced = String::with_capacity(name.len() + 4);
-    for character in name.chars() {
-        if character.is_uppercase() && spaced.ends_with(char::is_lowercase) {
-            spaced.push(' ');
-        }
-        spaced.push(character);
-    }
-    spaced
 }

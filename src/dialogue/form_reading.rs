@@ -12,13 +12,14 @@ use crate::{
         situation::Situation,
     },
     dialogue::{interpret::said, slot_reference::Named},
+    language::facts::is_unspaced_language,
     module::{Function, FunctionId, Module, SlotId, SlotPath},
     recognize::{
         self,
         acts::{ACTS, Kind, Move, Moves, Pick},
         reply::{self, Reply, YesNo},
     },
-    text::{Span, fold, script::is_unspaced_language},
+    text::{Span, fold},
 };
 
 /// How sure a value is that answers what was asked, all words accounted for.
@@ -189,7 +190,7 @@ impl OpenForm<'_> {
     /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
         let is_answer = !expected::is_no_value(own);
-        let is_question = expected::is_polite_question(own.utterance().text());
+        let is_question = expected::is_polite_question(self.module.language(), own.utterance().text());
         let is_correction = self.manner() == Manner::Correct;
         found.invalid.retain(|aside| {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()

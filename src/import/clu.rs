@@ -10,6 +10,7 @@ use super::{
     project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
     reader::{Reader, flag, scalar, text},
 };
+use crate::text::tag;
 
 /// What offsets and lengths count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,8 +117,7 @@ fn reader_none(project: &Project, reader: &mut Reader) {
 
 /// `en` and `en-us` are one.
 fn is_same(a: &str, b: &str) -> bool {
-    let base = |tag: &str| tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-    base(a) == base(b)
+    tag::language(a) == tag::language(b)
 }
 
 fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, reader: &mut Reader) {

@@ -7,6 +7,7 @@ use super::{
     project::{Entity, Place, Project},
     reader::Reader,
 };
+use crate::text::tag;
 
 /// With the white space at its ends.
 pub(super) fn raw<'v>(value: &'v Value, key: &str) -> &'v str {
@@ -15,8 +16,7 @@ pub(super) fn raw<'v>(value: &'v Value, key: &str) -> &'v str {
 
 /// `en-US` and `en` are one; no tag is every language.
 pub(super) fn is_language(tag: &str, wanted: &str) -> bool {
-    let base = |tag: &str| tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-    tag.is_empty() || base(tag) == base(wanted)
+    tag.is_empty() || tag::language(tag) == tag::language(wanted)
 }
 
 /// The entity that `@kind`, or a resource name that ends with it, means; made if it is one of theirs. The outer `None` is a

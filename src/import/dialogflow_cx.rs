@@ -10,6 +10,7 @@ use super::{
     project::{Entity, Example, Function, Part, Place, Project, Slot},
     reader::{Reader, flag, scalar, text},
 };
+use crate::text::tag;
 
 /// What a page asks for.
 #[derive(Debug, Clone)]
@@ -63,8 +64,8 @@ fn own_files(reader: &Reader, directory: &str) -> Vec<String> {
 
 fn in_language(path: &str, below: &str, language: &str, reader: &Reader) -> Option<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let base = language.split(['-', '_']).next().unwrap_or(language);
-    [language, base].into_iter().map(|tag| format!("{folder}/{below}/{tag}.json")).find(|path| reader.has(path))
+    let languages = [language, &tag::language(language)];
+    languages.into_iter().map(|tag| format!("{folder}/{below}/{tag}.json")).find(|path| reader.has(path))
 }
 
 fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {

@@ -8,6 +8,7 @@ use super::{
     project::{Entity, Example, Function, Part, Place, Project, Slot},
     reader::{Reader, flag, scalar, text},
 };
+use crate::text::tag;
 
 pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
     let mut project = Project::default();
@@ -45,8 +46,7 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
 
 /// The file in the wanted language, else in its base: `x_usersays_pt-br.json`, `x_usersays_pt.json`.
 fn in_language(stem: &str, kind: &str, language: &str, reader: &Reader) -> Option<String> {
-    let base = language.split(['-', '_']).next().unwrap_or(language);
-    [language, base]
+    [language, &tag::language(language)]
         .into_iter()
         .map(|tag| format!("{stem}_{kind}_{}.json", tag.to_ascii_lowercase()))
         .find(|path| reader.has(path))

@@ -8,7 +8,7 @@ use super::{
     project::{Entity, Example, Function, Part, Place, Project, Slot, Spans},
     reader::Reader,
 };
-use crate::text::fold;
+use crate::text::{fold, name_words};
 
 pub(super) fn settle(mut project: Project, reader: &mut Reader) -> Project {
     learn(&mut project, reader);
@@ -332,20 +332,7 @@ impl Example {
 
 /// `bookFlight_now` as "Book flight now".
 fn readable(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 4);
-    let mut before = ' ';
-    for character in name.chars() {
-        if !character.is_alphanumeric() {
-            words.push(' ');
-        } else {
-            if character.is_uppercase() && before.is_lowercase() {
-                words.push(' ');
-            }
-            words.extend(character.to_lowercase());
-        }
-        before = character;
-    }
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = name_words(name).join(" ");
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

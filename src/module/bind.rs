@@ -18,6 +18,7 @@ use super::{
     Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, SlotReading, Step,
     pattern::compile_of_schema, schema::type_names, squeeze,
 };
+use crate::text::{name_words, names::is_camel_case};
 
 /// The recognizers of a module while its slots are bound: defined ones first, implicit ones as they are needed.
 pub(super) struct Binder {
@@ -47,7 +48,7 @@ impl Binder {
             let id = RecognizerId::from_index(index);
             binder.by_name.insert(recognizer.name.clone(), id);
             binder.by_squeezed.entry(squeeze(&recognizer.name)).or_insert(id);
-            let joined: String = words(&recognizer.name).iter().map(|word| singular(word)).collect();
+            let joined: String = name_words(&recognizer.name).iter().map(|word| singular(word)).collect();
             if !joined.is_empty() {
                 binder.by_words.entry(joined).or_insert(id);
             }
@@ -221,7 +222,7 @@ impl Binder {
             .0
             .iter()
             .filter_map(|step| match step {
-                Step::Key(key) => Some(words(key)),
+                Step::Key(key) => Some(name_words(key)),
                 Step::Each => None,
             })
             .flatten()
@@ -309,7 +310,7 @@ fn guess(slot: &Slot) -> Option<Builtin> {
 }
 
 fn guess_by_name(label: &str) -> Option<Builtin> {
-    let words = words(label);
+    let words = name_words(label);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["date", "of", ..] => Some(Builtin::Date),
@@ -353,36 +354,9 @@ fn guess_by_description(description: &str) -> Option<Builtin> {
 
 /// `PepperoniPizza` as people say it: `pepperoni pizza`. `None` where no word begins inside.
 fn spelt_out(label: &str) -> Option<String> {
-    let is_camel = label.chars().all(char::is_alphabetic)
-        && label.chars().zip(label.chars().skip(1)).any(|(left, right)| left.is_lowercase() && right.is_uppercase());
-    let words = words(label);
+    let is_camel = label.chars().all(char::is_alphabetic) && is_camel_case(label);
+    let words = name_words(label);
     (is_camel && words.iter().all(|word| word.chars().count() > 1)).then(|| words.join(" "))
-}
-
-/// The words of a name, lower-case: `departure_city`, `departureCity` and `Departure-City` are `departure`, `city`;
-/// `HTTPServer2` is `http`, `server2`.
-pub(super) fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let characters: Vec<char> = name.chars().collect();
-    for (index, &character) in characters.iter().enumerate() {
-        if !character.is_alphanumeric() {
-            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
-            continue;
-        }
-        let before = index.checked_sub(1).map(|before| characters[before]);
-        let after_is_lower = characters.get(index + 1).is_some_and(|after| after.is_lowercase());
-        let begins = character.is_uppercase()
-            && before.is_some_and(|before| {
-                before.is_lowercase() || before.is_numeric() || (before.is_uppercase() && after_is_lower)
-            });
-        if begins {
-            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
-        }
-        word.extend(character.to_lowercase());
-    }
-    words.extend((!word.is_empty()).then_some(word));
-    words
 }
 
 /// An English plural without its ending, roughly; what it does to a word, it does on both sides of a comparison.
@@ -503,7 +477,6 @@ mod tests {
 
     #[test]
     fn words_are_taken_apart() {
-        assert_eq!(words("HTTPServer2_of-thePlace"), ["http", "server2", "of", "the", "place"]);
         let singulars: Vec<_> =
             ["cities", "dishes", "boxes", "class", "bus", "tags", "gas"].into_iter().map(singular).collect();
         assert_eq!(singulars, ["city", "dish", "box", "class", "bus", "tag", "gas"]);

@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::{
     Diagnostic, Exemplar, Function, FunctionId, OwnerMode, Piece, RecognizerId, Settings, SlotId, Step,
-    bind::{Binder, singular, words},
+    bind::{Binder, singular},
     declared,
     findings::{Findings, Place},
     settings::{FunctionSettings, SlotSettings},
     source::{EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE, SourceFunction, exemplars::Group},
     squeeze,
 };
-use crate::text::fold;
+use crate::text::{fold, name_words};
 
 /// Checks the names of the functions, and gives each its wire name.
 pub(super) fn wire_names(file: &str, functions: &[SourceFunction], findings: &mut Findings) -> Vec<String> {
@@ -179,7 +179,8 @@ pub(super) fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
         })
         .or_else(|| label.contains('.').then(|| function.slot_labelled(last_segment(label))).flatten())
         .or_else(|| {
-            let joined = |name: &str| words(name).iter().map(|word| singular(word).into_owned()).collect::<String>();
+            let joined =
+                |name: &str| name_words(name).iter().map(|word| singular(word).into_owned()).collect::<String>();
             let wanted = joined(label);
             by(&|slot| !wanted.is_empty() && joined(slot.label()) == wanted)
         })

@@ -8,6 +8,7 @@ use super::{
     reading::{Direction, PartOfDay, Unit},
     rule::Rule,
 };
+use crate::text::tag;
 
 /// What a module may set for itself. `None` means: what the server's configuration says.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -229,7 +230,8 @@ impl Wording {
             Self::ByLanguage(texts) => {
                 let spoken = |tag: &&str| {
                     let same = texts.iter().find(|(language, _)| language.eq_ignore_ascii_case(tag));
-                    same.or_else(|| texts.iter().find(|(language, _)| primary(language) == primary(tag)))
+                    let wanted = tag::language(tag);
+                    same.or_else(|| texts.iter().find(|(language, _)| tag::language(language) == wanted))
                 };
                 tags.iter().find_map(spoken).or_else(|| texts.iter().next()).map(|(_, text)| text.as_str())
             }
@@ -259,12 +261,6 @@ impl Wording {
             }
         }
     }
-}
-
-/// The language of a BCP 47 tag, in lower case: `pt` of `pt-BR`.
-#[must_use]
-pub fn primary(tag: &str) -> String {
-    tag.split('-').next().unwrap_or_default().to_ascii_lowercase()
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

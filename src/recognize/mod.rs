@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::{
     contact::{Contact, Contacts},
-    lexicon::{Lexicon, Negating, Sense},
+    lexicon::{Lexicon, Sense},
     list::Lists,
     pattern::{Haystack, Patterns},
     reckoning::Reckoning,
@@ -44,8 +44,6 @@ mod reckoning;
 pub mod reply;
 mod scan;
 mod time;
-pub(crate) mod tokens;
-
 pub use negation::{Negation, NegationKind};
 
 /// A span that a recognizer found.
@@ -91,7 +89,7 @@ pub struct Recognizers {
     lists: Lists,
     patterns: Vec<(RecognizerId, Patterns)>,
     builtins: Option<Builtins>,
-    negating: Negating,
+    language: Box<str>,
 }
 
 #[derive(Debug)]
@@ -140,7 +138,7 @@ impl Recognizers {
             let contacts = Contacts::new(&lexicon.region);
             Builtins { lexicon, contacts, used }
         });
-        Ok(Self { lists, patterns, builtins, negating: Negating::for_language(language) })
+        Ok(Self { lists, patterns, builtins, language: language.into() })
     }
 
     /// Every mention, by start, then longest first. Overlapping mentions of *different* recognizers are all kept;
@@ -224,7 +222,7 @@ impl Recognizers {
     /// cue within a longer one is a part of its name.
     #[must_use]
     pub fn negations(&self, utterance: &Utterance, mentions: &[Mention]) -> Vec<Negation> {
-        negation::find(utterance, &self.negating, mentions)
+        negation::find(utterance, &self.language, mentions)
     }
 }
 

@@ -61,13 +61,7 @@ fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, us
         Sense::Cent(code) => Some(code),
         _ => None,
     })?;
-    let dollar = || {
-        scan.lexicon.phrases("$").iter().find_map(|phrase| match phrase.sense {
-            Sense::Currency { code, .. } if phrase.rest.is_empty() => Some(code),
-            _ => None,
-        })
-    };
-    Some((number.value / 100.0, if code == Some("$") { dollar() } else { code }, end))
+    Some((number.value / 100.0, code, end))
 }
 
 /// "64 euros 90": two digits, or their words, that count nothing else.

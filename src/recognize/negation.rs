@@ -7,10 +7,12 @@
 
 use super::{
     Mention,
-    lexicon::{Negating, Role},
-    scan::{self, Token, TokenKind},
+    scan::{Token, TokenKind},
 };
-use crate::text::{Span, Utterance};
+use crate::{
+    language::{Language, negation::Role, phrases::Phrases},
+    text::{Span, Utterance},
+};
 
 /// A part of an utterance that rules something out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +48,10 @@ const BEFORE_BUT: usize = 3;
 /// A mention that scores less is a guess, and no reason to overlook a cue.
 const SURE: f32 = 0.5;
 
-/// Every negation, in order; cues and scopes do not overlap.
-pub(super) fn find(utterance: &Utterance, words: &Negating, mentions: &[Mention]) -> Vec<Negation> {
-    if words.is_empty() {
-        return Vec::new();
-    }
-    Reader::new(utterance, words, mentions).read()
+/// Every negation, in order; cues and scopes do not overlap. None in a language without a pack.
+pub(super) fn find(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Negation> {
+    let language = Language::of(language);
+    language.map(|language| Reader::new(utterance, &language.negation, mentions).read()).unwrap_or_default()
 }
 
 struct Reader<'a> {
@@ -72,10 +72,9 @@ struct Cue {
 }
 
 impl<'a> Reader<'a> {
-    fn new(utterance: &'a Utterance, words: &Negating, mentions: &[Mention]) -> Self {
+    fn new(utterance: &'a Utterance, words: &Phrases<Role>, mentions: &[Mention]) -> Self {
         let folded = utterance.folded();
-        let at = |byte: usize| utterance.span_of_folded(byte..byte).start;
-        let tokens = scan::tokenize(folded, |byte| byte == 0 || byte >= folded.len() || at(byte - 1) != at(byte));
+        let tokens = utterance.tokens();
         let spans: Vec<Span> = tokens.iter().map(|token| utterance.span_of_folded(token.bytes.clone())).collect();
         let text = |token: usize| &folded[tokens[token].bytes.clone()];
         let roles = (0..tokens.len())
@@ -84,8 +83,8 @@ impl<'a> Reader<'a> {
                     start + rest.len() < tokens.len()
                         && rest.iter().enumerate().all(|(offset, word)| text(start + 1 + offset) == &**word)
                 };
-                let phrases = words.phrases(text(start)).iter().filter(|(rest, _)| fits(rest));
-                phrases.map(|(rest, role)| (start + 1 + rest.len(), *role)).collect()
+                let phrases = words.beginning_with(text(start)).iter().filter(|phrase| fits(&phrase.rest));
+                phrases.map(|phrase| (start + 1 + phrase.rest.len(), phrase.meaning)).collect()
             })
             .collect();
         let mentions = mentions
@@ -226,7 +225,7 @@ impl<'a> Reader<'a> {
                 // "no 5" and "no. 5" are a number.
                 let number = if self.text(end) == "." { end + 1 } else { end };
                 let is_number = self.tokens.get(number).is_some_and(|token| token.kind == TokenKind::Digits);
-                if matches!(self.text(token), "no" | "nr") && is_number {
+                if self.is(token, Role::Number) && is_number {
                     return (None, number);
                 }
                 match self.scope_after(end, NegationKind::Absence) {
@@ -426,7 +425,7 @@ mod tests {
                 }
             })
             .collect();
-        find(&Utterance::new(text), &Negating::for_language(language), &mentions)
+        find(&Utterance::new(text), language, &mentions)
     }
 
     fn kept(kind: NegationKind) -> bool {
@@ -700,7 +699,7 @@ mod tests {
         ) {
             let utterance = Utterance::new(&text);
             let mut before = 0;
-            for found in find(&utterance, &Negating::for_language(language), &[]) {
+            for found in find(&utterance, language, &[]) {
                 prop_assert!(!found.cue.is_empty() && !found.scope.is_empty(), "{text} {found:?}");
                 prop_assert!(!found.cue.overlaps(found.scope), "{text} {found:?}");
                 prop_assert!(found.cue.end.max(found.scope.end) <= utterance.len(), "{text} {found:?}");

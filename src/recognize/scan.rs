@@ -5,96 +5,12 @@
 
 use std::ops::Range;
 
-use unicode_normalization::char::is_combining_mark;
-
 use super::{
     lexicon::{Lexicon, Part, Sense},
     number::{self, Number},
 };
-use crate::text::{Span, Utterance, is_unspaced, script::is_katakana};
-
-/// What a token is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TokenKind {
-    /// Letters of one script; one character in scripts that don't put spaces between words.
-    Word,
-    /// ASCII digits (folding has mapped full-width and other forms).
-    Digits,
-    /// One character that is none of these and no space.
-    Symbol,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    /// In the folded text.
-    pub(super) bytes: Range<usize>,
-    /// True if nothing lies between it and the token before.
-    pub(super) glued: bool,
-}
-
-/// True for what only makes sense after another character: marks, and the vowels and finals of a Korean syllable.
-pub(super) fn continues_character(character: char) -> bool {
-    !character.is_ascii() && (is_combining_mark(character) || matches!(character, '\u{1160}'..='\u{11FF}'))
-}
-
-/// The span of a byte range of the folded text, with the marks that belong to its last character.
-///
-/// `None` if the range begins or ends within a character of the utterance (`ß` folds to `ss`).
-pub(super) fn whole_span(utterance: &Utterance, bytes: &Range<usize>) -> Option<Span> {
-    let character_at = |byte: usize| utterance.span_of_folded(byte..byte).start;
-    if bytes.is_empty() {
-        return None;
-    }
-    let (start, end) = (character_at(bytes.start), character_at(bytes.end));
-    let starts_inside = bytes.start > 0 && character_at(bytes.start - 1) == start;
-    let ends_inside = character_at(bytes.end - 1) == end;
-    (!starts_inside && !ends_inside).then(|| Span::new(start, end))
-}
-
-/// Cuts folded text into tokens. `at_character` says whether a character of the utterance begins at this byte.
-pub(super) fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
-    // The kind of the run that the next character may go on with; a character of an unspaced script ends its run.
-    let mut open: Option<TokenKind> = None;
-    let mut glued = false;
-    for (byte, character) in folded.char_indices() {
-        let end = byte + character.len_utf8();
-        if continues_character(character) && glued {
-            if let Some(last) = tokens.last_mut() {
-                last.bytes.end = end;
-            }
-            continue;
-        }
-        let kind = if character.is_ascii_digit() {
-            TokenKind::Digits
-        } else if character.is_alphabetic() || is_unspaced(character) {
-            TokenKind::Word
-        } else if character.is_whitespace() || character.is_control() || is_invisible(character) {
-            (open, glued) = (None, false);
-            continue;
-        } else {
-            TokenKind::Symbol
-        };
-        // `1½` folds to `11⁄2`: a character that stands for several must not flow into the one before it.
-        let joins = open == Some(kind) && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1));
-        match tokens.last_mut() {
-            Some(last) if joins => last.bytes.end = end,
-            _ => tokens.push(Token { kind, bytes: byte..end, glued }),
-        }
-        glued = true;
-        open = (kind != TokenKind::Symbol && !is_unspaced(character)).then_some(kind);
-        if kind == TokenKind::Word && is_unspaced(character) {
-            open = None;
-        }
-    }
-    tokens
-}
-
-/// Characters that show nothing: zero-width spaces and joiners, direction marks, the soft hyphen.
-pub(super) const fn is_invisible(character: char) -> bool {
-    matches!(character, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
-}
+pub(super) use crate::text::tokens::{Token, TokenKind, continues_character, is_invisible, whole_span};
+use crate::text::{Span, Utterance, script::is_katakana};
 
 /// A reading of a run of tokens.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,9 +54,7 @@ pub(super) struct Scan<'a> {
 impl<'a> Scan<'a> {
     pub(super) fn new(utterance: &'a Utterance, lexicon: &'a Lexicon) -> Self {
         let folded = utterance.folded();
-        let character_at = |byte: usize| utterance.span_of_folded(byte..byte).start;
-        let tokens =
-            tokenize(folded, |byte| byte == 0 || byte >= folded.len() || character_at(byte - 1) != character_at(byte));
+        let tokens = utterance.tokens();
         let mut senses = Vec::new();
         let mut senses_of = Vec::with_capacity(tokens.len() + 1);
         for start in 0..tokens.len() {
@@ -157,7 +71,7 @@ impl<'a> Scan<'a> {
                         .zip(&tokens[start + 1..end])
                         .all(|(word, token)| folded[token.bytes.clone()] == **word);
                 if fits && !cuts_katakana(folded, &tokens, start, end) {
-                    senses.push((index(end), phrase.sense));
+                    senses.push((index(end), lexicon.localized(phrase.meaning)));
                 }
             }
         }

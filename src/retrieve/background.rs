@@ -11,7 +11,10 @@ use super::{
     BuildError, Index, Query,
     store::{Key, Store},
 };
-use crate::embed::{Embedder, Purpose};
+use crate::{
+    embed::{Embedder, Purpose},
+    text::tag,
+};
 
 /// The sentences by the language of the modules that they measure, one a line; the first are for all other languages.
 ///
@@ -37,8 +40,8 @@ impl Background {
     /// The language whose sentences measure modules of the language that a BCP 47 tag names.
     #[must_use]
     pub fn language(tag: &str) -> &'static str {
-        let primary = tag.split(['-', '_']).next().unwrap_or_default();
-        TEXTS.iter().map(|(language, _)| *language).find(|known| known.eq_ignore_ascii_case(primary)).unwrap_or("en")
+        let wanted = tag::language(tag);
+        TEXTS.iter().map(|(language, _)| *language).find(|known| *known == wanted).unwrap_or("en")
     }
 
     /// The sentences of one of the languages that [`Self::language`] gives. Embeds what the file at `store` does not hold
@@ -89,9 +92,8 @@ impl Background {
 
 /// The sentences in the language that a BCP 47 tag names, if there are any.
 pub(super) fn sentences_in(tag: &str) -> Option<impl Iterator<Item = &'static str>> {
-    let primary = tag.split(['-', '_']).next().unwrap_or_default();
-    let own = TEXTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(primary));
-    own.map(|(_, texts)| texts.lines())
+    let wanted = tag::language(tag);
+    TEXTS.iter().find(|(known, _)| *known == wanted).map(|(_, texts)| texts.lines())
 }
 
 fn texts(language: &str) -> &'static str {

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::{Document, Source, values};
 use crate::{
+    language::facts::is_unspaced_language,
     module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step},
-    text::script,
+    text,
 };
 
 /// Choices of one slot that its function's description repeats; more would drown the rest.
@@ -23,7 +24,7 @@ const CHOICES: usize = 12;
 #[must_use]
 pub fn documents(module: &Module) -> Vec<Document> {
     let mut documents = Vec::new();
-    let is_unspaced = script::is_unspaced_language(module.settings.language.as_deref().unwrap_or("en"));
+    let is_unspaced = is_unspaced_language(module.language());
     for id in module.function_ids() {
         let function = module.function(id);
         let short = described(function, |_| String::new());
@@ -104,33 +105,7 @@ fn path_words(path: &SlotPath) -> String {
 /// A name as the words it is made of, in lower case: `getUserByID`, `get_user_by_id` and `get-user-by-id` alike.
 #[must_use]
 pub fn name_words(name: &str) -> String {
-    let characters: Vec<char> = name.chars().collect();
-    let mut words = String::with_capacity(name.len() + 8);
-    for (index, &character) in characters.iter().enumerate() {
-        if !character.is_alphanumeric() {
-            // Marks belong to their letter in many scripts.
-            if !character.is_ascii() && !character.is_whitespace() && !words.is_empty() && !words.ends_with(' ') {
-                words.push(character);
-            } else if !words.is_empty() && !words.ends_with(' ') {
-                words.push(' ');
-            }
-            continue;
-        }
-        let before = index.checked_sub(1).map(|at| characters[at]);
-        let after = characters.get(index + 1);
-        let starts = character.is_uppercase()
-            && before.is_some_and(|before| {
-                before.is_lowercase()
-                    || before.is_numeric()
-                    || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase()))
-            });
-        if starts && !words.ends_with(' ') {
-            words.push(' ');
-        }
-        words.extend(character.to_lowercase());
-    }
-    words.truncate(words.trim_end().len());
-    words
+    text::name_words(name).join(" ")
 }
 
 #[cfg(test)]

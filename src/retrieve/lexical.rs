@@ -16,9 +16,9 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{background, fuse, values};
-use crate::text::{
-    fold, is_unspaced,
-    script::{is_han, is_unspaced_language},
+use crate::{
+    language::facts::is_unspaced_language,
+    text::{fold, is_unspaced, script::is_han, tag},
 };
 
 /// How soon repetition of a term stops counting (Okapi's usual value).
@@ -49,8 +49,7 @@ impl Analyzer {
     /// `language` is a BCP 47 tag; one without a stemmer (or unknown) only folds.
     #[must_use]
     pub fn new(language: &str) -> Self {
-        let primary = language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-        let algorithm = match primary.as_str() {
+        let algorithm = match tag::language(language).as_str() {
             "ar" => Some(Algorithm::Arabic),
             "da" => Some(Algorithm::Danish),
             "nl" => Some(Algorithm::Dutch),

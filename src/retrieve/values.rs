@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 
 use crate::{
+    language::facts::is_unspaced_language,
     module::{Exemplar, Function, Piece, RecognizerId},
     recognize::Mention,
-    text::{Span, Utterance, script},
+    text::{Span, Utterance},
 };
 
 /// The first of the private-use characters that stand for kinds of values, and how many there are.
@@ -49,7 +50,7 @@ pub(super) fn of_template(function: &Function, exemplar: &Exemplar) -> String {
 /// others. Of mentions that overlap the leftmost, longest counts. `mentions` are by start, then longest first.
 #[must_use]
 pub fn of_utterance<'u>(language: &str, utterance: &'u Utterance, span: Span, mentions: &[Mention]) -> Cow<'u, str> {
-    if !script::is_unspaced_language(language) {
+    if !is_unspaced_language(language) {
         return Cow::Borrowed(utterance.slice(span));
     }
     let mut found: Vec<&Mention> = Vec::new();

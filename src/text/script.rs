@@ -32,13 +32,6 @@ pub const fn is_han(character: char) -> bool {
     matches!(character, '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// True for a BCP 47 tag of a language that puts no spaces between words.
-#[must_use]
-pub fn is_unspaced_language(tag: &str) -> bool {
-    let primary = tag.split(['-', '_']).next().unwrap_or_default();
-    ["ja", "zh", "yue", "th", "lo", "my", "km"].iter().any(|known| known.eq_ignore_ascii_case(primary))
-}
-
 /// A full-width form in its usual width, and any hyphen or minus as `-`; every other character as it is.
 #[must_use]
 pub fn half_width(character: char) -> char {
@@ -55,10 +48,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_and_languages_are_told_apart() {
+    fn scripts_are_told_apart() {
         assert!("東京へ行くガム々〆ไทย".chars().all(is_unspaced));
         assert!(!"Köln, 12 Привет ・、。".chars().any(is_unspaced));
         assert!("ラーメンヴ".chars().all(is_katakana) && !"らめん・拉麺".chars().any(is_katakana));
-        assert!(is_unspaced_language("ja-JP") && is_unspaced_language("ZH_tw") && !is_unspaced_language("ko"));
     }
 }

@@ -7,10 +7,11 @@ use rustc_hash::FxHashMap;
 use crate::{
     decide::align::{
         Anchor, Filling,
-        words::{Shape, is_carrier, is_particle},
+        words::{Shape, is_carrier},
     },
+    language::{Language, facts::is_unspaced_language},
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot, SlotId, squeeze},
-    text::{Span, Utterance, fold, script::is_unspaced_language},
+    text::{Span, Utterance, fold, name_words},
 };
 
 /// A word of the module's vocabulary, or a slot, or an end of the sentence.
@@ -77,13 +78,14 @@ const USUAL_LENGTH: f32 = 2.0;
 const USUAL_UNSPACED_LENGTH: f32 = 4.0;
 
 /// See [the module](super).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Aligner {
     vocabulary: HashMap<Box<str>, u32>,
     /// How many exemplars have each word of the vocabulary.
     module_counts: Vec<f32>,
     module_total: f32,
     models: Vec<Model>,
+    language: &'static Language,
     /// The module's language puts no spaces between words.
     is_unspaced: bool,
 }
@@ -122,7 +124,14 @@ pub(crate) struct SlotModel {
 
 pub(crate) fn compile(module: &Module) -> Aligner {
     let language = module.settings.language.as_deref().unwrap_or("en");
-    let mut aligner = Aligner { is_unspaced: is_unspaced_language(language), ..Aligner::default() };
+    let mut aligner = Aligner {
+        vocabulary: HashMap::new(),
+        module_counts: Vec::new(),
+        module_total: 0.0,
+        models: Vec::new(),
+        language: Language::or_english(language),
+        is_unspaced: is_unspaced_language(language),
+    };
     for function in &module.functions {
         for exemplar in positive(function) {
             let distinct: HashSet<String> = literal_words(exemplar).collect();
@@ -272,8 +281,12 @@ impl Aligner {
                 let folded = fold(word);
                 Token {
                     symbol: self.symbol(&folded),
-                    shape: if self.is_unspaced { Shape::of_unspaced(word) } else { Shape::of(word, index == 0) },
-                    carrier: is_carrier(&folded) || (self.is_unspaced && is_particle(&folded)),
+                    shape: if self.is_unspaced {
+                        Shape::of_unspaced(word, self.language)
+                    } else {
+                        Shape::of(word, index == 0, self.language)
+                    },
+                    carrier: is_carrier(&folded, self.language),
                     folded,
                 }
             })
@@ -389,8 +402,9 @@ impl SlotModel {
                 RecognizerKind::Pattern(_) | RecognizerKind::Builtin(_) => closed = true,
             }
         }
-        let is_unspaced = is_unspaced_language(module.settings.language.as_deref().unwrap_or("en"));
-        let label_words = split_name(slot.label());
+        let is_unspaced = is_unspaced_language(module.language());
+        let language = Language::or_english(module.language());
+        let label_words: HashSet<String> = name_words(slot.label()).iter().map(|word| fold(word)).collect();
         let mut model = Self {
             open: exemplified
                 && !closed
@@ -406,7 +420,7 @@ impl SlotModel {
             shapes: [0.0; Shape::COUNT],
             shape_total: 0.0,
             description_words: words_of(&slot.description)
-                .filter(|word| !is_carrier(word) && !label_words.contains(word))
+                .filter(|word| !is_carrier(word, language) && !label_words.contains(word))
                 .map(|word| singular(&word).to_owned())
                 .collect(),
             name_words: label_words.iter().map(|word| singular(word).to_owned()).collect(),
@@ -420,7 +434,8 @@ impl SlotModel {
                 let folded = fold(word);
                 *model.words.entry(folded.clone().into_boxed_str()).or_default() += weight;
                 model.word_total += weight;
-                let shape = if is_unspaced { Shape::of_unspaced(word) } else { Shape::of(word, false) };
+                let shape =
+                    if is_unspaced { Shape::of_unspaced(word, language) } else { Shape::of(word, false, language) };
                 model.shapes[shape as usize] += 1.0;
                 model.shape_total += 1.0;
                 whole.push(folded);
@@ -500,24 +515,6 @@ impl SlotModel {
         let after = words[to..].iter().take(2).enumerate().map(|(distance, word)| at(distance, word));
         before.chain(after).fold(0.0, f32::max)
     }
-}
-
-/// The words of a name: `num_days`, `numDays` and `num-days` are "num days".
-fn split_name(name: &str) -> HashSet<String> {
-    let mut words = HashSet::new();
-    let mut word = String::new();
-    for character in name.chars() {
-        if !character.is_alphanumeric() || (character.is_uppercase() && word.ends_with(char::is_lowercase)) {
-            words.insert(fold(&word));
-            word.clear();
-        }
-        if character.is_alphanumeric() {
-            word.push(character);
-        }
-    }
-    words.insert(fold(&word));
-    words.remove("");
-    words
 }
 
 /// Without the plural's s: enough to let "day" meet `num_days`.

@@ -7,7 +7,8 @@ use crate::{
         Voice,
         shown::{spoken, upper_first},
     },
-    module::{Function, Slot, SlotPath, Step, rule::Temporal, settings::primary, singular},
+    module::{Function, Slot, SlotPath, Step, rule::Temporal, singular},
+    text::tag,
 };
 
 /// Longest description, in characters, that stands in for the name of a function, and of a slot.
@@ -44,7 +45,7 @@ impl Voice<'_> {
 
     /// Names in schemas are English mostly, whatever their descriptions are.
     pub(crate) fn prefers_descriptions(&self) -> bool {
-        !self.words.is_english() && primary(self.module.language()) != "en"
+        !self.words.is_english() && tag::language(self.module.language()) != "en"
     }
 
     /// The item that a place lies in, if the list has several.

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::module::{SlotPath, Step, rule::Temporal};
+use crate::{
+    module::{SlotPath, Step, rule::Temporal},
+    text::name_words,
+};
 
 /// Characters of a sensitive value that are shown where a person has to recognize it, and how many it has at least then.
 const SHOWN_OF_SENSITIVE: usize = 4;
@@ -10,18 +13,7 @@ const LONG_ENOUGH: usize = 8;
 
 /// `num_days` and `numDays` as people say them: "num days".
 pub(crate) fn spoken(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 4);
-    for character in name.chars() {
-        if character.is_uppercase() && words.ends_with(char::is_lowercase) {
-            words.push(' ');
-        }
-        if character.is_alphanumeric() {
-            words.extend(character.to_lowercase());
-        } else if !words.ends_with(' ') && !words.is_empty() {
-            words.push(' ');
-        }
-    }
-    words.trim_end().to_owned()
+    name_words(name).join(" ")
 }
 
 /// A text as it is, anything else as JSON.

@@ -15,7 +15,7 @@ use crate::{
         LISTED,
         naming::{description, is_index, last_key},
         shown::{cut, masked, one_line, plain, shown, spoken},
-        words::{self, Relation, Wanted, Words},
+        words::{Relation, Wanted, Words},
     },
     module::{
         Function, FunctionId, Module, Slot, SlotKind, SlotPath, Wording,
@@ -35,7 +35,7 @@ pub(crate) struct Voice<'a> {
     pub(crate) module: &'a Module,
     /// In which an author's words are looked for, the wanted one first.
     pub(crate) languages: [&'a str; 3],
-    pub(crate) words: &'static dyn Words,
+    pub(crate) words: Words,
     pub(crate) listener: Listener,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Voice<'a> {
     /// speak either of them.
     pub(crate) fn new(module: &'a Module, wanted: Option<&'a str>) -> Self {
         let languages = [wanted.unwrap_or(module.language()), module.language(), "en"];
-        let words = languages.iter().find_map(|tag| words::of(tag)).unwrap_or_else(words::fallback);
+        let words = languages.iter().find_map(|tag| Words::of(tag)).unwrap_or_else(Words::fallback);
         Self { module, languages, words, listener: Listener::Person }
     }
 

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use super::{
     super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
 };
+use crate::text::name_words;
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
@@ -412,7 +413,7 @@ fn pieces(segment: &str) -> Vec<(&str, Option<&str>)> {
 
 /// Appends `_word` for each word of `text`, camel case taken apart.
 fn push_words(name: &mut String, text: &str) {
-    for word in super::super::bind::words(text) {
+    for word in name_words(text) {
         name.push('_');
         name.push_str(&word);
     }

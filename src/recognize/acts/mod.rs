@@ -10,16 +10,15 @@
 //! - **A value ends at a comma**: in "change the address to 1 High Street, Leeds" the new value reaches as far as the
 //!   recognizers say, and at least to "Street".
 
-use crate::{recognize::tokens::tokens, text::Span};
+use crate::{
+    language::Language,
+    text::{Span, words::words},
+};
 
-mod lexicon;
-mod pattern;
 mod reader;
 #[cfg(test)]
 mod tests;
-mod words;
 
-use lexicon::Lexicon;
 use reader::Reader;
 
 /// The confidence from which on a move may be acted on without asking.
@@ -96,7 +95,6 @@ pub enum Pick {
 /// Linear in the length of the text, never fails.
 #[must_use]
 pub fn read(language: &str, text: &str) -> Moves {
-    let lexicon = Lexicon::of(language);
-    let words = words::words(text, lexicon.elides());
-    Reader::new(lexicon, &words).read()
+    let acts = &Language::or_english(language).acts;
+    Reader::new(acts, &words(text, acts.elides)).read()
 }

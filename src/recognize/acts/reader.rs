@@ -1,13 +1,12 @@
 //! The grammar: finds the patterns of a table in a reply, and what is left beside them.
 
 use crate::{
-    recognize::acts::{
-        Kind, Move, Moves, Pick,
-        lexicon::{Lexicon, Makes, Place, Role, Rule},
+    language::{
+        acts::{Acts, Makes, Place, Role, Rule},
         pattern::{Element, Hole},
-        words::Word,
     },
-    text::Span,
+    recognize::acts::{Kind, Move, Moves, Pick},
+    text::{Span, words::Word},
 };
 
 /// Longest hole, in words.
@@ -54,7 +53,7 @@ struct Partial {
 }
 
 pub(crate) struct Reader<'a> {
-    lexicon: &'static Lexicon,
+    acts: &'static Acts,
     words: &'a [Word],
     /// For each word, and the end: a clause may begin there.
     starts: Vec<bool>,
@@ -65,9 +64,9 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(lexicon: &'static Lexicon, words: &'a [Word]) -> Self {
+    pub(crate) fn new(acts: &'static Acts, words: &'a [Word]) -> Self {
         let none = vec![false; words.len() + 1];
-        let mut reader = Self { lexicon, words, starts: none.clone(), polite: none.clone(), content: none };
+        let mut reader = Self { acts, words, starts: none.clone(), polite: none.clone(), content: none };
         reader.find_starts();
         reader.find_politeness();
         reader
@@ -113,7 +112,7 @@ impl<'a> Reader<'a> {
     /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a coke".
     fn leads_to(&self, found: &Found, next: &Found) -> bool {
         let is_lead = matches!(found.rule.makes, Makes::Correct | Makes::Add);
-        let names_value = matches!(next.rule.makes, Makes::Nth | Makes::The(_) | Makes::Portion);
+        let names_value = is_pick(next.rule.makes) || next.rule.makes == Makes::Portion;
         is_lead
             && !names_value
             && (found.all.1 == next.all.0 || self.passed(found.all.1, next.all.0) == Some(next.all.0))
@@ -139,7 +138,7 @@ impl<'a> Reader<'a> {
 
     /// The pattern that says most of those whose words begin at `at`.
     fn best(&self, at: usize, floor: usize, last: Option<&Found>) -> Option<Found<'static>> {
-        let rules = self.lexicon.rules(&self.words[at]);
+        let rules = self.acts.rules_at(&self.words[at]);
         let found = rules.filter_map(|rule| self.matched(rule, at, floor));
         let fits = found.filter(|found| self.is_placed(found, floor, last));
         // Of equals, the first of the table.
@@ -249,9 +248,9 @@ impl<'a> Reader<'a> {
 
     fn counted(&self, element: &Element, word: &Word) -> Option<usize> {
         match element {
-            Element::Number => self.lexicon.number(word),
-            Element::Ordinal => self.lexicon.ordinal(word),
-            Element::Dotted => self.lexicon.number(word).filter(|_| word.is_dotted),
+            Element::Number => self.acts.number(word),
+            Element::Ordinal => self.acts.ordinal(word),
+            Element::Dotted => self.acts.number(word).filter(|_| word.is_dotted),
             Element::Letter => match word.text.as_bytes() {
                 [letter @ b'a'..=b'f'] => Some(usize::from(letter - b'a') + 1),
                 _ => None,
@@ -290,7 +289,7 @@ impl<'a> Reader<'a> {
     /// True if a move seems to begin at `at`. Looks no further than one pattern.
     fn opens(&self, at: usize, after: Makes) -> bool {
         let Some(word) = self.words.get(at) else { return false };
-        self.lexicon.rules(word).any(|rule| {
+        self.acts.rules_at(word).any(|rule| {
             let is_placed = match rule.place {
                 Place::End => false,
                 Place::Further => after == Makes::Change,
@@ -358,14 +357,14 @@ impl<'a> Reader<'a> {
         if self.words.get(at).is_some_and(is_sign) {
             return roles.contains(&Role::Filler).then_some(1);
         }
-        self.lexicon.phrase(self.words, at, roles).filter(|length| *length > 1 || !self.is_syllable(at))
+        self.acts.phrase(self.words, at, roles).filter(|length| *length > 1 || !self.is_syllable(at))
     }
 
     /// True for one kana of a longer word, which is no particle: the first of "かばん".
     fn is_syllable(&self, at: usize) -> bool {
         let is_kana = |at: usize| self.words.get(at).is_some_and(is_kana);
         let goes_on = |at: usize| is_kana(at) && !self.words[at].is_apart;
-        let is_polite = || self.lexicon.phrase(self.words, at + 1, &[Role::Filler]).is_some_and(|length| length > 1);
+        let is_polite = || self.acts.phrase(self.words, at + 1, &[Role::Filler]).is_some_and(|length| length > 1);
         is_kana(at) && (at > 0 && is_kana(at - 1) && goes_on(at) || goes_on(at + 1) && !is_polite())
     }
 
@@ -417,8 +416,14 @@ impl<'a> Reader<'a> {
             Makes::Replace => Kind::Replace { old: named?, new: given? },
             Makes::Remove => Kind::Remove { what: named? },
             Makes::Add => Kind::Add,
-            Makes::Nth => Kind::Pick(Pick::Nth(found.number?)),
-            Makes::The(pick) => Kind::Pick(pick),
+            Makes::PickNumbered => Kind::Pick(Pick::Nth(found.number?)),
+            Makes::PickFirst => Kind::Pick(Pick::Nth(1)),
+            Makes::PickLast => Kind::Pick(Pick::Last),
+            Makes::PickAll => Kind::Pick(Pick::All),
+            Makes::PickBoth => Kind::Pick(Pick::Both),
+            Makes::PickNone => Kind::Pick(Pick::None),
+            Makes::PickEither => Kind::Pick(Pick::Either),
+            Makes::PickOther => Kind::Pick(Pick::Other),
             Makes::Portion => Kind::Portion { count: named?, rest: given? },
             Makes::Resume => Kind::Resume,
             Makes::Recall => Kind::Recall,
@@ -428,7 +433,8 @@ impl<'a> Reader<'a> {
         if beside && found.rule.place == Place::Clause {
             confidence *= match found.rule.makes {
                 Makes::Unknown | Makes::Skip => doubt::VALUE_BESIDE,
-                Makes::Cancel | Makes::Restart | Makes::Nth | Makes::The(_) => doubt::BESIDE,
+                Makes::Cancel | Makes::Restart => doubt::BESIDE,
+                makes if is_pick(makes) => doubt::BESIDE,
                 _ => 1.0,
             };
         }
@@ -485,6 +491,20 @@ impl<'a> Reader<'a> {
         }
         (end > at && end == next && next < self.words.len()).then_some(end)
     }
+}
+
+const fn is_pick(makes: Makes) -> bool {
+    matches!(
+        makes,
+        Makes::PickNumbered
+            | Makes::PickFirst
+            | Makes::PickLast
+            | Makes::PickAll
+            | Makes::PickBoth
+            | Makes::PickNone
+            | Makes::PickEither
+            | Makes::PickOther
+    )
 }
 
 /// What decides between two patterns at the same place: the words that they say, then that it is no move, then the words

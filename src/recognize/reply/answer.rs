@@ -1,9 +1,9 @@
 //! The answer at the beginning of a reply.
 
-use crate::recognize::reply::{
-    Token, YesNo,
-    lexicon::{Lexicon, Role},
-    question::Question,
+use crate::{
+    language::replies::{Replies, Role},
+    recognize::reply::{YesNo, question::Question},
+    text::words::Word,
 };
 
 /// How sure each way to answer is.
@@ -51,9 +51,9 @@ pub(crate) struct Answer {
 }
 
 struct Parser<'a> {
-    lexicon: &'a Lexicon,
+    replies: &'a Replies,
     question: &'a Question,
-    tokens: &'a [Token],
+    words: &'a [Word],
     answer: Answer,
     /// "Not" was said, and what it turns around follows.
     negated: bool,
@@ -62,18 +62,18 @@ struct Parser<'a> {
 }
 
 impl Answer {
-    pub(crate) fn read(lexicon: &Lexicon, question: &Question, tokens: &[Token]) -> Self {
+    pub(crate) fn read(replies: &Replies, question: &Question, words: &[Word]) -> Self {
         let answer = Self { said: None, end: 0, is_open: false };
-        let mut parser = Parser { lexicon, question, tokens, answer, negated: false, hedged: false, corrected: false };
+        let mut parser = Parser { replies, question, words, answer, negated: false, hedged: false, corrected: false };
         let mut at = 0;
         while let Some(next) = parser.step(at) {
             at = next;
         }
-        if parser.answer.said.is_none() && parser.hedged && at >= tokens.len() && !parser.answer.is_open {
+        if parser.answer.said.is_none() && parser.hedged && at >= words.len() && !parser.answer.is_open {
             parser.say(YesNo::Affirmative, sure::HEDGE, true, at);
         }
-        let is_plea = |token: &Token| lexicon.manner.pleas.contains(&token.word.as_str());
-        if parser.answer.said.is_none() && at >= tokens.len() && !parser.answer.is_open && tokens.iter().any(is_plea) {
+        let is_plea = |word: &Word| replies.pleas.contains(&word.text);
+        if parser.answer.said.is_none() && at >= words.len() && !parser.answer.is_open && words.iter().any(is_plea) {
             parser.say(YesNo::Affirmative, sure::WEAK, true, at);
         }
         parser.answer
@@ -83,7 +83,7 @@ impl Answer {
 impl Parser<'_> {
     /// Reads the phrase at `at`; where the next one begins, or `None` if the answer is over.
     fn step(&mut self, at: usize) -> Option<usize> {
-        let (role, length) = self.lexicon.phrase(self.tokens, at)?;
+        let (role, length) = self.replies.phrase(self.words, at)?;
         let next = at + length;
         match role {
             Role::Yes => self.yes(at, next, false),
@@ -111,7 +111,7 @@ impl Parser<'_> {
             }
             Role::Filler => self.pass(next),
             Role::Subject => {
-                let (does, length) = self.lexicon.phrase(self.tokens, next)?;
+                let (does, length) = self.replies.phrase(self.words, next)?;
                 return match does {
                     Role::Does => self.does(next + length, true),
                     Role::DoesNot => self.does(next + length, false),
@@ -129,18 +129,18 @@ impl Parser<'_> {
     }
 
     fn role(&self, at: usize) -> Option<Role> {
-        self.lexicon.phrase(self.tokens, at).map(|(role, _)| role)
+        self.replies.phrase(self.words, at).map(|(role, _)| role)
     }
 
     /// Nothing more belongs to what was said before `at`.
     fn closes(&self, at: usize) -> bool {
-        self.tokens.get(at).is_none_or(|token| token.is_apart)
+        self.words.get(at).is_none_or(|token| token.is_apart)
             || matches!(self.role(at), Some(Role::Joint | Role::Filler | Role::Correction | Role::Either))
     }
 
     /// An answer may end before `at`, or go on there.
     fn goes_on(&self, at: usize) -> bool {
-        self.tokens.get(at).is_none_or(|token| token.is_apart)
+        self.words.get(at).is_none_or(|token| token.is_apart)
             || self.role(at).is_some_and(|role| !matches!(role, Role::Common | Role::Other))
     }
 
@@ -165,7 +165,7 @@ impl Parser<'_> {
             return self.pass(next);
         }
         // "Absolutely not"
-        if self.role(next) == Some(Role::Not) && !self.tokens[next].is_apart && self.closes(next + 1) {
+        if self.role(next) == Some(Role::Not) && !self.words[next].is_apart && self.closes(next + 1) {
             return;
         }
         let confidence = if is_weak { sure::WEAK } else { sure::CERTAIN };
@@ -177,7 +177,7 @@ impl Parser<'_> {
 
     fn no(&mut self, at: usize, next: usize) {
         // "Cancel it", where that was the question.
-        if self.question.has(&self.tokens[at].word) {
+        if self.question.has(&self.words[at].text) {
             // "No, don't cancel"
             if self.answer.said.is_some_and(|said| said.answer == YesNo::Negative) && !self.corrected {
                 return self.pass(next);
@@ -236,7 +236,7 @@ impl Parser<'_> {
     }
 
     fn closes_sentence(&self, at: usize) -> bool {
-        self.tokens.get(at).is_none_or(|token| token.is_apart)
+        self.words.get(at).is_none_or(|token| token.is_apart)
     }
 
     /// What is refused: an answer if the question is about just that.
@@ -248,13 +248,13 @@ impl Parser<'_> {
     fn named(&mut self, at: usize, wants: bool) -> Option<usize> {
         let mut end = at;
         let mut names = false;
-        while let Some(token) = self.tokens.get(end) {
+        while let Some(token) = self.words.get(end) {
             let is_over = end > at && token.is_apart || matches!(self.role(end), Some(Role::Joint));
             if is_over {
                 break;
             }
-            if !self.lexicon.is_common(&token.word) {
-                if !self.question.has(&token.word) {
+            if !self.replies.is_common(&token.text) {
+                if !self.question.has(&token.text) {
                     return None;
                 }
                 names = true;

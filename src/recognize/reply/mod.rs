@@ -16,18 +16,22 @@
 //! - **"Do you mind ...?"** is granted by a no: "go ahead" and "not at all" are [`YesNo::Negative`].
 
 use crate::{
-    recognize::tokens::{Token, tokens},
-    text::Span,
+    language::{
+        Language,
+        replies::{Replies, Role},
+    },
+    text::{
+        Span,
+        words::{Word, words},
+    },
 };
 
 mod answer;
-mod lexicon;
 mod question;
 #[cfg(test)]
 mod tests;
 
 use answer::Answer;
-use lexicon::{Lexicon, Role};
 use question::Question;
 
 /// What a reply says to a yes-or-no question.
@@ -94,19 +98,19 @@ mod sure {
 /// Linear in the length of the reply, never fails.
 #[must_use]
 pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
-    let lexicon = Lexicon::of(language);
-    let question = Question::new(lexicon, question.unwrap_or_default());
-    let mut tokens = tokens(reply);
+    let replies = &Language::or_english(language).replies;
+    let question = Question::new(replies, question.unwrap_or_default());
+    let mut words = words(reply, false);
     let mut misspelt = false;
-    for token in &mut tokens {
-        if !question.has(&token.word)
-            && let Some(meant) = lexicon.meant_by(&token.word)
+    for word in &mut words {
+        if !question.has(&word.text)
+            && let Some(meant) = replies.meant_by(&word.text)
         {
-            meant.clone_into(&mut token.word);
+            meant.clone_into(&mut word.text);
             misspelt = true;
         }
     }
-    let mut read = Reader { lexicon, question: &question, tokens: &tokens }.reply();
+    let mut read = Reader { replies, question: &question, words: &words }.reply();
     if misspelt {
         read.confidence *= sure::MISSPELT;
     }
@@ -120,19 +124,19 @@ pub const QUITE_SURE: f32 = sure::OPEN;
 /// True for a word that says nothing of what is talked about, in answers: "the", "please", "it".
 #[must_use]
 pub fn says_nothing(language: &str, word: &str) -> bool {
-    let lexicon = Lexicon::of(language);
-    tokens(word).iter().all(|token| lexicon.is_common(&token.word))
+    let replies = &Language::or_english(language).replies;
+    words(word, false).iter().all(|word| replies.is_common(&word.text))
 }
 
 struct Reader<'a> {
-    lexicon: &'static Lexicon,
+    replies: &'static Replies,
     question: &'a Question,
-    tokens: &'a [Token],
+    words: &'a [Word],
 }
 
 impl Reader<'_> {
     fn reply(&self) -> Reply {
-        let answer = Answer::read(self.lexicon, self.question, self.tokens);
+        let answer = Answer::read(self.replies, self.question, self.words);
         match answer.said {
             Some(said) => self.settled(said, &answer),
             None => self.unsettled(answer.is_open),
@@ -141,15 +145,16 @@ impl Reader<'_> {
 
     /// There is an answer at the beginning.
     fn settled(&self, said: answer::Said, answer: &Answer) -> Reply {
-        let rest = self.rest(answer.end..self.tokens.len());
+        let rest = self.rest(answer.end..self.words.len());
         let mut reply = Reply { answer: said.answer, confidence: said.confidence, rest };
-        let starts_asking = matches!(self.lexicon.phrase(self.tokens, answer.end), Some((Role::Asks, _)));
-        let asks_back = rest.is_some() && (starts_asking || self.tokens[answer.end..].iter().any(|token| token.asks));
+        let starts_asking = matches!(self.replies.phrase(self.words, answer.end), Some((Role::Asks, _)));
+        let asks_back =
+            rest.is_some() && (starts_asking || self.words[answer.end..].iter().any(|token| token.asked.is_some()));
         if asks_back && said.is_weak {
             return Reply {
                 answer: YesNo::Irrelevant,
                 confidence: sure::MERELY_HEARD,
-                rest: self.rest(0..self.tokens.len()),
+                rest: self.rest(0..self.words.len()),
             };
         }
         if self.question.minds {
@@ -174,7 +179,7 @@ impl Reader<'_> {
 
     /// Nothing at the beginning answers.
     fn unsettled(&self, is_open: bool) -> Reply {
-        let all = self.rest(0..self.tokens.len());
+        let all = self.rest(0..self.words.len());
         let irrelevant = |confidence| Reply { answer: YesNo::Irrelevant, confidence, rest: all };
         if let Some(reply) = self.at_the_end() {
             return reply;
@@ -182,43 +187,43 @@ impl Reader<'_> {
         if is_open {
             return irrelevant(sure::OPEN);
         }
-        let phrases = || (0..self.tokens.len()).filter_map(|at| self.lexicon.phrase(self.tokens, at));
-        let first = (0..self.tokens.len()).find(|at| !self.is(*at, Role::Filler)).unwrap_or_default();
-        if self.tokens.iter().any(|token| token.asks) || self.is(first, Role::Asks) {
+        let phrases = || (0..self.words.len()).filter_map(|at| self.replies.phrase(self.words, at));
+        let first = (0..self.words.len()).find(|at| !self.is(*at, Role::Filler)).unwrap_or_default();
+        if self.words.iter().any(|token| token.asked.is_some()) || self.is(first, Role::Asks) {
             return irrelevant(sure::ASKED_BACK);
         }
         if phrases().any(|(role, _)| role == Role::Other) {
             return irrelevant(sure::OTHER);
         }
         // What follows "but" says no more of the question.
-        let joint = (1..self.tokens.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.tokens.len());
-        let named: Vec<&Token> =
-            self.tokens[..joint].iter().filter(|token| !self.lexicon.is_common(&token.word)).collect();
-        if !named.is_empty() && named.iter().all(|token| self.question.has(&token.word)) {
+        let joint = (1..self.words.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.words.len());
+        let named: Vec<&Word> =
+            self.words[..joint].iter().filter(|token| !self.replies.is_common(&token.text)).collect();
+        if !named.is_empty() && named.iter().all(|token| self.question.has(&token.text)) {
             if self.question.is_choice {
                 return irrelevant(sure::CHOICE);
             }
             let refuses =
                 |(role, _)| matches!(role, Role::Not | Role::DoesNot | Role::Refuses | Role::No | Role::WeakNo);
             let answer = if phrases().any(refuses) { YesNo::Negative } else { YesNo::Affirmative };
-            return Reply { answer, confidence: sure::ECHO, rest: self.rest(joint..self.tokens.len()) };
+            return Reply { answer, confidence: sure::ECHO, rest: self.rest(joint..self.words.len()) };
         }
-        irrelevant(sure::NOTHING[(self.tokens.len() / 3).min(2)])
+        irrelevant(sure::NOTHING[(self.words.len() / 3).min(2)])
     }
 
     /// An answer behind the last mark, or as the last word: "the white one, yes".
     fn at_the_end(&self) -> Option<Reply> {
-        let apart = (1..self.tokens.len()).rev().find(|at| self.tokens[*at].is_apart);
+        let apart = (1..self.words.len()).rev().find(|at| self.words[*at].is_apart);
         if let Some(at) = apart {
-            let answer = Answer::read(self.lexicon, self.question, &self.tokens[at..]);
-            let is_whole = self.rest(at + answer.end..self.tokens.len()).is_none();
+            let answer = Answer::read(self.replies, self.question, &self.words[at..]);
+            let is_whole = self.rest(at + answer.end..self.words.len()).is_none();
             if let (Some(said), true) = (answer.said, is_whole) {
                 let confidence = said.confidence.min(sure::LAST);
                 return Some(Reply { answer: said.answer, confidence, rest: self.rest(0..at) });
             }
         }
-        let last = (1..self.tokens.len()).rev().find(|at| !self.is(*at, Role::Filler))?;
-        let answer = match self.lexicon.phrase(self.tokens, last)? {
+        let last = (1..self.words.len()).rev().find(|at| !self.is(*at, Role::Filler))?;
+        let answer = match self.replies.phrase(self.words, last)? {
             (Role::Yes, _) => YesNo::Affirmative,
             (Role::No, _) => YesNo::Negative,
             _ => return None,
@@ -227,7 +232,7 @@ impl Reader<'_> {
     }
 
     fn is(&self, at: usize, role: Role) -> bool {
-        self.lexicon.phrase(self.tokens, at).is_some_and(|(found, _)| found == role)
+        self.replies.phrase(self.words, at).is_some_and(|(found, _)| found == role)
     }
 
     /// What these tokens say, without what joins them to an answer and without politeness; `None` if nothing is left.
@@ -235,6 +240,6 @@ impl Reader<'_> {
         let says_nothing = |at: &usize| self.is(*at, Role::Joint) || self.is(*at, Role::Filler);
         let first = range.clone().find(|at| !says_nothing(at))?;
         let last = range.rev().find(|at| !self.is(*at, Role::Filler))?;
-        (first <= last).then(|| Span::new(self.tokens[first].span.start, self.tokens[last].span.end))
+        (first <= last).then(|| Span::new(self.words[first].span.start, self.words[last].span.end))
     }
 }

@@ -1,6 +1,6 @@
 //! What a yes-or-no question is like.
 
-use crate::recognize::reply::{lexicon::Lexicon, tokens};
+use crate::{language::replies::Replies, text::words::words};
 
 /// What is known of the question. Of no question, nothing: it is then answered by yes and no alone.
 #[derive(Debug, Default)]
@@ -21,23 +21,23 @@ pub(crate) struct Question {
 const STEM: usize = 4;
 
 impl Question {
-    pub(crate) fn new(lexicon: &Lexicon, text: &str) -> Self {
-        let tokens = tokens(text);
-        let words: Vec<&str> = tokens.iter().map(|token| token.word.as_str()).collect();
-        let spaced = format!(" {} ", words.join(" "));
-        let has = |phrases: &[&str]| phrases.iter().any(|phrase| spaced.contains(&format!(" {} ", phrase.trim())));
+    pub(crate) fn new(replies: &Replies, text: &str) -> Self {
+        let words = words(text, false);
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        let spaced = format!(" {} ", texts.join(" "));
+        let has = |phrases: &[String]| phrases.iter().any(|phrase| spaced.contains(&format!(" {phrase} ")));
         // Behind the last comma stands but a tag: "you like it, don't you?"
-        let tag = tokens.iter().rposition(|token| token.is_apart).filter(|at| *at > 0).unwrap_or(tokens.len());
-        let is_short_tag = tokens.len() - tag <= 3;
-        let stated = if is_short_tag { &tokens[..tag] } else { &tokens[..] };
-        let denies = stated.iter().any(|token| lexicon.denies(&token.word));
-        let starts = |phrases: &[&str]| phrases.iter().any(|phrase| spaced.starts_with(&format!(" {phrase} ")));
+        let tag = words.iter().rposition(|word| word.is_apart).filter(|at| *at > 0).unwrap_or(words.len());
+        let is_short_tag = words.len() - tag <= 3;
+        let stated = if is_short_tag { &words[..tag] } else { &words[..] };
+        let denies = stated.iter().any(|word| replies.denies(&word.text));
+        let starts = |phrases: &[String]| phrases.iter().any(|phrase| spaced.starts_with(&format!(" {phrase} ")));
         Self {
-            is_choice: has(lexicon.manner.or),
-            offers: has(lexicon.manner.offers),
-            minds: has(lexicon.manner.minds),
-            is_negative_statement: denies && !starts(lexicon.manner.inverted),
-            content: tokens.iter().filter(|token| !lexicon.is_common(&token.word)).map(|t| t.word.clone()).collect(),
+            is_choice: has(&replies.question.or),
+            offers: has(&replies.question.offers),
+            minds: has(&replies.question.minds),
+            is_negative_statement: denies && !starts(&replies.question.inverted),
+            content: words.into_iter().map(|word| word.text).filter(|word| !replies.is_common(word)).collect(),
         }
     }
 

@@ -1,0 +1,221 @@
+//! What words have to do with dialogue acts: cancelling, correcting, changing, picking.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use super::{
+    PackError,
+    pattern::{self, Classes, Element},
+    phrases::Phrases,
+};
+use crate::text::words::{Word, phrase_words};
+
+/// What a pattern stands for; its holes and numbers complete it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Makes {
+    Cancel,
+    Restart,
+    Unknown,
+    Skip,
+    Correct,
+    Change,
+    Replace,
+    Remove,
+    Add,
+    /// The choice that its number says.
+    PickNumbered,
+    PickFirst,
+    PickLast,
+    PickAll,
+    PickBoth,
+    PickNone,
+    /// Whichever.
+    PickEither,
+    /// The one of two that was not spoken of.
+    PickOther,
+    Portion,
+    Resume,
+    Recall,
+    /// Nothing is done, or changed.
+    Keep,
+    /// No act, although it looks like one: "don't cancel".
+    Nothing,
+}
+
+/// Where a pattern must stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// It is a clause, and no content is beside it in the whole reply.
+    Alone,
+    /// It is a clause of its own.
+    Clause,
+    /// A clause of its own, with content somewhere behind it.
+    Aside,
+    /// A clause begins with it.
+    Start,
+    /// The same, with content somewhere behind it.
+    Before,
+    /// A clause ends with it, and content is before it.
+    End,
+    Anywhere,
+    /// Right behind a change with a value: "and the size to 9".
+    Further,
+}
+
+/// What a word or phrase is beside acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Says nothing anywhere: "please".
+    Filler,
+    /// Says nothing before an act: "can you".
+    Lead,
+    /// Yes and no.
+    Answer,
+    /// Joins what belongs together, or two clauses.
+    And,
+    /// Begins another clause.
+    But,
+    /// Before what is named, and no part of it.
+    Article,
+}
+
+/// A pattern, ready to be matched.
+#[derive(Debug)]
+pub struct Rule {
+    pub elements: Vec<Element>,
+    pub makes: Makes,
+    pub place: Place,
+    /// How sure it is that this is meant, 0 to 1.
+    pub sure: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    elides: bool,
+    numbers: Vec<Vec<String>>,
+    ordinals: Vec<Vec<String>>,
+    ordinal_endings: Vec<String>,
+    words: BTreeMap<Role, Vec<String>>,
+    classes: Classes,
+    rules: Vec<Line>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    act: Makes,
+    place: Place,
+    /// Missing of what is no act.
+    #[serde(default)]
+    confidence: f32,
+    patterns: Vec<String>,
+}
+
+/// The words of acts in one language.
+#[derive(Debug, Default)]
+pub struct Acts {
+    /// Words run into the next one with an apostrophe: "l'adresse".
+    pub elides: bool,
+    phrases: Phrases<Role>,
+    pub rules: Vec<Rule>,
+    /// The rules whose first words begin with a word.
+    by_word: HashMap<String, Vec<usize>>,
+    /// The rules that begin with a number.
+    by_number: Vec<usize>,
+    /// Names of 1, 2, 3 ...
+    numbers: HashMap<String, usize>,
+    ordinals: HashMap<String, usize>,
+    /// What follows digits to make them an ordinal: "nd".
+    ordinal_endings: Vec<String>,
+}
+
+/// The most choices that anybody counts; what is more is a value.
+const MOST_CHOICES: usize = 20;
+
+impl Acts {
+    pub(super) fn parse(text: &str) -> Result<Self, PackError> {
+        let File { elides, numbers, ordinals, ordinal_endings, words, classes, rules } = toml::from_str(text)?;
+        let mut acts = Self { elides, ordinal_endings, ..Self::default() };
+        for (role, phrases) in &words {
+            phrases.iter().for_each(|phrase| acts.phrases.insert(phrase_words(phrase, elides), *role));
+        }
+        acts.phrases.sort_longest_first();
+        acts.numbers = numbered(&numbers, elides);
+        acts.ordinals = numbered(&ordinals, elides);
+        for line in &rules {
+            for pattern in &line.patterns {
+                let elements = pattern::parse(pattern, &classes, elides)?;
+                acts.add(Rule { elements, makes: line.act, place: line.place, sure: line.confidence });
+            }
+        }
+        Ok(acts)
+    }
+
+    fn add(&mut self, rule: Rule) {
+        let index = self.rules.len();
+        let anchors = rule.elements.iter().skip_while(|element| matches!(element, Element::Hole { .. }));
+        for element in anchors {
+            let Element::Words { any, is_optional, .. } = element else {
+                self.by_number.push(index);
+                break;
+            };
+            for first in any.iter().filter_map(|phrase| phrase.first()) {
+                let rules = self.by_word.entry(first.clone()).or_default();
+                if rules.last() != Some(&index) {
+                    rules.push(index);
+                }
+            }
+            if !is_optional {
+                break;
+            }
+        }
+        self.rules.push(rule);
+    }
+
+    /// The rules whose first words may begin at this word.
+    pub fn rules_at(&self, word: &Word) -> impl Iterator<Item = &Rule> {
+        let is_number = self.number(word).is_some() || self.ordinal(word).is_some();
+        let counted = if is_number { self.by_number.as_slice() } else { &[] };
+        let worded = self.by_word.get(&word.text).map_or(&[][..], Vec::as_slice);
+        worded.iter().chain(counted).map(|index| &self.rules[*index])
+    }
+
+    /// The words of the longest phrase with one of these roles that begins at `at`.
+    #[must_use]
+    pub fn phrase(&self, words: &[Word], at: usize, roles: &[Role]) -> Option<usize> {
+        let behind = words.get(at + 1..)?;
+        let fits = |rest: &[Box<str>]| {
+            let says = |(word, said): (&Box<str>, &Word)| **word == *said.text && !said.is_apart;
+            rest.len() <= behind.len() && rest.iter().zip(behind).all(says)
+        };
+        let mut all = self.phrases.beginning_with(&words[at].text).iter();
+        all.find(|phrase| roles.contains(&phrase.meaning) && fits(&phrase.rest)).map(|phrase| phrase.rest.len() + 1)
+    }
+
+    /// What a number that may count choices says, from 1.
+    #[must_use]
+    pub fn number(&self, word: &Word) -> Option<usize> {
+        let counted = word.text.parse().ok().filter(|number| (1..=MOST_CHOICES).contains(number));
+        counted.or_else(|| self.numbers.get(&word.text).copied())
+    }
+
+    /// What an ordinal says, from 1.
+    #[must_use]
+    pub fn ordinal(&self, word: &Word) -> Option<usize> {
+        if let Some(number) = self.ordinals.get(&word.text) {
+            return Some(*number);
+        }
+        let digits = self.ordinal_endings.iter().find_map(|ending| word.text.strip_suffix(ending.as_str()))?;
+        digits.parse().ok().filter(|number| (1..=MOST_CHOICES).contains(number))
+    }
+}
+
+fn numbered(names: &[Vec<String>], elides: bool) -> HashMap<String, usize> {
+    let all = (1..).zip(names).flat_map(|(number, names)| names.iter().map(move |name| (name, number)));
+    all.filter_map(|(name, number)| Some((phrase_words(name, elides).into_iter().next()?, number))).collect()
+}

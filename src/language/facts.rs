@@ -1,0 +1,123 @@
+//! What is known of languages and regions, also of those without a pack.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde::Deserialize;
+
+use crate::text::tag;
+
+/// What is known of a language.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Facts {
+    /// ISO 3166 code of the country whose phone numbers and dollars are meant where the tag names none.
+    region: Option<String>,
+    /// `1.000,5` is written for what English writes `1,000.5`.
+    decimal_comma: bool,
+    /// Hours are counted to 12: "at 3" may be the afternoon.
+    pub twelve_hours: bool,
+    /// Kanji numerals are numbers wherever they stand.
+    pub kanji_numbers: bool,
+    /// No spaces stand between words.
+    pub unspaced: bool,
+    /// Regions in which `3/4/2026` begins with the month.
+    month_first: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    currencies: Vec<String>,
+    decimal_point_regions: Vec<String>,
+    regional: BTreeMap<String, BTreeMap<String, String>>,
+    languages: BTreeMap<String, Facts>,
+}
+
+static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("facts.toml")).expect("the tests read it"));
+
+/// The dollar, whichever the region has.
+pub const DOLLAR: &str = "$";
+
+impl Facts {
+    /// Of the language that a BCP 47 tag names.
+    #[must_use]
+    pub fn of(tag: &str) -> &'static Self {
+        static NOTHING: LazyLock<Facts> = LazyLock::new(Facts::default);
+        FILE.languages.get(&tag::language(tag)).unwrap_or(&NOTHING)
+    }
+
+    /// The region that a tag of this language means.
+    #[must_use]
+    pub fn region(&self, tag: &str) -> String {
+        tag::region(tag).or_else(|| self.region.clone()).unwrap_or_else(|| "US".to_owned())
+    }
+
+    #[must_use]
+    pub fn has_decimal_comma(&self, region: &str) -> bool {
+        self.decimal_comma && !FILE.decimal_point_regions.iter().any(|other| other == region)
+    }
+
+    #[must_use]
+    pub fn is_month_first(&self, region: &str) -> bool {
+        self.month_first.iter().any(|first| first == region)
+    }
+}
+
+/// True for a BCP 47 tag of a language that puts no spaces between words.
+#[must_use]
+pub fn is_unspaced_language(tag: &str) -> bool {
+    Facts::of(tag).unspaced
+}
+
+/// The ISO 4217 code of this spelling, or the [`DOLLAR`], if it is a currency.
+pub(super) fn currency(code: &str) -> Option<&'static str> {
+    if code == DOLLAR {
+        return Some(DOLLAR);
+    }
+    FILE.currencies.iter().find(|known| *known == code).map(String::as_str)
+}
+
+/// The currency that a symbol, given as a code, means in a region: of the [`DOLLAR`], the region's.
+#[must_use]
+pub fn regional(code: &'static str, region: &str) -> &'static str {
+    let own = FILE.regional.get(code).and_then(|regions| regions.get(region)).map(String::as_str);
+    own.unwrap_or(if code == DOLLAR { "USD" } else { code })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_and_regions_differ() {
+        for (tag, region, has_comma, is_month_first) in [
+            ("en", "US", false, true),
+            ("en-GB", "GB", false, false),
+            ("en_PH", "PH", false, true),
+            ("de-AT", "AT", true, false),
+            ("de-CH", "CH", false, false),
+            ("es-US", "US", true, false),
+            ("sv", "SE", true, false),
+            ("xx", "US", false, false),
+        ] {
+            let facts = Facts::of(tag);
+            let found = facts.region(tag);
+            assert_eq!(found, region, "{tag}");
+            assert_eq!(facts.has_decimal_comma(&found), has_comma, "{tag}");
+            assert_eq!(facts.is_month_first(&found), is_month_first, "{tag}");
+        }
+        assert!(is_unspaced_language("ja-JP") && is_unspaced_language("ZH_tw") && !is_unspaced_language("ko"));
+    }
+
+    #[test]
+    fn symbols_mean_what_they_mean_in_a_region() {
+        for (code, region, expected) in
+            [("$", "CA", "CAD"), ("$", "FR", "USD"), ("JPY", "CN", "CNY"), ("JPY", "JP", "JPY"), ("EUR", "CA", "EUR")]
+        {
+            assert_eq!(regional(code, region), expected);
+        }
+        let known = |code: &String| currency(code).is_some();
+        assert!(FILE.regional.values().flat_map(BTreeMap::values).all(known));
+        assert!(currency("XXX").is_none());
+    }
+}

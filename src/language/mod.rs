@@ -1,0 +1,137 @@
+//! What Uptake knows of each language, as data: one folder of TOML files per language, parsed once, when it is first
+//! needed. `docs/languages.md` says how to add one.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `values.toml` | what words mean in dates, times, numbers and amounts ([`values`]) |
+//! | `negation.toml` | what rules something out ([`negation`]) |
+//! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
+//! | `acts.toml` | dialogue acts ([`acts`]) |
+//! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]) |
+//! | `sentences.toml` | what Uptake says ([`sentences`]) |
+//!
+//! Beside the folders, `facts.toml` holds what is known of languages without one ([`facts`]), `values.toml` and
+//! `signs.toml` what is written alike in all.
+
+pub mod acts;
+pub mod facts;
+pub mod negation;
+pub mod pattern;
+pub mod phrases;
+pub mod replies;
+pub mod sentences;
+pub mod units;
+pub mod values;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use acts::Acts;
+use phrases::Phrases;
+use replies::Replies;
+use sentences::Sentences;
+use values::Sense;
+use words::Words;
+
+use crate::text::tag;
+
+/// Why a pack cannot be read. The tests read every pack, so nobody meets it later.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    #[error("`{0}` is no sense of a word")]
+    Sense(String),
+    #[error("`{0}` is no pattern: it names a class, a hole or a number that there is not, or has no word")]
+    Pattern(String),
+}
+
+/// The pack of one language.
+#[derive(Debug)]
+pub struct Language {
+    /// As BCP 47 names it: `en`.
+    pub code: &'static str,
+    pub values: Phrases<Sense>,
+    pub negation: Phrases<negation::Role>,
+    pub replies: Replies,
+    pub acts: Acts,
+    pub words: Words,
+    pub sentences: Sentences,
+}
+
+/// The texts of a pack.
+struct Files {
+    values: &'static str,
+    negation: &'static str,
+    replies: &'static str,
+    acts: &'static str,
+    words: &'static str,
+    sentences: &'static str,
+}
+
+struct Pack {
+    code: &'static str,
+    language: LazyLock<Language>,
+}
+
+macro_rules! pack {
+    ($code:literal) => {
+        Pack {
+            code: $code,
+            language: LazyLock::new(|| {
+                let files = Files {
+                    values: include_str!(concat!($code, "/values.toml")),
+                    negation: include_str!(concat!($code, "/negation.toml")),
+                    replies: include_str!(concat!($code, "/replies.toml")),
+                    acts: include_str!(concat!($code, "/acts.toml")),
+                    words: include_str!(concat!($code, "/words.toml")),
+                    sentences: include_str!(concat!($code, "/sentences.toml")),
+                };
+                Language::parse($code, &files).expect("the tests read every pack")
+            }),
+        }
+    };
+}
+
+/// English comes first: it speaks for languages without a pack, where nothing is better than something wrong.
+static PACKS: [Pack; 5] = [pack!("en"), pack!("de"), pack!("es"), pack!("fr"), pack!("ja")];
+
+impl Language {
+    /// The language that a BCP 47 tag names, if it has a pack.
+    #[must_use]
+    pub fn of(tag: &str) -> Option<&'static Self> {
+        let code = tag::language(tag);
+        PACKS.iter().find(|pack| pack.code == code).map(|pack| &*pack.language)
+    }
+
+    #[must_use]
+    pub fn english() -> &'static Self {
+        &PACKS[0].language
+    }
+
+    /// The language that a BCP 47 tag names, or English.
+    #[must_use]
+    pub fn or_english(tag: &str) -> &'static Self {
+        Self::of(tag).unwrap_or_else(Self::english)
+    }
+
+    /// Every language with a pack.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        PACKS.iter().map(|pack| &*pack.language)
+    }
+
+    fn parse(code: &'static str, files: &Files) -> Result<Self, PackError> {
+        Ok(Self {
+            code,
+            values: values::parse(files.values)?,
+            negation: negation::parse(files.negation)?,
+            replies: Replies::parse(files.replies, include_str!("signs.toml"))?,
+            acts: Acts::parse(files.acts)?,
+            words: Words::parse(files.words)?,
+            sentences: Sentences::parse(files.sentences)?,
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! What words have to do with ruling something out: "no onions", "anything but Tuesday".
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{PackError, phrases::Phrases};
+use crate::text::tokens::folded_tokens;
+
+/// The part that a word or phrase has in ruling something out. A word may have several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Before a thing that is not wanted: "no", "without".
+    Absence,
+    /// Before a thing that is to go: "remove".
+    Removal,
+    /// Before what is not to be done, or not wanted: "don't want".
+    Refusal,
+    /// The same, but only where a clause begins: "don't".
+    OpeningRefusal,
+    /// The first part of a verb that is cut in two: "take" of "take the fries off".
+    Separable,
+    /// Its second part: "off".
+    Particle,
+    /// After the thing: "なし", "weglassen".
+    AbsenceBehind,
+    /// At the end of a clause: "nicht" of "Storniere sie nicht".
+    RefusalBehind,
+    /// Looks like one of these and is none: "no problem".
+    Idiom,
+    /// A verb that makes the opposite of a refusal: "forget" of "don't forget".
+    Keeping,
+    /// Before [`Role::But`]: "any" of "any day but Tuesday".
+    Universal,
+    But,
+    /// A clause may begin after it: "please".
+    Opening,
+    /// Stands before a thing and says nothing of it: "the".
+    Article,
+    /// A preposition: may lead the thing ("not on Tuesday"), and ends it elsewhere ("no onions on the pizza").
+    Lead,
+    /// Ends the thing.
+    Stop,
+    /// Ends the thing, and is none itself: "I", "make".
+    Bar,
+    /// "and".
+    Join,
+    /// "or", which never begins another wish.
+    Either,
+    /// Begins another wish behind "and": "two", "large".
+    Fresh,
+    /// Before digits: an abbreviation of "number" ("no. 5").
+    Number,
+}
+
+impl Role {
+    /// True for a cue that stands behind what it rules out.
+    #[must_use]
+    pub const fn looks_back(self) -> bool {
+        matches!(self, Self::AbsenceBehind | Self::RefusalBehind)
+    }
+}
+
+pub(super) fn parse(text: &str) -> Result<Phrases<Role>, PackError> {
+    let by_role: BTreeMap<Role, Vec<String>> = toml::from_str(text)?;
+    let mut phrases = Phrases::default();
+    for (role, texts) in &by_role {
+        texts.iter().for_each(|text| phrases.insert(folded_tokens(text), *role));
+    }
+    Ok(phrases)
+}

@@ -1,0 +1,182 @@
+//! What words have to do with answering a yes-or-no question.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Deserialize;
+
+use super::{PackError, phrases::Phrases};
+use crate::text::words::{Word, phrase_words};
+
+/// The part that a word or phrase has in an answer. A phrase has one; of several that begin alike, the longest counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Says yes, whatever follows.
+    Yes,
+    /// Says yes where the answer ends there or goes on as answers do: "fine", but not "fine dining".
+    WeakYes,
+    No,
+    WeakNo,
+    /// Declines what is offered ("I'm good"); otherwise says that all is well.
+    Enough,
+    /// Says that either is fine.
+    Either,
+    /// Leaves the question open: "I don't know".
+    Unsure,
+    /// Turns the next yes around, and refuses what is named behind it: "not".
+    Not,
+    /// Makes what is said less certain: "I guess".
+    Hedge,
+    /// Takes back what was said before: "wait, no".
+    Correction,
+    /// Says nothing of its own: "well", "please", "that is".
+    Filler,
+    /// "I" of "I do".
+    Subject,
+    /// "do" of "I do".
+    Does,
+    /// "don't" of "I don't".
+    DoesNot,
+    /// Wants what is named behind it: "I'd like".
+    Wants,
+    /// Refuses what is named behind it: "I don't want".
+    Refuses,
+    /// Something else may begin here, and an answer before it stays an answer: "but", "and", "make".
+    Joint,
+    /// The same, and belongs to what begins.
+    Opening,
+    /// Asks something: "where".
+    Asks,
+    /// Wants something other than what was asked about: "instead".
+    Other,
+    /// Says nothing of what a question is about: "the".
+    Common,
+}
+
+/// How questions are told apart; all folded.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionWords {
+    /// Between the two things that a question lets one choose from.
+    pub or: Vec<String>,
+    /// In a question that offers something.
+    pub offers: Vec<String>,
+    /// In a question whose yes refuses: "do you mind".
+    pub minds: Vec<String>,
+    /// At the beginning of a question that is negative in form only: "don't you".
+    pub inverted: Vec<String>,
+    /// Words that make a statement negative, beside those that turn a yes around.
+    pub denials: Vec<String>,
+}
+
+/// The words of answers in one language.
+#[derive(Debug, Default)]
+pub struct Replies {
+    phrases: Phrases<Role>,
+    /// The words of answers, to which misspelt ones are compared.
+    answers: Vec<String>,
+    words: HashSet<String>,
+    /// Words that say nothing of what is talked about.
+    common: HashSet<String>,
+    /// Alone, they say yes: "please".
+    pub pleas: Vec<String>,
+    pub question: QuestionWords,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    words: BTreeMap<Role, Vec<String>>,
+    pleas: Vec<String>,
+    question: QuestionWords,
+}
+
+impl Replies {
+    /// `signs` answer in every language.
+    pub(super) fn parse(text: &str, signs: &str) -> Result<Self, PackError> {
+        let signs: BTreeMap<Role, Vec<String>> = toml::from_str(signs)?;
+        let File { words, pleas, question } = toml::from_str(text)?;
+        let mut replies = Self { pleas, question, ..Self::default() };
+        for (role, phrases) in signs.iter().chain(&words) {
+            phrases.iter().for_each(|phrase| replies.insert(phrase, *role));
+        }
+        replies.answers.sort_unstable();
+        replies.answers.dedup();
+        replies.phrases.sort_longest_first();
+        Ok(replies)
+    }
+
+    fn insert(&mut self, phrase: &str, role: Role) {
+        let words = phrase_words(phrase, false);
+        match role {
+            Role::Yes | Role::No | Role::WeakYes | Role::WeakNo | Role::Either => self.answers.extend(words.clone()),
+            Role::Opening | Role::Other | Role::Asks | Role::Unsure | Role::Correction | Role::Enough => {}
+            _ if words.len() == 1 => self.common.extend(words.clone()),
+            _ => {}
+        }
+        self.words.extend(words.clone());
+        self.phrases.insert(words, role);
+    }
+
+    /// The longest phrase that begins at `at`, and its length in words.
+    #[must_use]
+    pub fn phrase(&self, words: &[Word], at: usize) -> Option<(Role, usize)> {
+        let behind = &words.get(at + 1..)?;
+        let fits = |rest: &[Box<str>]| {
+            // "No, wait" is not "no wait".
+            let says = |(word, said): (&Box<str>, &Word)| **word == *said.text && !said.is_apart;
+            rest.len() <= behind.len() && rest.iter().zip(*behind).all(says)
+        };
+        let mut all = self.phrases.beginning_with(&words[at].text).iter();
+        all.find(|phrase| fits(&phrase.rest)).map(|phrase| (phrase.meaning, phrase.rest.len() + 1))
+    }
+
+    /// True for a word that says nothing of what is talked about.
+    #[must_use]
+    pub fn is_common(&self, word: &str) -> bool {
+        self.common.contains(word)
+    }
+
+    /// True for a word that makes a statement negative.
+    #[must_use]
+    pub fn denies(&self, word: &str) -> bool {
+        let mut alone = self.phrases.beginning_with(word).iter().filter(|phrase| phrase.rest.is_empty());
+        self.question.denials.iter().any(|denial| denial == word)
+            || alone.any(|phrase| matches!(phrase.meaning, Role::Not | Role::DoesNot))
+    }
+
+    /// The word of an answer that this one may be a misspelling of: letters drawn out ("yesss"), or one edit from 6
+    /// letters on, two from 9. Shorter words are too near to one another ("gold" and "good").
+    #[must_use]
+    pub fn meant_by(&self, word: &str) -> Option<&str> {
+        if self.words.contains(word) {
+            return None;
+        }
+        let (drawn, letters) = (squashed(word), word.chars().count());
+        if drawn.len() < word.len()
+            && let Some(answer) = self.answers.iter().find(|answer| squashed(answer) == drawn)
+        {
+            return Some(answer);
+        }
+        let near = |answer: &&String| {
+            let length = answer.chars().count();
+            let edits = usize::from(length >= 6) + usize::from(length >= 9);
+            edits > 0
+                && length.abs_diff(letters) <= edits
+                && answer.chars().next() == word.chars().next()
+                && strsim::damerau_levenshtein(answer, word) <= edits
+        };
+        self.answers.iter().find(near).map(String::as_str)
+    }
+}
+
+/// Each run of one letter as one.
+fn squashed(word: &str) -> String {
+    let mut squashed = String::with_capacity(word.len());
+    for character in word.chars() {
+        if !squashed.ends_with(character) {
+            squashed.push(character);
+        }
+    }
+    squashed
+}

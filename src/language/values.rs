@@ -1,0 +1,293 @@
+//! What words mean in dates, times, numbers and amounts.
+
+use std::{collections::BTreeMap, str::FromStr, sync::LazyLock};
+
+use serde::{
+    Deserialize,
+    de::{IntoDeserializer, value::Error},
+};
+
+use super::{PackError, facts, phrases::Phrases, units::Unit as Measure};
+use crate::text::tokens::folded_tokens;
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// A part of the day, for hours that are said without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Morning,
+    Afternoon,
+    Evening,
+    Night,
+}
+
+/// A part of a month, a week or a year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edge {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a currency is written, which says on which side of the amount it may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// `$`, `US$`: before or after.
+    Symbol,
+    /// `USD`: before or after.
+    Code,
+    /// "dollars": after.
+    Word,
+    /// "won": after, and it may well mean something else.
+    Weak,
+}
+
+impl Written {
+    pub const fn stands_before(self) -> bool {
+        matches!(self, Self::Symbol | Self::Code)
+    }
+}
+
+/// As ISO 4217 writes a currency, or [`facts::DOLLAR`].
+pub type Code = &'static str;
+
+/// One thing that a word or phrase may mean. Packs name those without a value by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sense {
+    /// `weak`: the word is a common one too ("may", "sat").
+    #[serde(skip)]
+    Month {
+        month: i8,
+        weak: bool,
+    },
+    /// 1 is Monday.
+    #[serde(skip)]
+    Weekday {
+        day: i8,
+        weak: bool,
+    },
+    /// Days from today.
+    #[serde(skip)]
+    Day(i32),
+    /// Today, in the evening.
+    Tonight,
+    Now,
+    /// "Christmas": a day of every year.
+    #[serde(skip)]
+    Fixed {
+        month: i8,
+        day: i8,
+    },
+    Weekend,
+    #[serde(skip)]
+    Part(Part),
+    /// "noon": this hour.
+    #[serde(skip)]
+    Clock(i8),
+    /// After the hour: true for pm.
+    #[serde(skip)]
+    Meridiem(bool),
+    /// Anywhere: what is done at that part of the day ("dinner", "wake me").
+    #[serde(skip)]
+    Suggests(Part),
+    /// Before the hour ("午後"): true for pm.
+    #[serde(skip)]
+    MeridiemBefore(bool),
+    OClock,
+    /// "half" of "half past": of anything, too.
+    Half,
+    /// German "halb drei": half an hour before the hour.
+    HalfTo,
+    /// "y media", "半": half an hour after the hour, said behind it.
+    HalfBehind,
+    Quarter,
+    Past,
+    To,
+    #[serde(skip)]
+    Unit(Unit),
+    /// "h": a unit only where it is glued to the digits.
+    #[serde(skip)]
+    GluedUnit(Unit),
+    /// "kg": a unit of anything but time.
+    #[serde(skip)]
+    Measure(Measure),
+    /// Between two dimensions: "60 by 40 cm".
+    By,
+    This,
+    Next,
+    Last,
+    /// "来月": so many of a unit from the one that is now.
+    #[serde(skip)]
+    Shifted {
+        unit: Unit,
+        steps: i64,
+    },
+    /// "令和": its first year less one.
+    #[serde(skip)]
+    Era(i64),
+    In,
+    Ago,
+    /// "from now", "later".
+    Hence,
+    /// "from tomorrow": the start of what is counted from.
+    From,
+    The,
+    Of,
+    And,
+    A,
+    /// Before a date that lies behind.
+    Since,
+    /// "the end of April".
+    #[serde(skip)]
+    Edge(Edge),
+    /// Before a time of day, even a bare hour.
+    At,
+    /// Before a time of day, among other things: "by", "around".
+    Around,
+    On,
+    /// Words before a month or a day of the month ("by March", "until the third").
+    Until,
+    /// After the digits of a day or rank: "th".
+    OrdinalSuffix,
+    /// "last" as a rank.
+    Final,
+    #[serde(skip)]
+    Currency {
+        code: Code,
+        written: Written,
+    },
+    /// A hundredth of a currency.
+    #[serde(skip)]
+    Cent(Option<Code>),
+    Percent,
+    /// "million", in digits with words.
+    #[serde(skip)]
+    Multiplier(i64),
+    /// "k": a multiplier only where it is glued to the digits.
+    #[serde(skip)]
+    GluedMultiplier(i64),
+    Dozen,
+    Couple,
+    /// "anderthalb": so many halves.
+    #[serde(skip)]
+    Halves(i8),
+    /// "ひとつ": this many of something.
+    #[serde(skip)]
+    Count(i64),
+    Minus,
+    /// Said before a pronoun: "this one", "which one".
+    Determiner,
+    /// A word that no noun begins with, so that a number before it stands alone.
+    Function,
+    Yes,
+    No,
+    /// "true", "false".
+    #[serde(skip)]
+    Truth(bool),
+    /// "on", "off".
+    #[serde(skip)]
+    Switch(bool),
+    /// "with", "without".
+    #[serde(skip)]
+    Having(bool),
+    Please,
+}
+
+/// The words of one sense, or of each value of a sense.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Words(Vec<String>),
+    ByValue(BTreeMap<String, Vec<String>>),
+}
+
+/// What is written alike in every language. Codes that are English words (`TRY`, `ALL`) are left out.
+pub fn common() -> &'static Phrases<Sense> {
+    static COMMON: LazyLock<Phrases<Sense>> =
+        LazyLock::new(|| parse(include_str!("values.toml")).expect("the tests read it"));
+    &COMMON
+}
+
+pub(super) fn parse(text: &str) -> Result<Phrases<Sense>, PackError> {
+    let entries: BTreeMap<String, Entry> = toml::from_str(text)?;
+    let mut phrases = Phrases::default();
+    for (kind, entry) in &entries {
+        let by_value = match entry {
+            Entry::Words(words) => vec![(None, words)],
+            Entry::ByValue(values) => values.iter().map(|(value, words)| (Some(value.as_str()), words)).collect(),
+        };
+        for (value, words) in by_value {
+            let sense = value.map_or_else(|| named(kind), |value| valued(kind, value));
+            let unknown = || PackError::Sense(format!("{kind} {}", value.unwrap_or_default()));
+            let sense = sense.ok_or_else(unknown)?;
+            words.iter().for_each(|phrase| phrases.insert(folded_tokens(phrase), sense));
+        }
+    }
+    Ok(phrases)
+}
+
+/// The sense that a pack writes as `[kind]` and `value`.
+fn valued(kind: &str, value: &str) -> Option<Sense> {
+    let flag = |yes: &str, no: &str| (value == yes).then_some(true).or((value == no).then_some(false));
+    let currency = |written| facts::currency(value).map(|code| Sense::Currency { code, written });
+    Some(match kind {
+        "month" | "weak_month" => Sense::Month { month: number(value)?, weak: kind == "weak_month" },
+        "weekday" | "weak_weekday" => Sense::Weekday { day: number(value)?, weak: kind == "weak_weekday" },
+        "day" => Sense::Day(number(value)?),
+        "fixed" => {
+            let (month, day) = value.split_once('-')?;
+            Sense::Fixed { month: number(month)?, day: number(day)? }
+        }
+        "part" => Sense::Part(named(value)?),
+        "suggests" => Sense::Suggests(named(value)?),
+        "clock" => Sense::Clock(number(value)?),
+        "meridiem" => Sense::Meridiem(flag("pm", "am")?),
+        "meridiem_before" => Sense::MeridiemBefore(flag("pm", "am")?),
+        "shifted" => {
+            let (steps, unit) = value.split_once(' ')?;
+            Sense::Shifted { unit: named(unit)?, steps: number(steps)? }
+        }
+        "era" => Sense::Era(number(value)?),
+        "edge" => Sense::Edge(named(value)?),
+        "unit" => Sense::Unit(named(value)?),
+        "glued_unit" => Sense::GluedUnit(named(value)?),
+        "measure" => Sense::Measure(named(value)?),
+        "multiplier" => Sense::Multiplier(number(value)?),
+        "glued_multiplier" => Sense::GluedMultiplier(number(value)?),
+        "halves" => Sense::Halves(number(value)?),
+        "count" => Sense::Count(number(value)?),
+        "symbol" => currency(Written::Symbol)?,
+        "code" => currency(Written::Code)?,
+        "currency" => currency(Written::Word)?,
+        "weak_currency" => currency(Written::Weak)?,
+        "cent" if value == "any" => Sense::Cent(None),
+        "cent" => Sense::Cent(Some(facts::currency(value)?)),
+        "truth" => Sense::Truth(flag("true", "false")?),
+        "switch" => Sense::Switch(flag("true", "false")?),
+        "having" => Sense::Having(flag("true", "false")?),
+        _ => return None,
+    })
+}
+
+fn named<'n, T: Deserialize<'n>>(name: &'n str) -> Option<T> {
+    let named: Result<T, Error> = T::deserialize(name.into_deserializer());
+    named.ok()
+}
+
+fn number<N: FromStr>(text: &str) -> Option<N> {
+    text.parse().ok()
+}

@@ -1,0 +1,89 @@
+//! Words that hold sentences together, and words that names in schemas are made of.
+
+use serde::Deserialize;
+
+use super::PackError;
+use crate::text::fold;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// Words that carry a sentence and seldom begin a name: likely plain even if no exemplar has them.
+    pub carriers: Vec<String>,
+    /// Words of at least four letters that say too little of what is asked for.
+    pub said_of_anything: Vec<String>,
+    /// Number words, as far as they tell what a value looks like.
+    pub numbers: Vec<String>,
+    /// What a question ends in that needs no question mark.
+    pub question_endings: Vec<String>,
+    pub joints: Joints,
+    pub answers: Answers,
+    pub names: Names,
+}
+
+/// The words that join requests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Joints {
+    /// Join anything: items as well as requests.
+    pub conjunctions: Vec<String>,
+    /// Join what is done one after the other; also behind a conjunction.
+    pub sequences: Vec<String>,
+    /// Do so behind a conjunction, a comma or the end of a sentence; elsewhere they stand within a request.
+    pub followers: Vec<String>,
+    /// Stand between two requests in a script without spaces.
+    pub unspaced: Vec<String>,
+    /// End a request in such a script. Their last character does not belong to it.
+    pub unspaced_endings: Vec<String>,
+}
+
+/// What people say around a value in an answer, in languages without spaces. It is only taken away whole.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answers {
+    /// Before the value; those of one or two characters only where a mark or a space follows.
+    pub before: Vec<String>,
+    /// Behind the value.
+    pub behind: Vec<String>,
+    /// What stands between the name of what was asked for and the value.
+    pub topics: Vec<char>,
+}
+
+/// Words that names and descriptions of functions and slots are made of.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Names {
+    /// Words, and beginnings of words, that make of a slot one for what is left out.
+    pub left_out: Vec<String>,
+    pub left_out_beginnings: Vec<String>,
+    /// The same in its description, where "without" and "except" are said of anything.
+    pub left_out_in_descriptions: Vec<String>,
+    /// Beginnings of words of a function that makes things go away.
+    pub going_beginnings: Vec<String>,
+}
+
+impl Words {
+    /// All but the descriptions' words is folded, as what it is compared with is.
+    pub(super) fn parse(text: &str) -> Result<Self, PackError> {
+        let mut words: Self = toml::from_str(text)?;
+        let joints = &mut words.joints;
+        let lists = [&mut words.carriers, &mut words.said_of_anything, &mut words.numbers];
+        let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
+        for word in lists.into_iter().chain(joined).flatten() {
+            *word = fold(word);
+        }
+        Ok(words)
+    }
+
+    /// True for a folded word that carries a sentence.
+    #[must_use]
+    pub fn is_carrier(&self, word: &str) -> bool {
+        self.carriers.iter().any(|carrier| carrier == word)
+    }
+
+    /// True for a folded number word.
+    #[must_use]
+    pub fn is_number(&self, word: &str) -> bool {
+        self.numbers.iter().any(|number| number == word)
+    }
+}

@@ -1,0 +1,78 @@
+//! What words mean in a module's language and region.
+//!
+//! A language without a pack still has digits, ISO forms and symbols; where `text2num` knows the language, number words
+//! too.
+
+use std::fmt;
+
+use crate::{
+    language::{
+        Language,
+        facts::{self, Facts},
+        phrases::{Phrase, Phrases},
+        values,
+    },
+    module::settings::DateOrder,
+    text::tag,
+};
+
+pub(super) use crate::language::values::{Edge, Part, Sense, Unit, Written};
+
+pub(super) struct Lexicon {
+    own: Option<&'static Phrases<Sense>>,
+    pub(super) number_words: Option<text2num::Language>,
+    pub(super) english: bool,
+    /// Which of day and month comes first in `3/4/2026`.
+    pub(super) order: DateOrder,
+    /// True where hours are counted to 12: "at 3" may be the afternoon.
+    pub(super) twelve_hours: bool,
+    /// True where `1.000,5` is written for what English writes `1,000.5`.
+    pub(super) comma_decimal: bool,
+    /// True where kanji numerals are numbers wherever they stand.
+    pub(super) kanji_numbers: bool,
+    /// ISO 3166 code of the country whose phone numbers and dollars are meant.
+    pub(super) region: String,
+}
+
+impl fmt::Debug for Lexicon {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Lexicon").field("region", &self.region).finish_non_exhaustive()
+    }
+}
+
+impl Lexicon {
+    /// The lexicon of a BCP 47 tag: `en`, `en-GB`, `pt_BR`. An unknown language has digits only. Dates in digits are in
+    /// this order if one is given, else in the region's.
+    pub(super) fn for_language(tag: &str, order: Option<DateOrder>) -> Self {
+        let (code, facts) = (tag::language(tag), Facts::of(tag));
+        let region = facts.region(tag);
+        let usual = if facts.is_month_first(&region) { DateOrder::MonthFirst } else { DateOrder::DayFirst };
+        Self {
+            own: Language::of(tag).map(|language| &language.values),
+            number_words: text2num::get_interpreter_for(&code),
+            english: code == Language::english().code,
+            order: order.unwrap_or(usual),
+            twelve_hours: facts.twelve_hours,
+            comma_decimal: facts.has_decimal_comma(&region),
+            kanji_numbers: facts.kanji_numbers,
+            region,
+        }
+    }
+
+    /// What begins with this word.
+    pub(super) fn phrases(&self, first: &str) -> impl Iterator<Item = &'static Phrase<Sense>> {
+        let own = self.own.map_or(&[][..], |own| own.beginning_with(first));
+        values::common().beginning_with(first).iter().chain(own)
+    }
+
+    /// A symbol means what it means in the region, and `$` its dollar, however it is said.
+    pub(super) fn localized(&self, sense: Sense) -> Sense {
+        match sense {
+            Sense::Currency { code, written } if written == Written::Symbol || code == facts::DOLLAR => {
+                Sense::Currency { code: facts::regional(code, &self.region), written }
+            }
+            Sense::Cent(Some(code)) => Sense::Cent(Some(facts::regional(code, &self.region))),
+            sense => sense,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A text as words, with the marks between them: what grammars of replies and of dialogue acts read.
+
+use super::{Span, Utterance, fold};
+
+/// A word, or a sign that stands for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// Folded, without apostrophes: people leave them out.
+    pub text: String,
+    pub span: Span,
+    /// A mark parts this from the word before. One that joins two words ("e-mail", "10:30") does not.
+    pub is_apart: bool,
+    /// Where a question mark ends that follows before any other word.
+    pub asked: Option<usize>,
+    /// Digits with a full stop right behind them: "2."
+    pub is_dotted: bool,
+}
+
+/// Longest article or pronoun that an apostrophe joins to the next word, in letters: "qu'".
+const LONGEST_ELIDED: usize = 2;
+
+/// The words of `text`; with `elides`, "l'adresse" is two.
+#[must_use]
+pub fn words(text: &str, elides: bool) -> Vec<Word> {
+    let utterance = Utterance::new(text);
+    let mut words: Vec<Word> = Vec::with_capacity(utterance.words().len());
+    let mut end = 0;
+    let stop = Span::new(utterance.len(), utterance.len());
+    for word in utterance.words().iter().copied().chain([stop]) {
+        let gap = utterance.slice(Span::new(end, word.start));
+        let is_apart = read_gap(gap, end, &mut words);
+        end = word.end;
+        if word.is_empty() {
+            break;
+        }
+        match elision(utterance.slice(word)).filter(|_| elides) {
+            None => words.push(Word::new(&utterance, word, is_apart)),
+            Some(length) => {
+                let behind = Span::new(word.start + length + 1, word.end);
+                words.push(Word::new(&utterance, Span::new(word.start, word.start + length), is_apart));
+                words.push(Word::new(&utterance, behind, false));
+            }
+        }
+    }
+    words
+}
+
+/// The words of a phrase, without what stands between them.
+#[must_use]
+pub fn phrase_words(phrase: &str, elides: bool) -> Vec<String> {
+    words(phrase, elides).into_iter().map(|word| word.text).collect()
+}
+
+impl Word {
+    fn new(utterance: &Utterance, span: Span, is_apart: bool) -> Self {
+        let text = fold(utterance.slice(span)).replace('\'', "");
+        Self { text, span, is_apart, asked: None, is_dotted: false }
+    }
+}
+
+/// Notes what the marks behind the last word say of it, and adds the signs among them. True if they part the next word
+/// from it.
+fn read_gap(gap: &str, start: usize, words: &mut Vec<Word>) -> bool {
+    let is_first = words.is_empty();
+    if let Some(last) = words.last_mut() {
+        last.is_dotted = gap.starts_with('.') && last.text.bytes().all(|digit| digit.is_ascii_digit());
+    }
+    let mut is_apart = false;
+    for (at, mark) in (start..).zip(gap.chars()) {
+        match mark {
+            '?' | '？' => {
+                if let Some(before) = words.last_mut() {
+                    before.asked = before.asked.or(Some(at + 1));
+                }
+                is_apart = true;
+            }
+            '.' | '!' | ';' | '…' | '。' | '！' | '\n' => is_apart = true,
+            ',' | '、' | '，' | ':' | '-' | '–' | '—' | '(' | ')' => is_apart = true,
+            sign if is_sign(sign) => {
+                let span = Span::new(at, at + 1);
+                words.push(Word { text: sign.to_string(), span, is_apart: true, asked: None, is_dotted: false });
+                is_apart = true;
+            }
+            _ => {}
+        }
+    }
+    is_apart && (is_first || !joins(gap))
+}
+
+/// True for a single mark between two words that makes them one.
+fn joins(gap: &str) -> bool {
+    matches!(gap, "-" | "\u{2010}" | "\u{2011}" | ":" | "." | "/")
+}
+
+/// A symbol that may answer by itself.
+const fn is_sign(character: char) -> bool {
+    matches!(character, '\u{2600}'..='\u{27BF}' | '\u{1F170}'..='\u{1F19A}' | '\u{1F300}'..='\u{1FAFF}')
+        && !matches!(character, '\u{1F3FB}'..='\u{1F3FF}')
+}
+
+/// Letters before the apostrophe of an elided word.
+fn elision(word: &str) -> Option<usize> {
+    let at = word.chars().position(|letter| matches!(letter, '\'' | '\u{2019}' | '\u{02BC}'))?;
+    (1..=LONGEST_ELIDED).contains(&at).then_some(at).filter(|at| word.chars().count() > at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_part_words_or_join_them() {
+        let shown = |text: &str, elides| -> Vec<String> {
+            let mark = |word: &Word| match (word.is_apart, word.asked, word.is_dotted) {
+                (true, ..) => format!(", {}", word.text),
+                (_, Some(end), _) => format!("{}?{end}", word.text),
+                (.., true) => format!("{}.", word.text),
+                _ => word.text.clone(),
+            };
+            words(text, elides).iter().map(mark).collect()
+        };
+        assert_eq!(shown("No, I don’t at 10:30", false), ["no", ", i", "dont", "at", "10", "30"]);
+        assert_eq!(shown("e-mail? 👍 2.", false), ["e", "mail?7", ", 👍", ", 2"]);
+        assert_eq!(shown("2. please", false), ["2.", ", please"]);
+        assert_eq!(shown("l’adresse d'ici", true), ["l", "adresse", "d", "ici"]);
+        assert_eq!(shown("l'adresse", false), ["ladresse"]);
+    }
+}
