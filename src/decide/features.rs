@@ -204,7 +204,7 @@ pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate],
     features.functions = logarithm(module.functions.len());
     features.exemplars = logarithm(module.function(own.function).exemplars.len());
     features.negative = own.negative.unwrap_or_default();
-    features.unspaced = flag(crate::text::script::is_unspaced_language(module.language()));
+    features.unspaced = flag(crate::language::facts::is_unspaced_language(module.language()));
     of_words(situation, own.function, &[], &mut features);
     features
 }

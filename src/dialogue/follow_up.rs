@@ -8,12 +8,12 @@ use crate::{
         form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
         interpret::{Dialogue, Interpretation, said},
     },
-    module::{SlotPath, settings::primary},
+    module::SlotPath,
     recognize::{
         acts::{ACTS, Kind},
         reply::says_nothing,
     },
-    text::{Span, fold},
+    text::{Span, fold, tag},
 };
 
 /// Turns after a call in which it may be followed up.
@@ -69,7 +69,7 @@ struct Ellipsis<'a> {
 impl<'a> Ellipsis<'a> {
     fn new(dialogue: &Dialogue<'a>, called: OpenForm<'a>) -> Self {
         let situation = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
-        let language = primary(dialogue.module().language());
+        let language = tag::language(dialogue.module().language());
         let cues = CUES.iter().find(|(tag, _)| *tag == language).map_or("", |(_, cues)| *cues);
         Self { situation, called, cues }
     }

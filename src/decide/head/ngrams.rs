@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::text::{fold, script};
+use crate::{language::facts::is_unspaced_language, text::fold};
 
 /// Characters of an n-gram within a word, at most; the word's own borders count.
 const LONGEST: usize = 4;
@@ -35,7 +35,7 @@ impl Ngrams {
     /// Learns how rare n-grams are from `texts` in a language (BCP 47).
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 sentences")]
     pub(crate) fn new<'t>(texts: impl Iterator<Item = &'t str>, language: &str, width: usize) -> Self {
-        let is_unspaced = script::is_unspaced_language(language);
+        let is_unspaced = is_unspaced_language(language);
         let mut known = Self { is_unspaced, width, ..Self::default() };
         let (mut counts, mut all) = (FxHashMap::<u64, u32>::default(), 0_usize);
         for text in texts {
