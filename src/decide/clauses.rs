@@ -392,6 +392,7 @@ mod tests {
                     text: String::new(),
                     value: Value::Null,
                     score: 1.0,
+                    others: Vec::new(),
                 };
                 let mentions: Vec<Mention> = utterance.words().iter().map(mention).collect();
                 crate::text::work::of(|| {
@@ -421,6 +422,7 @@ mod tests {
                 text: String::new(),
                 value: Value::Null,
                 score: 1.0,
+                others: Vec::new(),
             };
             let mentions: Vec<Mention> = found.into_iter().map(mention).collect();
             prop_assert_eq!(

@@ -4,22 +4,24 @@ use std::time::Instant;
 
 use crate::{
     assist::{
-        exchange::{Decided, Spent},
+        ask::{self, Decided},
         history::Heard,
+        ledger::Ledger,
     },
     conversation::{Manners, State, Who, apply},
-    decide::{segments::Requests, situation::Situation},
+    decide::{expected::Expected, segments::Requests, situation::Situation},
     dialogue::{
         interpret::{self, Assistance, Dialogue, Interpretation, Task, Told, interpret},
         next_step::{Answer, Turning},
     },
+    llm::Usage,
     module::settings::StrategyName,
+    recognize::reply,
     snapshot::Snapshot,
+    telemetry::milliseconds,
     understand::{
         DecidedBy, Said, Trace, Turn, TurnError, TurnRequest, Understander,
         analysis::{Analysed, among},
-        ledger::Budget,
-        milliseconds,
     },
 };
 
@@ -35,7 +37,6 @@ pub struct Conversed {
 struct Assisted {
     told: Told,
     decided_by: DecidedBy,
-    spent: Spent,
     notes: Vec<String>,
 }
 
@@ -53,6 +54,7 @@ impl Understander {
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
         let started = Instant::now();
+        let mut ledger = self.ledger(snapshot, request, started.into());
         let module = &snapshot.module;
         let mut before = state.clone();
         before.turn += 1;
@@ -61,7 +63,7 @@ impl Understander {
         let heard = Heard::new(&request.history);
         let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
         let situation = self.situation(snapshot, &request, &heard.earlier, &analysis);
-        let (found, assisted) = self.interpret(snapshot, &request, &heard, situation, &before, started).await?;
+        let (found, assisted) = self.interpret(snapshot, &request, &heard, situation, &before, &mut ledger).await?;
 
         let mut state = before.clone();
         let carry = module.settings.conversation.carry.unwrap_or(true);
@@ -81,15 +83,13 @@ impl Understander {
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
         let mut trace = Trace::new(&situation.with(&requests), took);
         trace.notes = [assisted.notes, found.notes, notes].concat();
-        trace.attempts = assisted.spent.attempts;
-        trace.timings.llm = assisted.spent.llm_ms;
-        trace.timings.total = milliseconds(started);
-        trace.timings.decide =
-            (trace.timings.total - took.recognize - took.embed - took.retrieve - trace.timings.llm).max(0.0);
-        let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, assisted.spent.usage);
+        let analysed = took.recognize + took.embed + took.retrieve;
+        trace.timings.decide = (milliseconds(started) - analysed - ledger.llm_ms()).max(0.0);
+        let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
         let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending };
         let mut conversed = Conversed { turn, state };
-        self.word(snapshot, &request, &mut conversed).await;
+        self.word(snapshot, &request, &analysis, &mut conversed, &mut ledger).await;
+        conversed.turn.settle(started, ledger);
         Ok(conversed)
     }
 
@@ -101,7 +101,7 @@ impl Understander {
         heard: &Heard<'_>,
         situation: Situation<'_>,
         state: &State,
-        started: Instant,
+        ledger: &mut Ledger,
     ) -> Result<(Interpretation, Assisted), TurnError> {
         let strategy = self.strategy(snapshot, request);
         let mut assistance = match strategy {
@@ -111,12 +111,7 @@ impl Understander {
             StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => Assistance::Always,
         };
         let among = among(request);
-        let mut assisted = Assisted {
-            told: Told::default(),
-            decided_by: DecidedBy::Local,
-            spent: Spent::default(),
-            notes: Vec::new(),
-        };
+        let mut assisted = Assisted { told: Told::default(), decided_by: DecidedBy::Local, notes: Vec::new() };
         loop {
             let dialogue = Dialogue {
                 situation,
@@ -130,44 +125,39 @@ impl Understander {
             match found.task.take() {
                 None => return Ok((found, assisted)),
                 Some(Task::Reply { question }) => {
-                    let (said, budget) = (&request.utterance, request.budget);
-                    let answered = self.yes_no(snapshot, Some(&question), said, request.strategy, budget).await?;
-                    let is_told = !answered.is_local;
-                    assisted.told.reply = Some(if is_told { answered.reply } else { situation.analysis.reply });
-                    if is_told {
+                    let analysis = situation.analysis;
+                    let read = reply::read(snapshot.module.language(), Some(&question), analysis.utterance.text());
+                    let asked = self.asked_reply(snapshot, Some(&question), read, request, analysis, ledger).await?;
+                    if asked.is_some() {
                         assisted.decided_by = DecidedBy::Staged;
                     }
-                    assisted.spent.usage += answered.usage;
-                    assisted.spent.attempts.extend(answered.attempts);
+                    assisted.told.reply = Some(asked.unwrap_or(analysis.reply));
                 }
                 Some(Task::Requests { part, requests }) => {
-                    let nothing = crate::decide::expected::Expected::default();
+                    let nothing = Expected::default();
                     let whole = match &part {
                         Some(part) => Situation { expected: &nothing, ..situation.within(part) },
                         None => situation,
                     };
-                    let budget =
-                        Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
-                    let brief = self.brief(snapshot, request, whole.with(&requests), &heard.before, budget);
+                    let brief = self.brief(snapshot, request, whole.with(&requests), &heard.before);
                     let named = (strategy != StrategyName::Auto).then_some(strategy);
-                    match self.ask(named, &brief).await {
-                        Ok(Decided { decision, decided_by, spent, .. }) => {
+                    match ask::decide(&self.servers, named, &brief, ledger).await {
+                        Ok(Decided { decision, by, .. }) => {
                             assisted.notes.push(format!(
                                 "asked the model server: local confidence {:.2} is under {:.2}",
                                 found.confidence, situation.thresholds.sure
                             ));
                             assisted.told.decision = Some(decision);
-                            assisted.decided_by = decided_by;
-                            assisted.spent.add(spent);
+                            assisted.decided_by = by;
                         }
-                        Err((error, _)) if strategy != StrategyName::Auto => return Err(error),
-                        Err((error, spent)) => {
+                        Err(error) => match error.reason().filter(|_| strategy == StrategyName::Auto) {
+                            Some(why) => {
+                                assisted.notes.push(format!("decided locally: {why}"));
+                                assistance = Assistance::Never;
+                            }
                             // A prompt that does not render is the author's to mend; answering around it would hide it.
-                            let Some(why) = error.why_not() else { return Err(error) };
-                            assisted.notes.push(format!("decided locally: {why}"));
-                            assisted.spent.add(spent);
-                            assistance = Assistance::Never;
-                        }
+                            None => return Err(TurnError::of_asking(error, strategy)),
+                        },
                     }
                 }
             }
