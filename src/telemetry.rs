@@ -1,6 +1,6 @@
 //! Logs to stderr: text for people or JSON for collectors. Never what a person said, at `info` and above.
 
-use std::io::IsTerminal as _;
+use std::{io::IsTerminal as _, time::Instant};
 
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt as _};
@@ -63,4 +63,10 @@ pub fn start(options: &TelemetryOptions) -> Result<(), TelemetryError> {
         LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
     };
     started.map_err(|_| TelemetryError::Twice)
+}
+
+/// Milliseconds since then.
+#[must_use]
+pub fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1_000.0
 }

@@ -82,6 +82,8 @@ pub struct Utterance {
 impl Utterance {
     #[must_use]
     pub fn new(text: &str) -> Self {
+        #[cfg(test)]
+        work::add(text.len());
         let mut byte_of_char = Vec::with_capacity(text.len() + 1);
         let mut folded = String::with_capacity(text.len());
         let mut char_of_folded_byte = Vec::with_capacity(text.len() + 1);
@@ -145,6 +147,8 @@ impl Utterance {
     /// The text under `span`; clamped to the utterance.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
+        #[cfg(test)]
+        work::add(1 + span.len());
         let last = self.len();
         let (start, end) = (span.start.min(last), span.end.min(last));
         if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
@@ -195,6 +199,27 @@ impl Utterance {
         let start = self.char_of_folded_byte[bytes.start] as usize;
         let end = self.char_of_folded_byte[bytes.end - 1] as usize + 1;
         Span::new(start, end)
+    }
+}
+
+/// Counts the characters that are looked at, so that tests can say how work grows with a text, on any machine.
+#[cfg(test)]
+pub(crate) mod work {
+    use std::cell::Cell;
+
+    thread_local! {
+        static DONE: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn add(characters: usize) {
+        DONE.set(DONE.get().saturating_add(characters));
+    }
+
+    /// The characters that `act` looks at through an [`Utterance`](super::Utterance), each as often as it does.
+    pub(crate) fn of(act: impl FnOnce()) -> usize {
+        let before = DONE.get();
+        act();
+        DONE.get() - before
     }
 }
 

@@ -6,33 +6,36 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Which modules of the crate a module may use: those of a lower layer. Siblings never import one another.
-const LAYERS: [(&str, u8); 25] = [
+/// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few modules
+/// stand on others of it, and those of one number never import one another.
+const LAYERS: [(&str, u8); 26] = [
     ("text", 0),
     ("telemetry", 0),
     ("language", 1),
     ("module", 2),
-    ("recognize", 3),
-    ("llm", 3),
-    ("embed", 3),
-    ("call", 4),
-    ("retrieve", 5),
-    ("conversation", 5),
-    ("decide", 6),
-    ("snapshot", 7),
-    ("dialogue", 8),
-    ("assist", 8),
-    ("understand", 9),
-    ("answer", 10),
-    ("sample", 10),
-    ("http", 11),
-    ("eval", 11),
-    ("mcp", 11),
-    ("import", 11),
-    ("export", 11),
-    ("config", 12),
-    ("cli", 13),
-    ("main", 14),
+    ("recognize", 10),
+    ("llm", 10),
+    ("embed", 10),
+    // Grounds what was said by how it is read.
+    ("call", 11),
+    ("retrieve", 20),
+    ("conversation", 20),
+    ("decide", 30),
+    ("snapshot", 40),
+    ("dialogue", 50),
+    ("assist", 50),
+    ("understand", 60),
+    ("answer", 70),
+    ("sample", 70),
+    ("http", 80),
+    ("eval", 80),
+    ("mcp", 80),
+    ("import", 80),
+    ("export", 80),
+    ("config", 90),
+    ("cli", 100),
+    ("lib", 100),
+    ("main", 110),
 ];
 
 /// Crates and macros that belong to one place, and that place.
@@ -84,6 +87,12 @@ impl Source {
     fn module(&self) -> &str {
         self.path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
     }
+
+    /// The file as the crate names it: `["understand", "analysis"]`.
+    fn name(&self) -> Vec<String> {
+        let path = self.path.trim_end_matches(".rs").trim_end_matches("/mod");
+        path.split('/').map(str::to_owned).collect()
+    }
 }
 
 fn sources() -> Vec<Source> {
@@ -113,67 +122,117 @@ fn without_comments_and_tests(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every top-level module `x` of a `crate::x` or `crate::{x, y::z}`.
-fn imports(code: &str) -> BTreeSet<String> {
+/// Every path behind a `crate::`, those in braces taken apart: `a::{b::C, d}` is `a::b::C` and `a::d`.
+fn imports(code: &str) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
         if code[..at].ends_with('$') || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
             continue;
         }
-        let rest = &code[at + "crate::".len()..];
-        match rest.strip_prefix('{') {
-            None => {
-                found.insert(first_word(rest));
-            }
-            Some(group) => {
-                let (mut depth, mut expects_name) = (1, true);
-                for (index, character) in group.char_indices() {
-                    match character {
-                        '{' => depth += 1,
-                        '}' => depth -= 1,
-                        ',' if depth == 1 => expects_name = true,
-                        _ if depth == 1 && expects_name && character.is_alphabetic() => {
-                            found.insert(first_word(&group[index..]));
-                            expects_name = false;
-                        }
-                        _ => {}
-                    }
-                    if depth == 0 {
-                        break;
-                    }
-                }
-            }
-        }
+        tree(&code[at + "crate::".len()..], &[], &mut found);
     }
     found
 }
 
-fn first_word(text: &str) -> String {
-    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+/// Reads one path, or a group of them, behind `before`; gives what follows it.
+fn tree<'a>(code: &'a str, before: &[String], found: &mut BTreeSet<Vec<String>>) -> &'a str {
+    let code = code.trim_start();
+    if let Some(mut rest) = code.strip_prefix('{') {
+        loop {
+            rest = rest.trim_start();
+            if let Some(behind) = rest.strip_prefix('}') {
+                return behind;
+            }
+            if let Some(behind) = rest.strip_prefix(',') {
+                rest = behind;
+                continue;
+            }
+            let behind = tree(rest, before, found);
+            if behind.len() == rest.len() {
+                return rest;
+            }
+            rest = behind;
+        }
+    }
+    let length = code.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '*').unwrap_or(code.len());
+    let (word, rest) = code.split_at(length);
+    if word.is_empty() {
+        return code;
+    }
+    let path = [before, &[word.to_owned()]].concat();
+    if let Some(behind) = rest.strip_prefix("::")
+        && behind.trim_start().starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '{' | '*'))
+    {
+        return tree(behind, &path, found);
+    }
+    found.insert(path);
+    // `x as y`
+    rest.trim_start()
+        .strip_prefix("as ")
+        .map_or(rest, |alias| alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 #[test]
 fn imports_point_down() {
     let layers: BTreeMap<&str, u8> = LAYERS.into_iter().collect();
-    let mut wrong = Vec::new();
+    let mut wrong = BTreeSet::new();
     for source in sources() {
         let module = source.module();
         let Some(own) = layers.get(module) else {
-            wrong.push(format!("src/{}: `{module}` has no layer yet: give it one in LAYERS", source.path));
+            wrong.insert(format!("{}: `{module}` has no layer yet: give it one in LAYERS", source.path));
             continue;
         };
-        for import in imports(&source.code) {
+        for import in imports(&source.code).into_iter().filter_map(|path| path.into_iter().next()) {
             match layers.get(import.as_str()) {
                 // A name that lib.rs re-exports or a macro: none is planned.
-                None => wrong.push(format!("src/{}: `crate::{import}` is in no layer", source.path)),
-                Some(_) if import == module => {}
-                Some(layer) if layer < own => {}
-                Some(layer) => {
-                    wrong.push(format!("src/{}: `{module}` ({own}) must not use `{import}` ({layer})", source.path));
-                }
-            }
+                None => wrong.insert(format!("{}: `crate::{import}` is in no layer", source.path)),
+                Some(_) if import == module => false,
+                Some(layer) if layer < own => false,
+                Some(_) => wrong.insert(format!("{} must not use `{import}`", source.path)),
+            };
         }
     }
+    assert!(wrong.is_empty(), "{}", Vec::from_iter(wrong).join("\n"));
+}
+
+/// Whose files use which others; a parent and what lies in its folder are one, so that each may name the other.
+fn uses(sources: &[Source]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let names: BTreeSet<Vec<String>> = sources.iter().map(Source::name).collect();
+    let file =
+        |path: &[String]| (1..=path.len()).rev().map(|end| path[..end].to_vec()).find(|name| names.contains(name));
+    let of = |source: &Source| {
+        let own = source.name();
+        let others = imports(&source.code).into_iter().filter_map(|path| file(&path));
+        let others = others.filter(|other| !own.starts_with(other) && !other.starts_with(&own)).collect();
+        (source.name(), others)
+    };
+    sources.iter().map(of).collect()
+}
+
+/// What can be reached from each file by way of imports, the file itself only if there is a circle.
+fn reached(uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>, from: &[String]) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    let mut next: Vec<&Vec<String>> = uses.get(from).into_iter().flatten().collect();
+    while let Some(name) = next.pop() {
+        if found.insert(name.clone()) {
+            next.extend(uses.get(name).into_iter().flatten());
+        }
+    }
+    found
+}
+
+#[test]
+fn files_form_no_circles() {
+    let uses = uses(&sources());
+    let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
+    for name in uses.keys() {
+        let reached_from = reached(&uses, name);
+        if reached_from.contains(name) {
+            let circle = reached_from.into_iter().filter(|other| reached(&uses, other).contains(name));
+            circles.insert(circle.map(|other| other.join("/")).collect());
+        }
+    }
+    let wrong: Vec<String> = circles.iter().map(|circle| format!("a circle: {}", circle.join(", "))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -198,8 +257,20 @@ fn crates_stay_with_their_owners() {
 #[test]
 fn the_reader_reads() {
     assert!(sources().len() > 20);
-    let code = "use crate::{\n    call::{Call, x::Y},\n    module::Module,\n};\nfn f() { crate::text::fold(\"\"); $crate::no; }";
-    assert_eq!(imports(code).into_iter().collect::<Vec<_>>(), ["call", "module", "text"]);
+    let code = "use crate::{\n    call::{Call, x::{Y, Z as W}},\n    module::Module,\n};\n\
+                fn f() { crate::text::fold(\"\"); $crate::no; }";
+    let found: Vec<String> = imports(code).into_iter().map(|path| path.join("::")).collect();
+    assert_eq!(found, ["call::Call", "call::x::Y", "call::x::Z", "module::Module", "text::fold"]);
     let left_out = "x(); // crate::http\nmod tests { crate::cli }";
     assert!(imports(left_out).len() == 2 && imports(&without_comments_and_tests(left_out)).is_empty());
+    let source = |path: &str, code: &str| Source { path: path.to_owned(), code: code.to_owned() };
+    let all = [
+        source("a/mod.rs", "use crate::a::b::B;"),
+        source("a/b.rs", "use crate::{a::A, c::{self, C}};"),
+        source("c.rs", "use crate::a::b::B;"),
+    ];
+    let uses = uses(&all);
+    let name = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
+    assert!(uses[&name("a")].is_empty(), "a parent and its child are one");
+    assert!(reached(&uses, &name("a/b")).contains(&name("a/b")) && reached(&uses, &name("c")).contains(&name("c")));
 }

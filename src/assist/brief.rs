@@ -10,7 +10,6 @@ use crate::{
         settings::{Detect, Fill},
     },
     snapshot::Snapshot,
-    understand::ledger::Budget,
 };
 
 /// A [`Situation`], and what only a model server needs to know beside it.
@@ -22,7 +21,6 @@ pub(crate) struct Brief<'a> {
     /// The module's and the client's.
     pub instructions: Option<String>,
     pub extent: Extent,
-    pub budget: Budget,
     /// Whether each word is accounted for; looked up once, where it is asked for (`schema::labels`).
     pub is_explained: OnceLock<bool>,
 }

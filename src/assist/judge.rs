@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value};
 
 use crate::{
-    assist::{brief::Brief, control_tokens as neutral, exchange::Read},
+    assist::{brief::Brief, control_tokens as neutral, task::Parsed},
     call::{Call, Grounded, Origin, Proposal, Verdict, Violation, ViolationKind},
     decide::{
         calibration as belief,
@@ -36,7 +36,7 @@ pub(crate) struct Spoken {
 
 /// Judges each; the same call twice is one, and there are no more than may be meant. No calls at all say that no function
 /// fits.
-pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
+pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Parsed<Vec<Judged>> {
     let mut different: Vec<Spoken> = Vec::with_capacity(calls.len());
     let mut repairs = Vec::new();
     for call in calls {
@@ -45,10 +45,10 @@ pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
             different.push(call);
         }
     }
-    let (mut judged, mut told) = (Vec::new(), Vec::new());
+    let (mut judged, mut found) = (Vec::new(), Vec::new());
     for call in different {
         let (one, dropped) = one(brief, call);
-        told.extend(dropped.into_iter().chain(one.violations.iter().cloned()));
+        found.extend(dropped.into_iter().chain(one.violations.iter().cloned()));
         judged.push(one);
     }
     let judged = kept(brief, judged);
@@ -57,7 +57,7 @@ pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Read<Vec<Judged>> {
     if complaints.iter().all(|one| matches!(one.kind, ViolationKind::Missing | ViolationKind::Ambiguous)) {
         complaints.clear();
     }
-    Read { answer: Some(judged), complaints, told, repairs }
+    Parsed { answer: Some(judged), complaints, found, repairs }
 }
 
 /// Of calls that cannot all be meant, those that the person's words speak for best.

@@ -1,17 +1,33 @@
-//! Asking a model server: the strategies, what they ask, and the loop that judges an answer and sends it back with what
-//! was wrong.
+//! Asking a model server: what it is told, the strategies by which it decides, smaller tasks, and the loop that judges an
+//! answer and sends it back with what was wrong.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `ask` | the servers in turn: to decide, or for one task |
+//! | `strategy` | ways to have a model server decide, behind one trait |
+//! | `repair_loop` | one [`task::ModelTask`]: ask, read, judge, and ask again with what was wrong |
+//! | `task` | what a task is: what is asked, and how the answer is read |
+//! | `exchange` | how one server is asked |
+//! | `yes_no`, `wording` | tasks beside deciding |
+//! | `judge`, `verdict`, `guard` | what an answer is worth: each call, all of them together, and whether it is to be believed |
+//! | `brief`, `history`, `prompt`, `schema`, `template`, `control_tokens` | what a model server is told |
+//! | `ledger` | what a request may spend, and has spent |
 
+pub mod ask;
 pub(crate) mod brief;
 pub(crate) mod control_tokens;
+pub mod error;
 pub(crate) mod exchange;
 pub(crate) mod guard;
-pub(crate) mod history;
+pub mod history;
 pub(crate) mod judge;
+pub mod ledger;
 pub(crate) mod prompt;
+pub(crate) mod repair_loop;
 pub(crate) mod schema;
-pub(crate) mod staged;
-pub(crate) mod structured;
+pub mod strategy;
+pub(crate) mod task;
 pub(crate) mod template;
-pub(crate) mod tools;
+pub(crate) mod verdict;
 pub(crate) mod wording;
 pub(crate) mod yes_no;

@@ -49,19 +49,12 @@ use crate::{
     llm::{Message, ToolCall},
     module::{Exemplar, ExemplarId, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot},
     retrieve::{Candidate, Source},
-    understand::TurnError,
 };
 
 /// Exemplars that describe a function where they are no turns of the conversation.
 const EXAMPLES: usize = 3;
 /// A mention scored lower is a guess, and no hint.
 const HINT: f32 = 0.5;
-
-impl From<PromptError> for TurnError {
-    fn from(error: PromptError) -> Self {
-        Self::Prompt(error.to_string())
-    }
-}
 
 /// What a template can say of a function.
 #[derive(Serialize)]

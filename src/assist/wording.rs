@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 
 use crate::{
     assist::{
-        exchange::{Exchange, Form, Read},
+        brief::Brief,
+        error::AskError,
+        exchange::Exchange,
         prompt,
+        task::{ModelTask, Parsed},
     },
     call::repair,
     llm::{ChatReply, ChatRequest},
     text::{Utterance, fold},
-    understand::TurnError,
 };
 
 /// Characters that other words of a question may have.
@@ -23,17 +25,11 @@ pub(crate) struct Worded<'a> {
     pub(crate) question: &'a str,
 }
 
-impl Worded<'_> {
-    pub(crate) async fn ask(&self, exchange: &Exchange<'_>) -> Result<String, TurnError> {
-        exchange.converse(self).await
-    }
-}
-
-impl Form for Worded<'_> {
+impl ModelTask for Worded<'_> {
     type Answer = String;
     const STAGE: &'static str = "wording";
 
-    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, AskError> {
         let messages = prompt::wording(exchange.brief, self.question)?;
         let shape = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"],
             "additionalProperties": false});
@@ -41,7 +37,7 @@ impl Form for Worded<'_> {
         Ok(ChatRequest { response_schema: Some(shape), ..exchange.request(messages) })
     }
 
-    fn read(&self, _: &Exchange<'_>, reply: &ChatReply) -> Read<String> {
+    fn parse(&self, _: &Brief<'_>, reply: &ChatReply) -> Parsed<String> {
         let object = repair::object(reply.content.as_deref().unwrap_or_default()).unwrap_or_default().arguments;
         match object
             .get("text")
@@ -49,8 +45,8 @@ impl Form for Worded<'_> {
             .map(str::trim)
             .filter(|text| asks_the_same(self.question, text))
         {
-            Some(text) => Read::settled(text.to_owned(), Vec::new()),
-            None => Read::unreadable("{\"text\": the question in other words, with each of its numbers and names}"),
+            Some(text) => Parsed::settled(text.to_owned(), Vec::new()),
+            None => Parsed::unreadable("{\"text\": the question in other words, with each of its numbers and names}"),
         }
     }
 }

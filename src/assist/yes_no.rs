@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use crate::{
     assist::{
-        exchange::{Exchange, Form, Read},
+        brief::Brief,
+        error::AskError,
+        exchange::Exchange,
         prompt, schema,
+        task::{ModelTask, Parsed},
     },
     call::repair,
     llm::{ChatReply, ChatRequest},
     recognize::reply::YesNo,
-    understand::TurnError,
 };
 
 /// Characters of an answer that may still be the bare word.
@@ -23,26 +25,20 @@ pub(crate) struct Replied<'a> {
     pub(crate) question: &'a str,
 }
 
-impl Replied<'_> {
-    pub(crate) async fn ask(&self, exchange: &Exchange<'_>) -> Result<YesNo, TurnError> {
-        exchange.converse(self).await
-    }
-}
-
-impl Form for Replied<'_> {
+impl ModelTask for Replied<'_> {
     type Answer = YesNo;
     const STAGE: &'static str = "yes_no";
 
-    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, AskError> {
         let messages = prompt::yes_no(exchange.brief, self.question)?;
         let shape = ("answer".to_owned(), Arc::new(schema::one_of(&YesNo::ALL.map(YesNo::name))));
         Ok(ChatRequest { response_schema: Some(shape), ..exchange.request(messages) })
     }
 
-    fn read(&self, _: &Exchange<'_>, reply: &ChatReply) -> Read<YesNo> {
+    fn parse(&self, _: &Brief<'_>, reply: &ChatReply) -> Parsed<YesNo> {
         match answer(reply.content.as_deref().unwrap_or_default()) {
-            Some(answer) => Read::settled(answer, Vec::new()),
-            None => Read::unreadable("{\"answer\": one of Affirmative, Negative, Indifferent, Irrelevant}"),
+            Some(answer) => Parsed::settled(answer, Vec::new()),
+            None => Parsed::unreadable("{\"answer\": one of Affirmative, Negative, Indifferent, Irrelevant}"),
         }
     }
 }

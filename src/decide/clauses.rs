@@ -2,6 +2,8 @@
 //!
 //! Words alone cannot tell "salt and pepper" from two requests: that is for `segment` to judge.
 
+use std::cmp::Reverse;
+
 use crate::{
     language::{Language, words::Joints as JoiningWords},
     recognize::Mention,
@@ -41,25 +43,68 @@ struct Joint {
 /// The clauses into which the utterance may fall, in order: at most [`MOST`], each with at least [`FEWEST_WORDS`] words
 /// (in scripts without spaces: characters). One, unless something stands in it that may join two requests. What joins
 /// them, and the space around it, is in none; a mention is never cut.
+///
+/// Work grows with the length of the utterance, whatever stands in it.
 pub(crate) fn clauses(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
-    let known = Language::of(language).map(|language| &language.words.joints);
-    let mut joints = joints(utterance, known);
+    let joints = outside(joints(utterance, Language::of(language).map(|language| &language.words.joints)), mentions);
+    let joints = strongest(long_enough(utterance, joints));
+    between(utterance, &joints)
+}
+
+/// The joints that cut no mention.
+fn outside(mut joints: Vec<Joint>, mentions: &[Mention]) -> Vec<Joint> {
+    let mut spans: Vec<Span> = mentions.iter().map(|mention| mention.span).collect();
+    spans.sort_unstable();
+    let mut spans = spans.into_iter().peekable();
+    // Where the mentions that begin before a joint end at last.
+    let mut reach = 0;
     joints.retain(|joint| {
-        !mentions.iter().any(|mention| mention.span.start < joint.span.start && joint.span.end < mention.span.end)
+        while let Some(span) = spans.next_if(|span| span.start < joint.span.start) {
+            reach = reach.max(span.end);
+        }
+        joint.span.end >= reach
     });
+    joints
+}
+
+/// The joints that leave no clause too short. Of those at the ends of a clause that is, the weaker one goes, the last one of
+/// equals.
+fn long_enough(utterance: &Utterance, joints: Vec<Joint>) -> Vec<Joint> {
+    let words = utterance.words();
+    let words_in = |start: usize, end: usize| {
+        words.partition_point(|word| word.end <= end).saturating_sub(words.partition_point(|word| word.start < start))
+    };
+    let mut kept: Vec<Joint> = Vec::with_capacity(joints.len());
+    let mut next = joints.into_iter().peekable();
     loop {
-        let clauses = between(utterance, &joints);
-        let words = |clause: &Clause| utterance.words().iter().filter(|word| clause.span.contains(**word)).count();
-        let short = clauses.iter().position(|clause| words(clause) < FEWEST_WORDS);
-        // The weakest joint goes, the last one of equals: of a clause that is too short, or of all if they are too many.
-        let loose = match short {
-            Some(index) => index.saturating_sub(1)..(index + 1).min(joints.len()),
-            None if clauses.len() > MOST => 0..joints.len(),
-            None => return clauses,
-        };
-        let Some(weakest) = loose.rev().min_by_key(|index| joints[*index].strength) else { return clauses };
-        joints.remove(weakest);
+        // All clauses before the one that begins behind the last joint kept are long enough.
+        let start = kept.last().map_or(0, |joint| joint.span.end);
+        let end = next.peek().map_or(utterance.len(), |joint| joint.span.start);
+        if words_in(start, end) >= FEWEST_WORDS {
+            match next.next() {
+                Some(joint) => kept.push(joint),
+                None => return kept,
+            }
+            continue;
+        }
+        match (kept.last(), next.peek()) {
+            (None, None) => return kept,
+            (Some(before), behind) if behind.is_none_or(|behind| before.strength < behind.strength) => {
+                kept.pop();
+            }
+            _ => {
+                next.next();
+            }
+        }
     }
+}
+
+/// The joints of at most [`MOST`] clauses: the strongest, the first ones of equals.
+fn strongest(mut joints: Vec<Joint>) -> Vec<Joint> {
+    joints.sort_by_key(|joint| Reverse(joint.strength));
+    joints.truncate(MOST - 1);
+    joints.sort_by_key(|joint| joint.span);
+    joints
 }
 
 /// What the joints leave, without the space and the commas at its ends.
@@ -260,7 +305,79 @@ mod tests {
         assert_eq!(split("en", text, ""), ["a b", "c d and e f", "g h and i j.", "k l"]);
     }
 
+    /// The clauses by the rule itself: joints go one by one, of the first clause that is too short, else of all if they are
+    /// too many.
+    fn one_by_one(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
+        let mut joints = joints(utterance, words_of(language));
+        joints.retain(|joint| {
+            !mentions.iter().any(|one| one.span.start < joint.span.start && joint.span.end < one.span.end)
+        });
+        loop {
+            let clauses = between(utterance, &joints);
+            let words = |clause: &Clause| utterance.words().iter().filter(|word| clause.span.contains(**word)).count();
+            let short = clauses.iter().position(|clause| words(clause) < FEWEST_WORDS);
+            let loose = match short {
+                Some(index) => index.saturating_sub(1)..(index + 1).min(joints.len()),
+                None if clauses.len() > MOST => 0..joints.len(),
+                None => return clauses,
+            };
+            let Some(weakest) = loose.rev().min_by_key(|index| joints[*index].strength) else { return clauses };
+            joints.remove(weakest);
+        }
+    }
+
+    #[test]
+    fn hostile_texts_take_work_in_proportion() {
+        for piece in ["x;", "a. ", "and ", "a b; ", "and then ", ", and ", "て、", "電気それから", "1 and ", "; "]
+        {
+            let work = |characters: usize| {
+                let text: String = piece.chars().cycle().take(characters).collect();
+                let utterance = Utterance::new(&text);
+                let mention = |word: &Span| Mention {
+                    recognizer: RecognizerId::from_index(0),
+                    span: *word,
+                    text: String::new(),
+                    value: Value::Null,
+                    score: 1.0,
+                    others: Vec::new(),
+                };
+                let mentions: Vec<Mention> = utterance.words().iter().map(mention).collect();
+                crate::text::work::of(|| {
+                    for language in ["en", "ja"] {
+                        assert!(clauses(&utterance, language, &mentions).len() <= MOST);
+                    }
+                })
+            };
+            let (half, whole) = (work(4_000), work(8_000));
+            assert!(whole > 0 && whole <= 2 * half + 100, "{piece:?}: {half}, then {whole}");
+            assert!(whole < 8_000 * 40, "{piece:?}: {whole}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn clauses_are_those_of_the_rule(
+            language in "en|de|es|fr|ja|xx",
+            pieces in prop::collection::vec(
+                "and|then|also|und|dann|[a-zé]{1,5}|[.?!;,]|て、|それから|電気|\\PC{0,3}", 0..25),
+            found in prop::collection::vec((0_usize..80, 1_usize..12), 0..3),
+        ) {
+            let utterance = Utterance::new(&pieces.join(" "));
+            let mention = |(start, length): (usize, usize)| Mention {
+                recognizer: RecognizerId::from_index(0),
+                span: Span::new(start, start + length),
+                text: String::new(),
+                value: Value::Null,
+                score: 1.0,
+                others: Vec::new(),
+            };
+            let mentions: Vec<Mention> = found.into_iter().map(mention).collect();
+            prop_assert_eq!(
+                clauses(&utterance, &language, &mentions),
+                one_by_one(&utterance, &language, &mentions)
+            );
+        }
+
         #[test]
         fn clauses_are_few_in_order_and_long_enough(
             language in "en|de|es|fr|ja|xx",

@@ -15,8 +15,9 @@ use crate::{
     module::FunctionId,
     recognize::acts::{self, Kind, Move, Moves},
     snapshot::Snapshot,
+    telemetry::milliseconds,
     text::{self, Span, Utterance},
-    understand::{Demand, Timings, TurnError, TurnRequest, Understander, milliseconds},
+    understand::{Demand, Timings, TurnError, TurnRequest, Understander},
 };
 
 /// An analysis, and how long it took.

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use crate::{
     assist::{
-        exchange::{Decided, Spent},
+        ask::{self, Decided},
         history::Heard,
+        ledger::Ledger,
     },
     conversation::{Manners, State, Who, apply},
     decide::{analysis::Analysis, expected::Expected, segments::Requests, situation::Situation},
@@ -13,13 +14,14 @@ use crate::{
         interpret::{self, Assistance, Dialogue, Interpretation, Task, Told, interpret},
         next_step::{Answer, Turning},
     },
+    llm::Usage,
     module::settings::StrategyName,
+    recognize::reply,
     snapshot::Snapshot,
+    telemetry::milliseconds,
     understand::{
         DecidedBy, Said, Trace, Turn, TurnError, TurnRequest, Understander,
         analysis::{Analysed, among},
-        ledger::Budget,
-        milliseconds,
     },
 };
 
@@ -36,7 +38,6 @@ struct Assisted {
     assistance: Assistance,
     told: Told,
     decided_by: DecidedBy,
-    spent: Spent,
     notes: Vec<String>,
 }
 
@@ -47,7 +48,6 @@ struct Asking<'a> {
     request: &'a TurnRequest,
     heard: &'a Heard<'a>,
     situation: Situation<'a>,
-    started: Instant,
 }
 
 impl Understander {
@@ -64,6 +64,7 @@ impl Understander {
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
         let started = Instant::now();
+        let mut ledger = self.ledger(snapshot, request);
         let module = &snapshot.module;
         let mut before = state.clone();
         before.turn += 1;
@@ -72,8 +73,8 @@ impl Understander {
         let heard = Heard::new(&request.history);
         let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
         let situation = self.situation(snapshot, &request, &heard.earlier, &analysis);
-        let asking = Asking { snapshot, request: &request, heard: &heard, situation, started };
-        let (found, assisted) = self.interpret(asking, &before).await?;
+        let asking = Asking { snapshot, request: &request, heard: &heard, situation };
+        let (found, assisted) = self.interpret(asking, &before, &mut ledger).await?;
 
         let mut state = before.clone();
         let carry = module.settings.conversation.carry.unwrap_or(true);
@@ -93,26 +94,28 @@ impl Understander {
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
         let mut trace = Trace::new(&situation.with(&requests), took);
         trace.notes = [assisted.notes, found.notes, notes].concat();
-        trace.attempts = assisted.spent.attempts;
-        trace.timings.llm = assisted.spent.llm_ms;
-        trace.timings.total = milliseconds(started);
-        trace.timings.decide =
-            (trace.timings.total - took.recognize - took.embed - took.retrieve - trace.timings.llm).max(0.0);
-        let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, assisted.spent.usage);
+        let analysed = took.recognize + took.embed + took.retrieve;
+        trace.timings.decide = (milliseconds(started) - analysed - ledger.llm_ms()).max(0.0);
+        let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
         let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending };
         let mut conversed = Conversed { turn, state };
-        self.word(snapshot, &request, &mut conversed).await;
+        self.word(snapshot, &request, &analysis, &mut conversed, &mut ledger).await;
+        conversed.turn.settle(started, ledger);
         Ok(conversed)
     }
 
     /// What the utterance does: read locally, and again with what a model server said of it where that leaves doubt.
-    async fn interpret(&self, asking: Asking<'_>, state: &State) -> Result<(Interpretation, Assisted), TurnError> {
+    async fn interpret(
+        &self,
+        asking: Asking<'_>,
+        state: &State,
+        ledger: &mut Ledger,
+    ) -> Result<(Interpretation, Assisted), TurnError> {
         let among = among(asking.request);
         let mut assisted = Assisted {
             assistance: self.assistance(asking),
             told: Told::default(),
             decided_by: DecidedBy::Local,
-            spent: Spent::default(),
             notes: Vec::new(),
         };
         loop {
@@ -127,9 +130,9 @@ impl Understander {
             let mut found = interpret(&dialogue);
             match found.task.take() {
                 None => return Ok((found, assisted)),
-                Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted).await?,
+                Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted, ledger).await?,
                 Some(Task::Requests { part, requests }) => {
-                    self.ask_requests(asking, part.as_deref(), &requests, &mut assisted).await?;
+                    self.ask_requests(asking, part.as_deref(), &requests, &mut assisted, ledger).await?;
                     assisted.notes.insert(0, format!("the local confidence was {:.2}", found.confidence));
                 }
             }
@@ -147,17 +150,20 @@ impl Understander {
     }
 
     /// Asks what the utterance says to a question that wants a yes or a no. The local answer stands if none answers.
-    async fn ask_reply(&self, asking: Asking<'_>, question: &str, to: &mut Assisted) -> Result<(), TurnError> {
-        let Asking { snapshot, request, situation, .. } = asking;
-        let (said, budget) = (&request.utterance, request.budget);
-        let answered = self.yes_no(snapshot, Some(question), said, request.strategy, budget).await?;
-        to.told.reply = Some(situation.analysis.reply);
-        if !answered.is_local {
-            to.told.reply = Some(answered.reply);
+    async fn ask_reply(
+        &self,
+        Asking { snapshot, request, situation, .. }: Asking<'_>,
+        question: &str,
+        to: &mut Assisted,
+        ledger: &mut Ledger,
+    ) -> Result<(), TurnError> {
+        let analysis = situation.analysis;
+        let read = reply::read(snapshot.module.language(), Some(question), analysis.utterance.text());
+        let asked = self.asked_reply(snapshot, Some(question), read, request, analysis, ledger).await?;
+        if asked.is_some() {
             to.decided_by = DecidedBy::Staged;
         }
-        to.spent.usage += answered.usage;
-        to.spent.attempts.extend(answered.attempts);
+        to.told.reply = Some(asked.unwrap_or(analysis.reply));
         Ok(())
     }
 
@@ -165,38 +171,36 @@ impl Understander {
     /// reading stands if none answers.
     async fn ask_requests(
         &self,
-        Asking { snapshot, request, heard, situation, started }: Asking<'_>,
+        Asking { snapshot, request, heard, situation }: Asking<'_>,
         part: Option<&Analysis>,
         requests: &Requests,
         to: &mut Assisted,
+        ledger: &mut Ledger,
     ) -> Result<(), TurnError> {
         let nothing = Expected::default();
         let whole = match part {
             Some(part) => Situation { expected: &nothing, ..situation.within(part) },
             None => situation,
         };
-        let budget = Budget::new(&self.options, &snapshot.module.settings.llm, request.budget, started.into());
-        let brief = self.brief(snapshot, request, whole.with(requests), &heard.before, budget);
+        let brief = self.brief(snapshot, request, whole.with(requests), &heard.before);
         let strategy = self.strategy(snapshot, request);
         let named = (strategy != StrategyName::Auto).then_some(strategy);
-        match self.ask(named, &brief).await {
-            Ok(Decided { decision, decided_by, spent, .. }) => {
+        match ask::decide(&self.servers, named, &brief, ledger).await {
+            Ok(Decided { decision, by, .. }) => {
                 to.notes.push("asked the model server what the utterance asks for".to_owned());
                 to.told.decision = Some(decision);
-                to.decided_by = decided_by;
-                to.spent.add(spent);
-                Ok(())
+                to.decided_by = by;
             }
-            Err((error, spent)) => {
+            Err(error) => {
                 // A prompt that does not render is the author's to mend; answering around it would hide it.
-                let why = error.why_not().filter(|_| named.is_none());
-                let Some(why) = why else { return Err(error) };
+                let Some(why) = error.reason().filter(|_| named.is_none()) else {
+                    return Err(TurnError::of_asking(error, strategy));
+                };
                 to.notes.push(format!("decided locally: {why}"));
-                to.spent.add(spent);
                 to.assistance = Assistance::Never;
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// How questions are asked where a module does not say otherwise.

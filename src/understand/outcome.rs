@@ -1,22 +1,25 @@
 //! What a turn comes to, and everything that explains it.
 
+use std::time::Instant;
+
 use serde::Serialize;
 
 use crate::{
-    call::Violation,
+    assist::{
+        ledger::{Attempt, Ledger},
+        strategy::DecidedBy,
+    },
     decide::{
         analysis::{Analysis, Part},
+        outcome::Frame,
         situation::Situation,
     },
+    dialogue::outcome::{Outcome, Question},
     llm::Usage,
     recognize::{Mention, Negation},
     retrieve::Candidate,
+    telemetry::milliseconds,
     text::Span,
-};
-
-pub use crate::{
-    decide::outcome::{About, Alternative, Frame},
-    dialogue::outcome::{Outcome, Question},
 };
 
 /// A turn's answer with its whole explanation.
@@ -34,27 +37,13 @@ pub struct Turn {
     pub pending: Option<Question>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecidedBy {
-    Local,
-    /// The model server, with native function calling.
-    Tools,
-    /// The model server, with an answer that fits a JSON Schema.
-    Structured,
-    /// The model server, first for the function and then for its arguments.
-    Staged,
-}
-
-impl DecidedBy {
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Tools => "tools",
-            Self::Structured => "structured",
-            Self::Staged => "staged",
-        }
+impl Turn {
+    /// What the request spent is told by the turn that answers it.
+    pub(crate) fn settle(&mut self, started: Instant, ledger: Ledger) {
+        self.usage = ledger.usage();
+        self.trace.timings.llm = ledger.llm_ms();
+        self.trace.timings.total = milliseconds(started);
+        self.trace.attempts = ledger.into_attempts();
     }
 }
 
@@ -111,25 +100,6 @@ impl Segment {
     fn new(part: &Part) -> Self {
         Self { span: part.span, candidates: part.candidates.clone() }
     }
-}
-
-/// One round trip to the model server.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Attempt {
-    /// The model and the server's host.
-    pub server: String,
-    /// What was asked for: `call`, `detect`, `fill`, `yes_no` or `wording`.
-    pub stage: &'static str,
-    /// As the server counted; where it does not count, estimated from the length of the text.
-    pub usage: Usage,
-    /// The answer was kept, or came to another turn that asked the same: it cost nothing, and `usage` is zero.
-    pub cached: bool,
-    /// Named repairs that its answer needed.
-    pub repairs: Vec<&'static str>,
-    pub violations: Vec<Violation>,
-    /// Why the attempt gave nothing, if so: `timeout`, `connect` ...; never the server's own text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<&'static str>,
 }
 
 /// Milliseconds per phase.

@@ -26,6 +26,10 @@ use crate::{
 const REMEMBERED: usize = 40;
 const STEP: usize = 20;
 
+/// Characters of an earlier message that is understood again. A longer one is known as said: that many of them cost no more
+/// than a few utterances do.
+const UNDERSTOOD: usize = 2_000;
+
 /// Seconds within which two requests have the same "now", as far as what was said before them goes.
 const SAME_MOMENT: i64 = 600;
 
@@ -71,9 +75,12 @@ impl Replays {
         let keys = keys(snapshot, request, &moment, history);
         let (mut state, done) = self.nearest(&keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
         for said in &history[done..] {
-            let Said::Person(text) = said else {
-                hear(&mut state, said);
-                continue;
+            let text = match said {
+                Said::Person(text) if is_understood_again(text) => text,
+                _ => {
+                    hear(&mut state, said);
+                    continue;
+                }
             };
             let again = TurnRequest {
                 utterance: text.clone(),
@@ -93,8 +100,10 @@ impl Replays {
             self.keep(keys[history.len()], &state);
         }
         let conversed = understander.converse(snapshot, &state, request).await?;
-        // Only where the next request cannot tell the turn from one that asked for nothing in particular.
-        if request.demand == Demand::Auto && request.given.is_none() && !request.single {
+        // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would come to
+        // the same without what is kept.
+        let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
+        if is_plain && is_understood_again(&request.utterance) {
             let said = Said::Person(request.utterance.clone());
             self.keep(extended(&keys[history.len()], &said), &conversed.state);
         }
@@ -127,6 +136,10 @@ impl Replays {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_understood_again(text: &str) -> bool {
+    text.chars().nth(UNDERSTOOD).is_none()
 }
 
 /// What others said since the last turn of a state, whoever keeps it: an assistant in words of its own, calls, their results.

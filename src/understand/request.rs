@@ -1,8 +1,52 @@
-//! What requests say in words, read into what a [`TurnRequest`](super::TurnRequest) takes.
+//! What is asked of a turn, and what requests say in words, read into it.
 
 use jiff::{Timestamp, Zoned, fmt::temporal::Pieces, tz::TimeZone};
 
-use crate::module::{FunctionId, Module};
+use crate::{
+    assist::{history::Said, ledger::BudgetOverrides},
+    decide::expected::{Expected, Hint},
+    module::{FunctionId, Module, settings::StrategyName},
+};
+
+/// One utterance to understand.
+#[derive(Debug, Clone, Default)]
+pub struct TurnRequest {
+    pub utterance: String,
+    pub strategy: Option<StrategyName>,
+    /// The moment in which "tomorrow" is read; now, in the module's time zone, if absent.
+    pub now: Option<jiff::Zoned>,
+    /// Only these functions may be chosen; all if `None`.
+    pub among: Option<Vec<FunctionId>>,
+    /// What this turn may spend on a model server; never more than server and module allow.
+    pub budget: BudgetOverrides,
+    /// The function is known, and only its slots are to be found; then nothing is out of scope.
+    pub given: Option<FunctionId>,
+    /// What was just asked for, if the utterance may be an answer.
+    pub expected: Expected,
+    /// What somebody else's recognizers found.
+    pub hints: Vec<Hint>,
+    /// The conversation before, oldest first.
+    pub history: Vec<Said>,
+    /// What the client's developer tells a model server, behind the module's own instructions.
+    pub instructions: Option<String>,
+    pub demand: Demand,
+    /// The utterance is about one thing: it is not taken apart into several requests.
+    pub single: bool,
+    /// BCP 47 language in which questions are worded; the module's if `None`.
+    pub language: Option<String>,
+}
+
+/// Whether there must be a call. What was not said is asked for all the same: nothing is ever made up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Demand {
+    /// If something is meant.
+    #[default]
+    Auto,
+    /// Something is meant: where it is not clear what, that is a question.
+    Required,
+    /// This function is meant, and no other.
+    Function(FunctionId),
+}
 
 /// Why a request cannot be read. `Display` says what would be right, and names the member as in [`Self::member`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

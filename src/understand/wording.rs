@@ -1,16 +1,24 @@
 //! The question of a turn in the words of a model server, where the module wants them. What is asked is never its choice.
 
 use crate::{
-    assist::{exchange::Exchange, history::Heard, wording::Worded},
+    assist::{exchange::Exchange, history::Heard, ledger::Ledger, repair_loop, wording::Worded},
     conversation::Who,
+    decide::analysis::Analysis,
     module::settings::{StrategyName, WordedBy},
     snapshot::Snapshot,
-    understand::{Conversed, Outcome, Question, TurnRequest, Understander, converse::history, ledger::Budget},
+    understand::{Conversed, Outcome, Question, TurnRequest, Understander, converse::history},
 };
 
 impl Understander {
     /// Without a server that answers in time, and with one whose words ask for something else, the words stay ours.
-    pub(crate) async fn word(&self, snapshot: &Snapshot, request: &TurnRequest, conversed: &mut Conversed) {
+    pub(super) async fn word(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+        analysis: &Analysis,
+        conversed: &mut Conversed,
+        ledger: &mut Ledger,
+    ) {
         let settings = &snapshot.module.settings;
         let is_wanted = settings.conversation.wording == Some(WordedBy::Model)
             && self.strategy(snapshot, request) != StrategyName::Local;
@@ -21,19 +29,12 @@ impl Understander {
             _ => None,
         };
         let (true, Some(question), Some(server)) = (is_wanted, question, self.servers.first()) else { return };
-        let Ok(analysis) = self.recognize(snapshot, request) else { return };
         let history = history(state);
         let heard = Heard::new(&history);
-        let situation = self.situation(snapshot, request, &heard.earlier, &analysis);
-        let budget = Budget::new(&self.options, &settings.llm, request.budget, tokio::time::Instant::now());
-        let brief = self.brief(snapshot, request, situation, &heard.before, budget);
-        let exchange = Exchange::new(&brief, server, settings.llm.model.as_deref(), StrategyName::Staged);
-        let worded = Worded { question: &question.text }.ask(&exchange).await;
-        let spent = exchange.spent();
-        turn.trace.timings.llm += spent.llm_ms;
-        turn.trace.timings.total += spent.llm_ms;
-        turn.trace.attempts.extend(spent.attempts);
-        turn.usage += spent.usage;
+        let situation = self.situation(snapshot, request, &heard.earlier, analysis);
+        let brief = self.brief(snapshot, request, situation, &heard.before);
+        let mut exchange = Exchange::new(&brief, ledger, (0, server));
+        let worded = repair_loop::run(&mut exchange, &Worded { question: &question.text }).await;
         match worded {
             Ok(text) => {
                 if let Some(line) = state.lines.iter_mut().rev().find(|line| line.who == Who::Assistant) {
@@ -42,7 +43,7 @@ impl Understander {
                 question.text = text;
             }
             Err(error) => {
-                let why = error.why_not().unwrap_or_else(|| "the prompt does not render".to_owned());
+                let why = error.reason().unwrap_or_else(|| "the prompt does not render".to_owned());
                 turn.trace.notes.push(format!("worded here: {why}"));
             }
         }

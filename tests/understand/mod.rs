@@ -6,6 +6,7 @@ mod doubtful;
 mod fuzz;
 mod injection;
 mod japanese;
+mod ledger;
 mod llama;
 pub(crate) mod local;
 mod matrix;

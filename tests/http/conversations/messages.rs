@@ -55,10 +55,16 @@ async fn a_service_without_memory_reads_the_messages_anew() {
     is_the_order(&talk(&shop(keeping("memory:", &forgetful)).await, true, |_| json!({})).await);
 }
 
-/// Counts what is embedded: at least one text for each turn that reads an utterance.
-struct Counting {
+/// Counts how often the embedder is asked.
+pub(super) struct Counting {
     inner: SharedEmbedder,
-    count: AtomicUsize,
+    pub(super) count: AtomicUsize,
+}
+
+impl Counting {
+    pub(super) fn new(inner: SharedEmbedder) -> Self {
+        Self { inner, count: AtomicUsize::new(0) }
+    }
 }
 
 impl Embedder for Counting {
@@ -80,7 +86,7 @@ impl Embedder for Counting {
 /// A request costs what its own turn does if the one before was answered here, and the whole conversation if not.
 #[tokio::test]
 async fn only_what_is_new_is_understood() {
-    let counting = Arc::new(Counting { inner: embedder().await, count: AtomicUsize::new(0) });
+    let counting = Arc::new(Counting::new(embedder().await));
     let service = |options: &ConversationOptions| {
         Service::keeping(&["shoes"], Arc::<Counting>::clone(&counting), keeping("memory:", options))
     };
@@ -154,4 +160,24 @@ async fn a_stream_tells_how_the_conversation_goes_on() {
     let answer = service.post("/v1/chat/completions", body.to_string()).await;
     assert!(answer.text.contains("\"session\":{\"id\":\"order-1\""), "{}", answer.text);
     assert_eq!(service.get("/v1/sessions/order-1").await.json()["turn"], 1);
+}
+
+/// Long messages are not each understood again, and what is kept of the turn before changes nothing of it.
+#[tokio::test]
+async fn long_earlier_messages_are_only_heard() {
+    let counting = Arc::new(Counting::new(embedder().await));
+    let forgetful = ConversationOptions { replay_entries: 0, ..ConversationOptions::default() };
+    for options in [ConversationOptions::default(), forgetful] {
+        let service = Service::keeping(&["shoes"], Arc::<Counting>::clone(&counting), keeping("memory:", &options));
+        let long = format!("I would like black sneakers. {}", "Well, you see, it rains. ".repeat(100));
+        let mut messages = vec![person(&long)];
+        read(&chat(&service, &messages, &json!({})).await);
+        for _ in 0..10 {
+            messages.extend([json!({"role": "assistant", "content": "Sure."}), person(&long)]);
+        }
+        messages.extend([json!({"role": "assistant", "content": "Sure."}), person("hello")]);
+        let before = counting.count.load(Ordering::Relaxed);
+        let completion = read(&chat(&service, &messages, &json!({})).await);
+        assert_eq!(counting.count.load(Ordering::Relaxed) - before, 1, "{completion}");
+    }
 }

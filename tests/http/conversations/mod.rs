@@ -1,5 +1,6 @@
 //! Conversations over several requests: the same dialogue by every way of keeping its state, and what each way must not do.
 
+mod embedding;
 mod hostile;
 mod messages;
 mod sessions;

@@ -1,34 +1,47 @@
 //! Decides through a model server's native function calling: the few candidates as tools, the nearest exemplars as
 //! few-shot turns, the mentions as hints.
 
+use futures::future::BoxFuture;
+
 use crate::{
     assist::{
-        exchange::{Exchange, Form, Read},
+        brief::Brief,
+        error::AskError,
+        exchange::Exchange,
         judge::{self, Judged, Spoken},
-        prompt, schema,
+        prompt, repair_loop, schema,
+        strategy::{DecidedBy, Strategy},
+        task::{ModelTask, Parsed},
+        verdict,
     },
     call::repair,
     decide::outcome::Decision,
     llm::{ChatReply, ChatRequest, Support, ToolCall},
     module::FunctionId,
-    understand::TurnError,
 };
 
 /// See [the module](self).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tools;
 
-impl Tools {
-    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Decision, TurnError> {
-        Ok(exchange.verdict(exchange.converse(&self).await?))
+impl Strategy for Tools {
+    fn decided_by(&self) -> DecidedBy {
+        DecidedBy::Tools
+    }
+
+    fn decide<'a>(&'a self, exchange: &'a mut Exchange<'_>) -> BoxFuture<'a, Result<Decision, AskError>> {
+        Box::pin(async move {
+            let judged = repair_loop::run(exchange, self).await?;
+            Ok(verdict::decision(exchange.brief, judged))
+        })
     }
 }
 
-impl Form for Tools {
+impl ModelTask for Tools {
     type Answer = Vec<Judged>;
     const STAGE: &'static str = "call";
 
-    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, AskError> {
         let brief = exchange.brief;
         let refuses_strict = exchange.capabilities().is_some_and(|found| found.strict == Support::Refused);
         let tools = brief.shown().into_iter().map(|function| schema::tool(brief, function, !refuses_strict)).collect();
@@ -36,8 +49,8 @@ impl Form for Tools {
         Ok(ChatRequest { tools, parallel: brief.may_be_several(), ..exchange.request(messages) })
     }
 
-    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
-        read_calls(exchange, &exchange.brief.shown(), reply)
+    fn parse(&self, brief: &Brief<'_>, reply: &ChatReply) -> Parsed<Vec<Judged>> {
+        read_calls(brief, &brief.shown(), reply)
     }
 
     fn worth(judged: &Vec<Judged>) -> (usize, usize) {
@@ -47,8 +60,7 @@ impl Form for Tools {
 
 /// Finds the calls in a reply, as tool calls or as text, and judges them. Where one was asked for, the first usable one
 /// counts. Words without a call say that no function fits.
-pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &ChatReply) -> Read<Vec<Judged>> {
-    let brief = exchange.brief;
+pub(super) fn read_calls(brief: &Brief<'_>, among: &[FunctionId], reply: &ChatReply) -> Parsed<Vec<Judged>> {
     let mut in_text: Option<&'static str> = None;
     let mut calls = reply.tool_calls.clone();
     if calls.is_empty() {
@@ -60,9 +72,9 @@ pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &
         if calls.is_empty() {
             // Cut in the middle, it may have been about to call; an empty reply is no answer at all.
             return if reply.cut || content.trim().is_empty() {
-                Read::unreadable("a call of one of the functions, or the word NONE")
+                Parsed::unreadable("a call of one of the functions, or the word NONE")
             } else {
-                Read::settled(Vec::new(), Vec::new())
+                Parsed::settled(Vec::new(), Vec::new())
             };
         }
         in_text = Some("call-in-text");
@@ -70,7 +82,7 @@ pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &
     let mut wrong = None;
     let mut spoken = Vec::new();
     for said in calls {
-        match speak(exchange, among, &said.name, &said.arguments) {
+        match speak(brief, among, &said.name, &said.arguments) {
             Ok(mut one) => {
                 one.repairs.extend(in_text);
                 spoken.push(one);
@@ -84,7 +96,7 @@ pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &
         }
     }
     match wrong {
-        Some(expected) if spoken.is_empty() => Read::unreadable(expected),
+        Some(expected) if spoken.is_empty() => Parsed::unreadable(expected),
         _ => judge::all(brief, spoken),
     }
 }
@@ -93,13 +105,8 @@ pub(crate) fn read_calls(exchange: &Exchange<'_>, among: &[FunctionId], reply: &
 ///
 /// # Errors
 /// What was expected where it cannot be read.
-pub(crate) fn speak(
-    exchange: &Exchange<'_>,
-    among: &[FunctionId],
-    name: &str,
-    arguments: &str,
-) -> Result<Spoken, String> {
-    let module = &exchange.brief.snapshot.module;
+pub(super) fn speak(brief: &Brief<'_>, among: &[FunctionId], name: &str, arguments: &str) -> Result<Spoken, String> {
+    let module = &brief.snapshot.module;
     let Some(name) = repair::read_name(name, module, among) else {
         let names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
         return Err(format!("one of the functions {}", names.join(", ")));

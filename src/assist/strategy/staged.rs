@@ -3,14 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::{
     assist::{
-        exchange::{Exchange, Form, Read},
+        brief::Brief,
+        error::AskError,
+        exchange::Exchange,
         judge::{self, Judged, Spoken},
-        prompt, schema,
-        tools::read_calls,
+        prompt, repair_loop, schema,
+        strategy::{DecidedBy, Strategy, tools::read_calls},
+        task::{ModelTask, Parsed},
+        verdict,
     },
     call::{Violation, ViolationKind, repair},
     decide::{
@@ -23,7 +28,6 @@ use crate::{
         settings::{Detect, Fill},
     },
     text::Span,
-    understand::TurnError,
 };
 
 /// Of several functions that were said to be meant, one is chosen if no other is this likely, measured against it.
@@ -44,34 +48,42 @@ enum Detected {
     Tied(Vec<FunctionId>),
 }
 
-impl Staged {
-    pub(crate) async fn decide(self, exchange: &Exchange<'_>) -> Result<Decision, TurnError> {
-        let brief = exchange.brief;
-        if let Some(function) = brief.given {
-            return Ok(exchange.verdict(exchange.converse(&Whole { function }).await?));
-        }
-        let detected = match brief.extent.detect {
-            Detect::Choice => Detected::Functions(exchange.converse(&Choice).await?),
-            Detect::Each => by_each(exchange).await?,
-            Detect::Vote => by_vote(exchange).await?,
-        };
-        let functions = match detected {
-            Detected::Functions(functions) => functions,
-            Detected::Tied(functions) => return Ok(tie(exchange, &functions)),
-        };
-        let fill = brief.extent.fill;
-        let mut judged = Vec::with_capacity(functions.len());
-        // One after the other: what the first one costs counts towards the budget of the next.
-        for function in functions {
-            let definition = brief.snapshot.module.function(function);
-            judged.extend(match fill {
-                _ if definition.slots.is_empty() => judge::all(brief, vec![empty(function)]).answer.unwrap_or_default(),
-                Fill::Slots if is_flat(definition) => by_slot(exchange, function).await?,
-                Fill::Whole | Fill::Slots => exchange.converse(&Whole { function }).await?,
-            });
-        }
-        Ok(exchange.verdict(judged))
+impl Strategy for Staged {
+    fn decided_by(&self) -> DecidedBy {
+        DecidedBy::Staged
     }
+
+    fn decide<'a>(&'a self, exchange: &'a mut Exchange<'_>) -> BoxFuture<'a, Result<Decision, AskError>> {
+        Box::pin(decide(exchange))
+    }
+}
+
+async fn decide(exchange: &mut Exchange<'_>) -> Result<Decision, AskError> {
+    let brief = exchange.brief;
+    if let Some(function) = brief.given {
+        let judged = repair_loop::run(exchange, &Whole { function }).await?;
+        return Ok(verdict::decision(brief, judged));
+    }
+    let detected = match brief.extent.detect {
+        Detect::Choice => Detected::Functions(repair_loop::run(exchange, &Choice).await?),
+        Detect::Each => by_each(exchange).await?,
+        Detect::Vote => by_vote(exchange).await?,
+    };
+    let functions = match detected {
+        Detected::Functions(functions) => functions,
+        Detected::Tied(functions) => return Ok(tie(brief, &functions)),
+    };
+    let mut judged = Vec::with_capacity(functions.len());
+    // One after the other: what the first one costs is no longer there for the next.
+    for function in functions {
+        let definition = brief.snapshot.module.function(function);
+        judged.extend(match brief.extent.fill {
+            _ if definition.slots.is_empty() => judge::all(brief, vec![empty(function)]).answer.unwrap_or_default(),
+            Fill::Slots if is_flat(definition) => by_slot(exchange, function).await?,
+            Fill::Whole | Fill::Slots => repair_loop::run(exchange, &Whole { function }).await?,
+        });
+    }
+    Ok(verdict::decision(brief, judged))
 }
 
 fn empty(function: FunctionId) -> Spoken {
@@ -79,8 +91,7 @@ fn empty(function: FunctionId) -> Spoken {
 }
 
 /// Which of these does the person mean?
-fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Decision {
-    let brief = exchange.brief;
+fn tie(brief: &Brief<'_>, functions: &[FunctionId]) -> Decision {
     let frames: Vec<Frame> = functions
         .iter()
         .map(|function| Frame {
@@ -101,18 +112,17 @@ fn tie(exchange: &Exchange<'_>, functions: &[FunctionId]) -> Decision {
 /// One multi-class question.
 struct Choice;
 
-impl Form for Choice {
+impl ModelTask for Choice {
     type Answer = Vec<FunctionId>;
     const STAGE: &'static str = DETECT;
 
-    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, AskError> {
         let brief = exchange.brief;
         let shape = schema::choice(brief, &brief.shown(), brief.may_be_several());
         Ok(asking(exchange, prompt::choice(brief)?, "choice", shape))
     }
 
-    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<FunctionId>> {
-        let brief = exchange.brief;
+    fn parse(&self, brief: &Brief<'_>, reply: &ChatReply) -> Parsed<Vec<FunctionId>> {
         let (module, among) = (&brief.snapshot.module, brief.shown());
         let content = reply.content.as_deref().unwrap_or_default();
         let answer = repair::object(content).unwrap_or_default();
@@ -121,7 +131,7 @@ impl Form for Choice {
             (_, Some(Value::String(name))) => vec![name],
             // The bare name, as models write it that are not held to JSON.
             _ if content.len() < 200 && !content.trim().is_empty() => vec![content],
-            _ => return Read::unreadable("the name of one of the functions, or NONE"),
+            _ => return Parsed::unreadable("the name of one of the functions, or NONE"),
         };
         if !brief.may_be_several() {
             names.truncate(1);
@@ -131,7 +141,7 @@ impl Form for Choice {
         for name in names.into_iter().filter(|name| !schema::is_none(name.trim_matches(['"', '.', '`']))) {
             let Some(read) = repair::read_name(name, module, &among) else {
                 let names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
-                return Read::unreadable(format!("one of the functions {}, or NONE", names.join(", ")));
+                return Parsed::unreadable(format!("one of the functions {}, or NONE", names.join(", ")));
             };
             repairs.extend(read.repair);
             if !functions.contains(&read.function) {
@@ -139,12 +149,12 @@ impl Form for Choice {
             }
         }
         functions.truncate(brief.most_calls());
-        Read::settled(functions, repairs)
+        Parsed::settled(functions, repairs)
     }
 }
 
 /// A yes-or-no question for each candidate.
-async fn by_each(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
+async fn by_each(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     let brief = exchange.brief;
     let shown = brief.shown();
     let prompts = shown.iter().map(|function| prompt::each(brief, *function)).collect::<Result<Vec<_>, _>>()?;
@@ -155,11 +165,11 @@ async fn by_each(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
         .filter(|(_, answer)| *answer == Some(true))
         .map(|(function, _)| (function, brief.retrieved(function)))
         .collect();
-    Ok(elect(exchange, meant))
+    Ok(elect(brief, meant))
 }
 
 /// A yes-or-no question for each of the nearest exemplars; each yes counts as much as its exemplar is near.
-async fn by_vote(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
+async fn by_vote(exchange: &mut Exchange<'_>) -> Result<Detected, AskError> {
     let brief = exchange.brief;
     let module = &brief.snapshot.module;
     let shown = brief.shown();
@@ -181,12 +191,11 @@ async fn by_vote(exchange: &Exchange<'_>) -> Result<Detected, TurnError> {
             *votes.entry(function).or_default() += score;
         }
     }
-    Ok(elect(exchange, votes.into_iter().collect()))
+    Ok(elect(brief, votes.into_iter().collect()))
 }
 
 /// Who was meant, of those who got a yes and a weight each.
-fn elect(exchange: &Exchange<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected {
-    let brief = exchange.brief;
+fn elect(brief: &Brief<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected {
     if brief.may_be_several() {
         // Each part elects its own; parts follow one another as they were said.
         let mut functions = Vec::new();
@@ -210,16 +219,16 @@ fn elect(exchange: &Exchange<'_>, mut meant: Vec<(FunctionId, f32)>) -> Detected
 ///
 /// # Errors
 /// If one could not be had, since what was never asked about may be just what is meant; or if none could be read.
-async fn yes_or_no(exchange: &Exchange<'_>, prompts: Vec<Vec<Message>>) -> Result<Vec<Option<bool>>, TurnError> {
+async fn yes_or_no(exchange: &mut Exchange<'_>, prompts: Vec<Vec<Message>>) -> Result<Vec<Option<bool>>, AskError> {
     let requests: Vec<ChatRequest> =
         prompts.into_iter().map(|messages| asking(exchange, messages, "answer", schema::answer())).collect();
-    exchange.afford(&requests)?;
+    exchange.ledger.afford(&requests)?;
     let mut answers = Vec::with_capacity(requests.len());
     for reply in exchange.ask_all(DETECT, requests).await {
         let (index, reply) = reply?;
         let answer = yes(reply.content.as_deref().unwrap_or_default());
         if answer.is_none() {
-            exchange.note(index, Vec::new(), Read::<bool>::unreadable("true or false").told);
+            exchange.ledger.note(index, Vec::new(), Parsed::<bool>::unreadable("true or false").found);
         }
         answers.push(answer);
     }
@@ -251,30 +260,29 @@ struct Whole {
     function: FunctionId,
 }
 
-impl Form for Whole {
+impl ModelTask for Whole {
     type Answer = Vec<Judged>;
     const STAGE: &'static str = FILL;
 
-    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, TurnError> {
+    fn request(&self, exchange: &Exchange<'_>) -> Result<ChatRequest, AskError> {
         let brief = exchange.brief;
         let shape = schema::arguments(brief, self.function);
         Ok(asking(exchange, prompt::fill(brief, self.function)?, "arguments", shape))
     }
 
-    fn read(&self, exchange: &Exchange<'_>, reply: &ChatReply) -> Read<Vec<Judged>> {
-        let brief = exchange.brief;
+    fn parse(&self, brief: &Brief<'_>, reply: &ChatReply) -> Parsed<Vec<Judged>> {
         let function = brief.snapshot.module.function(self.function);
         let content = reply.content.as_deref().unwrap_or_default();
         if !reply.tool_calls.is_empty() {
-            return read_calls(exchange, &[self.function], reply);
+            return read_calls(brief, &[self.function], reply);
         }
         match repair::arguments(content, function) {
-            Ok(_) if content.trim().is_empty() => Read::unreadable("the arguments as a JSON object"),
+            Ok(_) if content.trim().is_empty() => Parsed::unreadable("the arguments as a JSON object"),
             Ok(read) => {
                 let spoken = Spoken { function: self.function, arguments: read.arguments, repairs: read.repairs };
                 judge::all(brief, vec![spoken])
             }
-            Err(error) => Read::unreadable(error.to_string()),
+            Err(error) => Parsed::unreadable(error.to_string()),
         }
     }
 
@@ -292,15 +300,15 @@ fn is_flat(function: &Function) -> bool {
 }
 
 /// A question for each slot, at the same time; those whose values are not valid are asked again, together.
-async fn by_slot(exchange: &Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>, TurnError> {
+async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>, AskError> {
     let brief = exchange.brief;
     let function = brief.snapshot.module.function(id);
     let mut requests = function
         .slots
         .iter()
         .map(|slot| Ok(asking(exchange, prompt::slot(brief, id, slot)?, "value", schema::value(brief, id, slot))))
-        .collect::<Result<Vec<ChatRequest>, TurnError>>()?;
-    exchange.afford(&requests)?;
+        .collect::<Result<Vec<ChatRequest>, AskError>>()?;
+    exchange.ledger.afford(&requests)?;
     let mut values: Vec<Option<Value>> = vec![None; function.slots.len()];
     let mut asked: Vec<usize> = (0..function.slots.len()).collect();
     let mut is_first = true;
@@ -337,21 +345,21 @@ async fn by_slot(exchange: &Exchange<'_>, id: FunctionId) -> Result<Vec<Judged>,
         };
         asked.clear();
         for (slot, (attempt, reply)) in heard {
-            exchange.note(attempt, Vec::new(), about(slot, &read.told));
+            exchange.ledger.note(attempt, Vec::new(), about(slot, &read.found));
             let mut wrong = about(slot, &read.complaints);
             wrong.retain(|violation| violation.kind != ViolationKind::Missing);
             if unread.contains(&slot) {
-                let unreadable = Read::<Value>::unreadable("a JSON object with the member `value`");
-                exchange.note(attempt, Vec::new(), unreadable.told);
+                let unreadable = Parsed::<Value>::unreadable("a JSON object with the member `value`");
+                exchange.ledger.note(attempt, Vec::new(), unreadable.found);
                 wrong = unreadable.complaints;
             }
             if wrong.is_empty() {
                 continue;
             }
-            exchange.answer_back(&mut requests[slot], reply, &wrong)?;
+            repair_loop::send_back(&brief.snapshot.module, &mut requests[slot], reply, &wrong)?;
             asked.push(slot);
         }
-        if asked.is_empty() || !exchange.may_retry(&requests[asked[0]]) {
+        if asked.is_empty() || !exchange.ledger.may_retry(&requests[asked[0]]) {
             if values.iter().all(Option::is_none) {
                 return Err(LlmError::Malformed("no reply held a value".to_owned()).into());
             }
@@ -406,7 +414,7 @@ fn asking(exchange: &Exchange<'_>, messages: Vec<Message>, name: &str, shape: Va
 
 #[cfg(test)]
 mod tests {
-    use crate::assist::staged::*;
+    use crate::assist::strategy::staged::*;
 
     #[test]
     fn yes_and_no_are_read_from_json_and_from_words() {

@@ -1,0 +1,92 @@
+//! Asks the model servers of the configuration in turn, the preferred one first, until one answers.
+
+use std::time::Instant;
+
+use crate::{
+    assist::{
+        brief::Brief,
+        error::AskError,
+        exchange::Exchange,
+        ledger::Ledger,
+        repair_loop,
+        strategy::{self, DecidedBy, best_strategy},
+        task::ModelTask,
+    },
+    decide::outcome::Decision,
+    llm::Server,
+    module::settings::StrategyName,
+    telemetry::milliseconds,
+};
+
+/// A decision, and who made it.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub decision: Decision,
+    pub by: DecidedBy,
+    /// Milliseconds of our own work.
+    pub decide_ms: f64,
+}
+
+/// What a model server decides, by the strategy that was named or else by the one that it does best.
+///
+/// # Errors
+/// Of the last server that was asked.
+pub(crate) async fn decide(
+    servers: &[Server],
+    named: Option<StrategyName>,
+    brief: &Brief<'_>,
+    ledger: &mut Ledger,
+) -> Result<Decided, AskError> {
+    let mut failed = AskError::NoServer;
+    for place in servers.iter().enumerate() {
+        let (clock, waited) = (Instant::now(), ledger.llm_ms());
+        let mut exchange = Exchange::new(brief, ledger, place);
+        let name = match brief.given {
+            // Of one function, one small question.
+            Some(_) => StrategyName::Staged,
+            None => named.unwrap_or_else(|| best_strategy(exchange.capabilities())),
+        };
+        let strategy = strategy::named(name);
+        match strategy.decide(&mut exchange).await {
+            Ok(decision) => {
+                let decide_ms = (milliseconds(clock) - (ledger.llm_ms() - waited)).max(0.0);
+                return Ok(Decided { decision, by: strategy.decided_by(), decide_ms });
+            }
+            Err(error) => failed = error,
+        }
+        if !may_ask_next(place.1, &failed, ledger) {
+            break;
+        }
+    }
+    Err(failed)
+}
+
+/// What a model server answers to one task.
+///
+/// # Errors
+/// Of the last server that was asked.
+pub(crate) async fn answer<T: ModelTask>(
+    servers: &[Server],
+    task: &T,
+    brief: &Brief<'_>,
+    ledger: &mut Ledger,
+) -> Result<T::Answer, AskError> {
+    let mut failed = AskError::NoServer;
+    for place in servers.iter().enumerate() {
+        match repair_loop::run(&mut Exchange::new(brief, ledger, place), task).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => failed = error,
+        }
+        if !may_ask_next(place.1, &failed, ledger) {
+            break;
+        }
+    }
+    Err(failed)
+}
+
+/// Another server may do what this one did not, unless the fault is ours or the time is over.
+fn may_ask_next(server: &Server, failed: &AskError, ledger: &Ledger) -> bool {
+    let AskError::Llm(error) = failed else { return false };
+    tracing::warn!(server = %server.describe(), %error, "the model server was no help");
+    !ledger.is_over()
+}

@@ -1,0 +1,78 @@
+//! What the calls that a model server chose come to together: a decision, or a question where they are not believed.
+
+use crate::{
+    assist::{
+        brief::Brief,
+        guard,
+        judge::{self, Judged},
+    },
+    call::Call,
+    decide::{
+        calibration as belief, local,
+        outcome::{About, Decision, Frame, Outcome},
+    },
+    module::FunctionId,
+};
+
+/// A model server that names a function which retrieval finds this unlikely, while it finds another one this likely, is
+/// asked about rather than believed: so far apart, one of the two was misled by the words.
+const UNLIKELY: f32 = 0.02;
+const LIKELY: f32 = 0.9;
+
+/// A call if everything is valid and complete, else the next question; of no calls at all, that nothing fits.
+pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
+    if judged.is_empty() {
+        return nothing(brief);
+    }
+    let judged = judge::in_order(brief, judged);
+    let confidence = judged.iter().map(|one| one.frame.confidence).product();
+    let doubted = judged.iter().find_map(|one| doubt(brief, &one.frame));
+    let (frames, calls): (Vec<Frame>, Vec<Option<Call>>) = judged.into_iter().map(|one| (one.frame, one.call)).unzip();
+    if let Some((functions, note)) = doubted {
+        let outcome = Outcome::Ask(About::Tie { functions });
+        return Decision { outcome, confidence, frames, notes: vec![note.to_owned()], alternatives: Vec::new() };
+    }
+    let refused = frames.iter().find_map(|frame| Some((frame.function, brief.refusal(frame.function)?)));
+    if let Some((function, note)) = refused {
+        let outcome = Outcome::Ask(About::Tie { functions: vec![function] });
+        return Decision { outcome, confidence, frames, notes: vec![note], alternatives: Vec::new() };
+    }
+    let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
+        Some(calls) if !calls.is_empty() => Outcome::Call(calls),
+        _ => match frames.iter().find_map(Frame::asks) {
+            Some(about) => Outcome::Ask(about),
+            // What is no call always lacks something, and for that there is a question.
+            None => Outcome::NoMatch,
+        },
+    };
+    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
+}
+
+/// No function was chosen.
+fn nothing(brief: &Brief<'_>) -> Decision {
+    if brief.is_demanded {
+        let mut decision = local::decide(brief);
+        let note = "the model server chose no function, and the client wants one: decided locally";
+        decision.notes.push(note.to_owned());
+        return decision;
+    }
+    let confidence = belief::confirmed(1.0 - brief.scope());
+    Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new(), alternatives: Vec::new() }
+}
+
+/// The functions to ask about, and why, if a model's choice is one that retrieval all but rules out, or one that a
+/// text speaking to the model may have brought about.
+fn doubt(brief: &Brief<'_>, frame: &Frame) -> Option<(Vec<FunctionId>, &'static str)> {
+    let chosen = frame.function;
+    let best = brief.candidates().first()?.function;
+    let mut functions = vec![best, chosen];
+    functions.dedup();
+    if guard::distrusts(brief, chosen, brief.utterance().slice(frame.segment)) {
+        return Some((functions, "a text speaks to the model, and retrieval alone does not choose the same"));
+    }
+    if brief.segments.len() > 1 || brief.retrieved(chosen) > UNLIKELY {
+        return None;
+    }
+    let note = "the model server chose what retrieval finds very unlikely";
+    (brief.retrieved(best) >= LIKELY).then_some((functions, note))
+}

@@ -1,0 +1,87 @@
+//! What a reply says to a yes-or-no question.
+
+use tokio::time::Instant;
+
+use crate::{
+    assist::{ask, ledger::Ledger, yes_no::Replied},
+    decide::{analysis::Analysis, calibration as belief},
+    llm::Usage,
+    module::settings::StrategyName,
+    recognize::reply::{self, Reply, YesNo},
+    snapshot::Snapshot,
+    text::Span,
+    understand::{Attempt, BudgetOverrides, TurnError, TurnRequest, Understander},
+};
+
+/// How sure a model server's answer is that the local one does not share.
+const WITNESSED: f32 = 0.75;
+
+/// What was replied to a yes-or-no question, and what it cost to find out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    pub reply: Reply,
+    /// No model server had a say.
+    pub is_local: bool,
+    pub attempts: Vec<Attempt>,
+    pub usage: Usage,
+}
+
+impl Understander {
+    /// What `reply` says to a yes-or-no question: read locally, and by a model server where that leaves doubt, if one is
+    /// configured and the strategy lets it be asked. The local answer stands if none answers.
+    ///
+    /// # Errors
+    /// See [`TurnError`], of which what has to do with model servers is none here, but for prompts that do not render.
+    pub async fn yes_no(
+        &self,
+        snapshot: &Snapshot,
+        question: Option<&str>,
+        reply: &str,
+        strategy: Option<StrategyName>,
+        budget: BudgetOverrides,
+    ) -> Result<Answered, TurnError> {
+        let request = TurnRequest { utterance: reply.to_owned(), budget, strategy, ..TurnRequest::default() };
+        let mut ledger = self.ledger(snapshot, &request, Instant::now());
+        let analysis = self.recognize(snapshot, &request)?;
+        let read = reply::read(snapshot.module.language(), question, analysis.utterance.text());
+        let asked = self.asked_reply(snapshot, question, read, &request, &analysis, &mut ledger).await?;
+        Ok(Answered {
+            reply: asked.unwrap_or(read),
+            is_local: asked.is_none(),
+            usage: ledger.usage(),
+            attempts: ledger.into_attempts(),
+        })
+    }
+
+    /// What a model server says that was replied to the question; `None` if none is to be asked, or none answers. `read` is
+    /// what the words say by themselves.
+    ///
+    /// # Errors
+    /// If a prompt does not render.
+    pub(crate) async fn asked_reply(
+        &self,
+        snapshot: &Snapshot,
+        question: Option<&str>,
+        read: Reply,
+        request: &TurnRequest,
+        analysis: &Analysis,
+        ledger: &mut Ledger,
+    ) -> Result<Option<Reply>, TurnError> {
+        let situation = self.situation(snapshot, request, &[], analysis);
+        let strategy = self.strategy(snapshot, request);
+        let is_sure = read.confidence >= situation.thresholds.sure;
+        // Without the question there is nothing to tell a model.
+        let Some(question) = question.filter(|_| !is_sure && strategy != StrategyName::Local) else { return Ok(None) };
+        let brief = self.brief(snapshot, request, situation, &[]);
+        match ask::answer(&self.servers, &Replied { question }, &brief, ledger).await {
+            Ok(answer) => {
+                let confidence = if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED };
+                let whole = Some(Span::new(0, analysis.utterance.len()));
+                let rest = if answer == YesNo::Irrelevant { whole } else { read.rest };
+                Ok(Some(Reply { answer, confidence, rest }))
+            }
+            Err(error) if error.reason().is_some() => Ok(None),
+            Err(error) => Err(TurnError::of_asking(error, strategy)),
+        }
+    }
+}
