@@ -11,7 +11,7 @@ use crate::{
     },
     decide::{
         analysis::{Analysis, Part},
-        outcome::Frame,
+        outcome::{Alternative, Frame},
         situation::Situation,
     },
     dialogue::outcome::{Outcome, Question},
