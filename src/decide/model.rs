@@ -150,6 +150,7 @@ mod tests {
         let model = DecisionModel::bundled();
         for value in [-1e6, -1.0, 0.0, 1.0, 1e6] {
             let features = Features::all(value);
+            assert!(model.rank(&RankingInput::all(value)).is_finite());
             for found in [model.scope(&features), model.function(&features), model.whole(&features)] {
                 assert!((0.0..=1.0).contains(&found));
             }
