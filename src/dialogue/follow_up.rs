@@ -8,12 +8,13 @@ use crate::{
         form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
         interpret::{Dialogue, Interpretation, said},
     },
+    language::Language,
     module::SlotPath,
     recognize::{
         acts::{ACTS, Kind},
         reply::says_nothing,
     },
-    text::{Span, fold, tag},
+    text::{Span, fold},
 };
 
 /// Turns after a call in which it may be followed up.
@@ -22,15 +23,6 @@ const RECENT: u32 = 3;
 const KNOWN: f32 = 0.9;
 /// Words of a text that takes the place of another one.
 const FEW: usize = 4;
-
-/// What says nothing but that the last call is meant, by language.
-const CUES: [(&str, &str); 5] = [
-    ("en", "same again what about how instead too also well then"),
-    ("de", "gleiche selbe dasselbe nochmal noch mal wie siehts sieht aus stattdessen auch was ist"),
-    ("es", "mismo misma igual qué tal también cambio lugar"),
-    ("fr", "même chose pareil idem aussi plutôt place quoi qu en est il"),
-    ("ja", "同 じ で も は を なら どう ですか お願い します"),
-];
 
 /// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
@@ -63,20 +55,20 @@ fn last_call<'a>(dialogue: &Dialogue<'a>) -> Option<OpenForm<'a>> {
 struct Ellipsis<'a> {
     situation: Situation<'a>,
     called: OpenForm<'a>,
-    cues: &'static str,
+    cues: &'static [String],
 }
 
 impl<'a> Ellipsis<'a> {
     fn new(dialogue: &Dialogue<'a>, called: OpenForm<'a>) -> Self {
         let situation = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
-        let language = tag::language(dialogue.module().language());
-        let cues = CUES.iter().find(|(tag, _)| *tag == language).map_or("", |(_, cues)| *cues);
+        let language = Language::of(dialogue.module().language());
+        let cues = language.map_or(&[][..], |language| &language.words.follow_ups);
         Self { situation, called, cues }
     }
 
     fn is_cue(&self, word: Span) -> bool {
         let text = fold(self.situation.utterance().slice(word));
-        self.cues.split(' ').any(|cue| fold(cue) == text)
+        self.cues.contains(&text)
     }
 
     /// The words that say something, but for those that say that the last call is meant.

@@ -16,6 +16,8 @@ pub struct Words {
     pub numbers: Vec<String>,
     /// What a question ends in that needs no question mark.
     pub question_endings: Vec<String>,
+    /// Say nothing but that the last call is meant: "the same", "what about".
+    pub follow_ups: Vec<String>,
     pub joints: Joints,
     pub answers: Answers,
     pub names: Names,
@@ -67,7 +69,7 @@ impl Words {
     pub(super) fn parse(text: &str) -> Result<Self, PackError> {
         let mut words: Self = toml::from_str(text)?;
         let joints = &mut words.joints;
-        let lists = [&mut words.carriers, &mut words.said_of_anything, &mut words.numbers];
+        let lists = [&mut words.carriers, &mut words.said_of_anything, &mut words.numbers, &mut words.follow_ups];
         let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
         for word in lists.into_iter().chain(joined).flatten() {
             *word = fold(word);
