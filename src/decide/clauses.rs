@@ -46,7 +46,8 @@ struct Joint {
 ///
 /// Work grows with the length of the utterance, whatever stands in it.
 pub(crate) fn clauses(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
-    let joints = outside(joints(utterance, Language::of(language).map(|language| &language.words.joints)), mentions);
+    let known = Language::of(language).map(|language| &language.words.joints);
+    let joints = outside(joints(utterance, known), mentions);
     let joints = strongest(long_enough(utterance, joints));
     between(utterance, &joints)
 }
@@ -308,7 +309,8 @@ mod tests {
     /// The clauses by the rule itself: joints go one by one, of the first clause that is too short, else of all if they are
     /// too many.
     fn one_by_one(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
-        let mut joints = joints(utterance, words_of(language));
+        let known = Language::of(language).map(|language| &language.words.joints);
+        let mut joints = joints(utterance, known);
         joints.retain(|joint| {
             !mentions.iter().any(|one| one.span.start < joint.span.start && joint.span.end < one.span.end)
         });

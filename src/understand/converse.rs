@@ -64,7 +64,7 @@ impl Understander {
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
         let started = Instant::now();
-        let mut ledger = self.ledger(snapshot, request, started.into());
+        let mut ledger = self.ledger(snapshot, request);
         let module = &snapshot.module;
         let mut before = state.clone();
         before.turn += 1;

@@ -90,7 +90,7 @@ impl Understander {
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
         let started = Instant::now();
-        let mut ledger = self.ledger(snapshot, request, started.into());
+        let mut ledger = self.ledger(snapshot, request);
         let mut turn = self.turn_with(snapshot, request, &mut ledger).await?;
         turn.settle(started, ledger);
         Ok(turn)
@@ -116,9 +116,10 @@ impl Understander {
         Ok(concluded(&snapshot.module, request.language.as_deref(), trace, decided))
     }
 
-    /// What the whole of a request may spend.
-    pub(crate) fn ledger(&self, snapshot: &Snapshot, request: &TurnRequest, started: tokio::time::Instant) -> Ledger {
-        Ledger::new(self.options.allowance(), &snapshot.module.settings.llm, request.budget, started)
+    /// What the whole of a request may spend, from now on.
+    pub(crate) fn ledger(&self, snapshot: &Snapshot, request: &TurnRequest) -> Ledger {
+        let now = tokio::time::Instant::now();
+        Ledger::new(self.options.allowance(), &snapshot.module.settings.llm, request.budget, now)
     }
 
     /// The functions that the utterance may mean, best first, at most `limit`; nothing is decided.

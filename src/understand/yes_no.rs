@@ -1,7 +1,5 @@
 //! What a reply says to a yes-or-no question.
 
-use tokio::time::Instant;
-
 use crate::{
     assist::{ask, ledger::Ledger, yes_no::Replied},
     decide::{analysis::Analysis, calibration as belief},
@@ -41,7 +39,7 @@ impl Understander {
         budget: BudgetOverrides,
     ) -> Result<Answered, TurnError> {
         let request = TurnRequest { utterance: reply.to_owned(), budget, strategy, ..TurnRequest::default() };
-        let mut ledger = self.ledger(snapshot, &request, Instant::now());
+        let mut ledger = self.ledger(snapshot, &request);
         let analysis = self.recognize(snapshot, &request)?;
         let read = reply::read(snapshot.module.language(), question, analysis.utterance.text());
         let asked = self.asked_reply(snapshot, question, read, &request, &analysis, &mut ledger).await?;

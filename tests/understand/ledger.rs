@@ -92,7 +92,7 @@ async fn a_conversation_tells_everything_that_it_spent() {
             assert_eq!(turn.usage.total_tokens, 67 * *asked as u64, "{strategy:?}");
         }
         let asked: usize = turns.iter().map(|(_, asked)| asked).sum();
-        assert!(asked == scripted.requests().len() && asked > SAID.len(), "{strategy:?}: {asked}");
+        assert!(asked == scripted.requests().len() && asked >= SAID.len(), "{strategy:?}: {asked}");
     }
 }
 
