@@ -14,6 +14,8 @@ pub struct Words {
     pub said_of_anything: Vec<String>,
     /// Number words, as far as they tell what a value looks like.
     pub numbers: Vec<String>,
+    /// Say nothing but that what was done last is meant: "what about", "the same".
+    pub follow_ups: Vec<String>,
     /// What a question ends in that needs no question mark.
     pub question_endings: Vec<String>,
     pub joints: Joints,
@@ -67,7 +69,7 @@ impl Words {
     pub(super) fn parse(text: &str) -> Result<Self, PackError> {
         let mut words: Self = toml::from_str(text)?;
         let joints = &mut words.joints;
-        let lists = [&mut words.carriers, &mut words.said_of_anything, &mut words.numbers];
+        let lists = [&mut words.carriers, &mut words.said_of_anything, &mut words.numbers, &mut words.follow_ups];
         let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
         for word in lists.into_iter().chain(joined).flatten() {
             *word = fold(word);
@@ -79,6 +81,12 @@ impl Words {
     #[must_use]
     pub fn is_carrier(&self, word: &str) -> bool {
         self.carriers.iter().any(|carrier| carrier == word)
+    }
+
+    /// True for a folded word that says that what was done last is meant.
+    #[must_use]
+    pub fn is_follow_up(&self, word: &str) -> bool {
+        self.follow_ups.iter().any(|other| other == word)
     }
 
     /// True for a folded number word.
