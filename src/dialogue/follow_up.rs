@@ -3,7 +3,7 @@
 
 use crate::{
     conversation::{Act, End, Filled, Form, Manner, Said, merge::CERTAIN},
-    decide::{reading::Reading, situation::Situation},
+    decide::{expected::own_words, reading::Reading, situation::Situation},
     dialogue::{
         form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
         interpret::{Dialogue, Interpretation, said},
@@ -55,20 +55,17 @@ fn last_call<'a>(dialogue: &Dialogue<'a>) -> Option<OpenForm<'a>> {
 struct Ellipsis<'a> {
     situation: Situation<'a>,
     called: OpenForm<'a>,
-    cues: &'static [String],
 }
 
 impl<'a> Ellipsis<'a> {
     fn new(dialogue: &Dialogue<'a>, called: OpenForm<'a>) -> Self {
         let situation = Situation { given: Some(called.id), is_meant: true, ..dialogue.situation };
-        let language = Language::of(dialogue.module().language());
-        let cues = language.map_or(&[][..], |language| &language.words.follow_ups);
-        Self { situation, called, cues }
+        Self { situation, called }
     }
 
     fn is_cue(&self, word: Span) -> bool {
-        let text = fold(self.situation.utterance().slice(word));
-        self.cues.contains(&text)
+        let word = fold(self.situation.utterance().slice(word));
+        Language::of(self.called.module.language()).is_some_and(|language| language.words.is_follow_up(&word))
     }
 
     /// The words that say something, but for those that say that the last call is meant.
@@ -81,13 +78,13 @@ impl<'a> Ellipsis<'a> {
 
     /// Nothing is said but values of that function, each in a place that it had or may have.
     fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
-        self.values().or_else(|| {
+        self.values(request).or_else(|| {
             let is_request = !request.acts.is_empty() && request.confidence >= OTHERWISE;
             if is_request { None } else { self.text() }
         })
     }
 
-    fn values(&self) -> Option<(Said, f32)> {
+    fn values(&self, request: &Interpretation) -> Option<(Said, f32)> {
         let reading = Reading::new(&self.situation, self.called.id);
         let mut found = said(&reading.judged(&self.situation, 1.0).0, self.called.state.turn, None);
         let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
@@ -97,11 +94,28 @@ impl<'a> Ellipsis<'a> {
             return None;
         }
         let values = reading.spans_of(&[]);
-        let is_value = |word: &Span| values.iter().any(|span| span.overlaps(*word));
+        // "What about seven days?" may use its words where it asks for nothing else, and is no request without the rest.
+        let own = if self.lacks_the_rest(request, &found) {
+            own_words(self.called.module, self.called.id)
+        } else {
+            Vec::new()
+        };
+        let is_value = |word: &Span| {
+            let is_own = || own.contains(&fold(self.situation.utterance().slice(*word)));
+            values.iter().any(|span| span.overlaps(*word)) || is_own()
+        };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
         found.manner = Manner::Correct;
         found.is_doubtful = found.values.iter().any(|value| value.recognizer.is_none() && value.confidence < PLAIN);
         self.content().iter().all(is_value).then_some((found, confidence))
+    }
+
+    /// The utterance by itself asks for nothing but the same function, and lacks a value that this needs.
+    fn lacks_the_rest(&self, request: &Interpretation, found: &Said) -> bool {
+        let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
+        let is_said = |path: &SlotPath| found.values.iter().any(|value| SlotPath::of_pointer(&value.pointer) == *path);
+        let mut required = self.called.function.slots.iter().filter(|slot| slot.required);
+        request.acts.iter().all(is_same) && required.any(|slot| !is_said(&slot.path))
     }
 
     /// A few words in place of the only text that it was called with: "the same for Tulsa". They may be anything, and

@@ -83,6 +83,12 @@ impl Words {
         self.carriers.iter().any(|carrier| carrier == word)
     }
 
+    /// True for a folded word that says that what was done last is meant.
+    #[must_use]
+    pub fn is_follow_up(&self, word: &str) -> bool {
+        self.follow_ups.iter().any(|other| other == word)
+    }
+
     /// True for a folded number word.
     #[must_use]
     pub fn is_number(&self, word: &str) -> bool {
