@@ -178,7 +178,7 @@ mod modules {
         let out = ends(&shell.run(&["check", &weather()]), 0);
         let (verdict, how) = out.split_once('\n').unwrap_or_default();
         assert_eq!(verdict, "weather: ok, 0 errors, 0 warnings");
-        assert!(how.contains("get_n_day_weather_forecast.num_days is read with unit = \"days\""), "{out}");
+        assert!(how.contains("get_n_day_forecast.num_days is read with unit = \"days\""), "{out}");
         let json: Value = serde_json::from_str(&ends(&shell.run(&["check", "--json", &weather()]), 0)).unwrap();
         assert_eq!((&json["ok"], &json["modules"][0]["module"]), (&true.into(), &"weather".into()));
     }
