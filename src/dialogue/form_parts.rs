@@ -190,12 +190,17 @@ impl OpenForm<'_> {
                 ..self.value_of(slot, (utterance, *span), mention, PLAIN)
             })
         };
+        // A recognizer found what was asked: no other sequence has a claim on the parts.
+        let answers = asked.is_some_and(|asked| {
+            let slot = self.function.slot(asked);
+            parts.iter().any(|span| mention_of(slot, *span).is_some())
+        });
         let is_new = |slots: &[SlotId]| {
             let is_open = |slot: &SlotId| !self.form.has(&self.function.slot(*slot).path);
             let is_typed_part = |(slot, span): (&SlotId, &Span)| {
                 mention_of(self.function.slot(*slot), *span).is_some_and(|mention| is_typed(self.module, mention))
             };
-            slots.iter().all(is_open) && slots.iter().zip(&parts).any(is_typed_part)
+            !answers && slots.iter().all(is_open) && slots.iter().zip(&parts).any(is_typed_part)
         };
         let fitting = sequences
             .filter(|slots| slots.len() == parts.len() && parts.len() > 1)

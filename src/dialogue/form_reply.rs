@@ -66,7 +66,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let is_known = said.values.iter().any(|value| value.recognizer.is_some() && open.asked.contains(&value.pointer));
     let (others, other_confidence) = if is_whole { (Vec::new(), 0.0) } else { open.others(free) };
     let is_other = !others.is_empty()
-        && !(!has_values && open.declines(free.analysis.reply))
+        && (has_values || !open.declines(free.analysis.reply))
         && (other_confidence >= if is_known || open.corrects { SURELY_OTHER } else { OTHERWISE }
             || other_confidence >= LIKELY && !has_values && !open.has_acts());
     let silent = open.silent(free);

@@ -190,8 +190,8 @@ impl Acts {
     pub fn phrase(&self, words: &[Word], at: usize, roles: &[Role]) -> Option<usize> {
         let behind = words.get(at + 1..)?;
         let fits = |rest: &[Box<str>]| {
-            let says = |(word, said): (&Box<str>, &Word)| **word == *said.text && !said.is_apart;
-            rest.len() <= behind.len() && rest.iter().zip(behind).all(says)
+            let says = |(word, said): (&str, &Word)| *word == *said.text && !said.is_apart;
+            rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(behind).all(says)
         };
         let mut all = self.phrases.beginning_with(&words[at].text).iter();
         all.find(|phrase| roles.contains(&phrase.meaning) && fits(&phrase.rest)).map(|phrase| phrase.rest.len() + 1)

@@ -124,8 +124,8 @@ impl Replies {
         let behind = &words.get(at + 1..)?;
         let fits = |rest: &[Box<str>]| {
             // "No, wait" is not "no wait".
-            let says = |(word, said): (&Box<str>, &Word)| **word == *said.text && !said.is_apart;
-            rest.len() <= behind.len() && rest.iter().zip(*behind).all(says)
+            let says = |(word, said): (&str, &Word)| *word == *said.text && !said.is_apart;
+            rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(*behind).all(says)
         };
         let mut all = self.phrases.beginning_with(&words[at].text).iter();
         all.find(|phrase| fits(&phrase.rest)).map(|phrase| (phrase.meaning, phrase.rest.len() + 1))

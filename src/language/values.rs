@@ -56,6 +56,7 @@ pub enum Written {
 }
 
 impl Written {
+    #[must_use]
     pub const fn stands_before(self) -> bool {
         matches!(self, Self::Symbol | Self::Code)
     }
@@ -216,6 +217,7 @@ enum Entry {
 }
 
 /// What is written alike in every language. Codes that are English words (`TRY`, `ALL`) are left out.
+#[must_use]
 pub fn common() -> &'static Phrases<Sense> {
     static COMMON: LazyLock<Phrases<Sense>> =
         LazyLock::new(|| parse(include_str!("values.toml")).expect("the tests read it"));

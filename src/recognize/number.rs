@@ -448,14 +448,13 @@ fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
 
 /// "half" alone, which is a number with little confidence, where it is not part of one of `found`.
 pub(super) fn halves(scan: &Scan<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
-    let halves = scan.find(|scan, token| {
+    scan.find(|scan, token| {
         let end = scan.after(token, Sense::Half)?;
         let counts = !scan.has(end, Sense::Past) && !scan.has(scan.skip(end, Sense::A), Sense::Dozen);
         let inside = found.partition_point(|number| number.end <= token);
         let free = found.get(inside).is_none_or(|number| number.start >= end);
         (counts && free).then(|| Found::new(token, end, 0.5, 0.5))
-    });
-    halves
+    })
 }
 
 pub(super) fn cardinals<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = &'s Number> {

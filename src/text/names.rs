@@ -11,7 +11,7 @@ pub fn name_words(name: &str) -> Vec<String> {
     let mut is_within = false;
     for (index, &character) in characters.iter().enumerate() {
         // A mark belongs to its letter in many scripts.
-        if !character.is_alphanumeric() && !(is_within && is_combining_mark(character)) {
+        if !character.is_alphanumeric() && (!is_within || !is_combining_mark(character)) {
             is_within = false;
             continue;
         }

@@ -27,6 +27,7 @@ pub struct Token {
 }
 
 /// True for what only makes sense after another character: marks, and the vowels and finals of a Korean syllable.
+#[must_use]
 pub fn continues_character(character: char) -> bool {
     !character.is_ascii() && (is_combining_mark(character) || matches!(character, '\u{1160}'..='\u{11FF}'))
 }
@@ -34,6 +35,7 @@ pub fn continues_character(character: char) -> bool {
 /// The span of a byte range of the folded text, with the marks that belong to its last character.
 ///
 /// `None` if the range begins or ends within a character of the utterance (`ß` folds to `ss`).
+#[must_use]
 pub fn whole_span(utterance: &Utterance, bytes: &Range<usize>) -> Option<Span> {
     let character_at = |byte: usize| utterance.span_of_folded(byte..byte).start;
     if bytes.is_empty() {
@@ -85,6 +87,7 @@ fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
 }
 
 /// Characters that show nothing: zero-width spaces and joiners, direction marks, the soft hyphen.
+#[must_use]
 pub const fn is_invisible(character: char) -> bool {
     matches!(character, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}')
 }

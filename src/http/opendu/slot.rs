@@ -162,7 +162,9 @@ impl Said<'_> {
             for violation in frame.invalid.iter().filter(|violation| is_at(path, &violation.path)) {
                 let recognizers = &definition.slot(slot).recognizers;
                 let found = self.trace.mentions.iter().find(|mention| {
-                    recognizers.contains(&mention.recognizer) && Some(&mention.value) == violation.found.as_ref()
+                    let is_it = Some(&mention.value) == violation.found.as_ref();
+                    // What leaves open which of two hours it is has been said, too.
+                    recognizers.contains(&mention.recognizer) && (is_it || violation.readings.contains(&mention.value))
                 });
                 spans.extend(found.map(|mention| mention.span));
             }
