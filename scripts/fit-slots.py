@@ -6,7 +6,8 @@
 
 The development modules of models/reader/data are cut down at random (scripts/decision/modules.py); the service notes the
 evidence for every candidate, and two logistic regressions, for what recognizers found and for free text, are fitted to
-whether a candidate's words are the marked ones. Figures are of modules that were left out of the fit.
+whether a candidate's words are the marked ones. The bar is that at which most utterances have all their slots right.
+Figures, and the bar, are of modules that were left out of the fit.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import reader
 from sklearn.linear_model import LogisticRegression
 
 COMMAND = "scripts/fit-slots.py"
+BARS = (0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)
 
 
 def modules_script():
@@ -64,23 +66,45 @@ def write_modules(data, names, work, variants):
 
 
 def evidence_of(binary, folders):
-    """[(module, free, values, right)] of every candidate, and how many marks no candidate has."""
-    names, found, missed = None, [], Counter()
+    """(names, candidates, {case: slots that are marked}); a candidate is a line of the service and its `values`."""
+    names, found, marked_slots = None, [], defaultdict(set)
     done = subprocess.run([binary, *folders], check=True, stdout=subprocess.PIPE, env={**os.environ, "RUST_LOG": "error"})
-    for line in done.stdout.decode().splitlines():
-        line = json.loads(line)
-        module = line["module"].rsplit("-", 1)[0]
-        if "missed" in line:
-            missed[module] += 1
-            continue
-        names = names or list(line["evidence"])
-        free = line["evidence"]["is_mention"] == 0
-        found.append((module, free, [line["evidence"][name] for name in names], line["right"]))
-    return names, found, missed
+    for line in map(json.loads, done.stdout.decode().splitlines()):
+        line["case"] = line["module"], line["case"]
+        marked_slots[line["case"]] |= {line["slot"]} if line.get("right") or "missed" in line else set()
+        if "evidence" in line:
+            names = names or list(line["evidence"])
+            line["values"] = [line["evidence"][name] for name in names]
+            line["module"] = line["module"].rsplit("-", 1)[0]
+            found.append(line)
+    return names, found, marked_slots
+
+
+def best_set(candidates, bar):
+    """The likeliest candidates of an utterance that go together."""
+    kept = []
+    for one in sorted((one for one in candidates if one["said"] >= bar), key=lambda one: -one["said"]):
+        apart = all(one["span"][0] >= other["span"][1] or other["span"][0] >= one["span"][1] for other in kept)
+        if apart and (one["repeated"] or all(one["slot"] != other["slot"] for other in kept)):
+            kept.append(one)
+    return kept
+
+
+def choose_bar(found, marked_slots):
+    """The bar at which most utterances have all their slots right."""
+    by_case, right = defaultdict(list), Counter()
+    for one in found:
+        by_case[one["case"]].append(one)
+    for bar in BARS:
+        for case, slots in marked_slots.items():
+            kept = best_set(by_case[case], bar)
+            right[bar] += all(one["right"] for one in kept) and {one["slot"] for one in kept} == slots
+        print(f"bar {bar}: {100 * right[bar] / len(marked_slots):.1f} % of {len(marked_slots)} utterances wholly right")
+    return max(BARS, key=lambda bar: right[bar])
 
 
 def fit(rows):
-    values, right = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+    values, right = np.array([row["values"] for row in rows]), np.array([row["right"] for row in rows])
     used = values.std(0) > 1e-6
     scale = np.where(used, values.std(0), 1)
     fitted = LogisticRegression(C=1.0, max_iter=2000).fit(values[:, used] / scale[used], right)
@@ -91,7 +115,7 @@ def fit(rows):
 
 def probabilities(model, rows):
     weights, bias = model
-    return 1 / (1 + np.exp(-(np.array([row[2] for row in rows]) @ weights + bias)))
+    return 1 / (1 + np.exp(-(np.array([row["values"] for row in rows]) @ weights + bias)))
 
 
 def report(title, said, right):
@@ -112,20 +136,22 @@ def main():
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "slots.json")
     arguments = parser.parse_args()
     folders = write_modules(arguments.data, reader.DEVELOPMENT, arguments.work, arguments.variants)
-    names, rows, missed = evidence_of(arguments.binary, folders)
-    print(f"{sum(missed.values())} marks without a candidate")
+    names, rows, marked_slots = evidence_of(arguments.binary, folders)
     made = {"command": COMMAND, "least": 0.5}
     for title, free in (("found", False), ("free", True)):
-        own = [row for row in rows if row[1] == free]
-        said, right = np.zeros(len(own)), np.array([row[3] for row in own])
-        for module in {row[0] for row in own}:
-            inside = np.array([row[0] == module for row in own])
+        own = [row for row in rows if (row["evidence"]["is_mention"] == 0) == free]
+        said, right = np.zeros(len(own)), np.array([row["right"] for row in own])
+        for module in {row["module"] for row in own}:
+            inside = np.array([row["module"] == module for row in own])
             model = fit([row for row, one in zip(own, inside) if not one])
             said[inside] = probabilities(model, [row for row, one in zip(own, inside) if one])
+        for row, value in zip(own, said):
+            row["said"] = float(value)
         report(title, said, right)
         weights, bias = fit(own)
         kept = {name: round(float(weight), 4) for name, weight in zip(names, weights) if abs(weight) > 1e-4}
         made[title] = {"bias": round(bias, 4), "weights": kept}
+    made["least"] = choose_bar(rows, marked_slots)
     arguments.out.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(made, indent=2))
 
