@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `ask` | the servers in turn: to decide, or for one task |
 //! | `strategy` | ways to have a model server decide, behind one trait |
-//! | `repair_loop` | one [`task::ModelTask`]: ask, read, judge, and ask again with what was wrong |
+//! | `repair_loop` | one `task::ModelTask`: ask, read, judge, and ask again with what was wrong |
 //! | `task` | what a task is: what is asked, and how the answer is read |
 //! | `exchange` | how one server is asked |
 //! | `yes_no`, `wording` | tasks beside deciding |

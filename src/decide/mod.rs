@@ -1,5 +1,5 @@
-//! Weighs the evidence: what an utterance asks for, and with which values. Pure: an [`analysis::Analysis`] goes in, an
-//! [`outcome::Decision`] comes out.
+//! Weighs the evidence: what an utterance asks for, and with which values. Pure: an `analysis::Analysis` goes in, an
+//! `outcome::Decision` comes out.
 
 pub mod align;
 pub(crate) mod analysis;

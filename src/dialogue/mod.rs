@@ -1,5 +1,5 @@
 //! What an utterance does to a conversation, and what is asked next. Pure: an analysed utterance and a state go in,
-//! acts and a question come out. Where a model server could say more, that is a [`interpret::Task`], as data.
+//! acts and a question come out. Where a model server could say more, that is a `interpret::Task`, as data.
 //!
 //! | file | holds |
 //! |---|---|

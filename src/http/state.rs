@@ -121,7 +121,7 @@ impl AppState {
         Arc::clone(&self.0.permits).try_acquire_owned().map_err(|_| ApiError::too_many_requests())
     }
 
-    /// Those of [`Self::permit`], for whoever serves turns beside the routes.
+    /// Those of `permit`, for whoever serves turns beside the routes.
     #[must_use]
     pub fn permits(&self) -> Arc<Semaphore> {
         Arc::clone(&self.0.permits)
