@@ -36,6 +36,13 @@ impl Listener {
         }
     }
 
+    /// Tells what comes behind a text that was heard; nothing where none was.
+    pub fn add(&self, text: &str) {
+        if self.has_heard() {
+            let _ = self.to.send(text.to_owned());
+        }
+    }
+
     /// True once anything was heard: what was said cannot be taken back.
     #[must_use]
     pub fn has_heard(&self) -> bool {
@@ -62,6 +69,7 @@ mod tests {
     #[test]
     fn what_grows_is_told_once() {
         let (listener, mut from) = Listener::new();
+        listener.add("to nothing");
         for text in ["", "Hel", "Hello", "Hello", "H"] {
             listener.tell(text);
         }

@@ -163,6 +163,9 @@ impl OpenAi {
             let Some(chunk) = chunk else { break };
             next = gathering.push(&chunk)?;
         }
+        if let Some(listener) = listener {
+            listener.tell(gathering.text());
+        }
         if gathering.is_done() {
             // Read to the end, or the connection is lost for the next request; nobody waits for it. Where the server has
             // more to say, the connection closes instead, and with it the server's work.

@@ -73,8 +73,9 @@ fn stands_within(name: &str, own: &str) -> bool {
 
 /// Makes a module of `functions`, each as the `OpenAI` API has it (`name`, `description`, `parameters`).
 ///
-/// A function that is `known`'s [own](own_function) brings from there its exemplars, and for slots at the same path the recognizers
-/// and the questions; the settings and prompts are `known`'s. No other function of `known` is in the module.
+/// A function whose name `known` has too, or that is its [own](own_function), brings from there its exemplars, and for slots
+/// at the same path the recognizers and the questions; the settings and prompts are `known`'s. No other function of `known` is
+/// in the module.
 ///
 /// # Errors
 /// Everything that was found if one finding is an error; pointers start with the position in `functions`.
@@ -115,7 +116,8 @@ fn graft(module: &mut Module, known: &Module) {
     let mut brought = Brought { known, ids: BTreeMap::new() };
     let Module { functions, recognizers, .. } = module;
     for function in functions {
-        let Some(id) = own_function(known, &function.name, Some(&function.parameters)) else { continue };
+        let own = || own_function(known, &function.name, Some(&function.parameters));
+        let Some(id) = known.function_named(&function.name).or_else(own) else { continue };
         let from = known.function(id);
         if function.description.is_empty() {
             function.description.clone_from(&from.description);

@@ -19,6 +19,8 @@ pub struct Front<'a> {
     pub results: &'a [CallResult],
     /// What is open, in words.
     pub summary: &'a str,
+    /// What is still asked, behind the words of the server.
+    pub then: Option<&'a str>,
     /// The frontend asks for itself, and says all that a model has to know.
     pub is_chore: bool,
     /// Hears the words while they are written.
@@ -55,7 +57,14 @@ impl Understander {
         turn.trace.timings.total += ledger.llm_ms();
         turn.trace.attempts.extend(ledger.into_attempts());
         match said {
-            Ok(text) => {
+            Ok(mut text) => {
+                if let Some(question) = front.then {
+                    let question = format!("\n{question}");
+                    text.push_str(&question);
+                    if let Some(listener) = &front.listener {
+                        listener.add(&question);
+                    }
+                }
                 turn.remark = Some(text);
                 turn.decided_by = DecidedBy::Front;
                 Ok(())

@@ -12,14 +12,17 @@ use crate::{
         },
         result::CallResult,
     },
-    module::{FunctionId, Wording, template},
+    module::{Function, FunctionId, Wording, template},
     recognize::acts::{Courtesy, Kind, Moves},
+    text::plain::first_sentence,
 };
 
 /// Characters of a text that came back, of a line made of anything else, and of a reason.
 const LONGEST_TEXT: usize = 4_000;
 const LONGEST_LINE: usize = 600;
 const LONGEST_REASON: usize = 300;
+/// Characters of a description that stands for a function.
+const LONGEST_PURPOSE: usize = 80;
 /// Functions that are told of at most.
 const MOST_TITLES: usize = 40;
 /// Items of a list that came back.
@@ -70,8 +73,16 @@ impl Voice<'_> {
         if functions.is_empty() || functions.len() > LISTED {
             return remark.out_of_scope.clone();
         }
-        let able = remark.able.fill(&[("functions", &self.words.facts(&self.titles()))]);
+        let listed: Vec<String> = functions.iter().map(|function| self.purpose(function)).collect();
+        let able = remark.able.fill(&[("functions", &listed.join(self.words.apart()))]);
         self.words.then(&remark.out_of_scope, &able)
+    }
+
+    /// What a function is for: its description says more than its name, where it is short.
+    fn purpose(&self, function: &Function) -> String {
+        let summary = first_sentence(&function.description);
+        let is_short = (1..=LONGEST_PURPOSE).contains(&summary.chars().count());
+        self.words.within(&if is_short { summary } else { self.title(function) })
     }
 
     /// What the functions are called within a sentence, if there are few.

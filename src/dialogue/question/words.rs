@@ -313,6 +313,11 @@ impl Words {
         &self.sentences.remark
     }
 
+    /// Between things that have commas of their own.
+    pub(crate) fn apart(self) -> &'static str {
+        if self.sentences.gap.is_empty() { "；" } else { "; " }
+    }
+
     /// What ends a sentence.
     pub(crate) fn stop(self) -> &'static str {
         if self.sentences.gap.is_empty() { "。" } else { "." }

@@ -368,6 +368,10 @@ fn text(content: Option<&Value>, index: usize) -> Result<Text, ApiError> {
                 return Err(ApiError::fault(Fault::InvalidType, message).about(format!("{at}.type")));
             }
         };
+        // So frontends write an answer that had no words.
+        if part.get(member) == Some(&Value::Null) {
+            continue;
+        }
         let Some(text) = part.get(member).and_then(Value::as_str) else {
             let message = format!("a part of this type needs `{member}`, a string");
             return Err(ApiError::fault(Fault::InvalidType, message).about(format!("{at}.{member}")));
@@ -433,6 +437,7 @@ mod tests {
         let image = json!({"type": "image_url", "image_url": {"url": "x"}});
         let found = read(json!([
             {"role": "user", "content": [image]},
+            {"role": "assistant", "content": [{"type": "text", "text": null}]},
             {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "A cat."}]},
             {"role": "user", "content": [image, {"type": "text", "text": "how warm"}]},
         ]))

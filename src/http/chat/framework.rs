@@ -29,8 +29,8 @@ const HANDOFF_ARGUMENTS: [&str; 8] =
     ["agent", "agent_name", "assistant", "reason", "message", "context", "input", "task"];
 /// What their results say, in lower case.
 const HANDED_OFF: [&str; 5] = ["transferred to", "handed off", "handoff", "handing off", "adopting the role"];
-/// The function by which an agent ends that must call one each time.
-pub(super) const FINAL_ANSWER: &str = "final_answer";
+/// The functions by which agents end that must call one each time.
+pub(super) const ENDINGS: [&str; 2] = ["final_answer", "final_result"];
 
 /// The result that a text of the role `user` is; `None` if the person said it.
 pub(super) fn result(text: &str) -> Option<String> {

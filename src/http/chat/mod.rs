@@ -206,7 +206,7 @@ impl Job {
 
     async fn run(self, app: &AppState) -> Result<ChatCompletion, ApiError> {
         let module = &self.snapshot.module;
-        let (mut turn, kept) = match &self.request {
+        let (mut turn, kept, pending) = match &self.request {
             Some(request) => {
                 let (turn, kept) = self.understood(app, request).await.map_err(|error| {
                     error.renamed(|param| match param {
@@ -215,12 +215,15 @@ impl Job {
                     })
                 })?;
                 app.record(&module.name, &turn);
-                (self.worded(turn), kept)
+                (self.worded(turn), kept, None)
             }
-            None => (self.told(app).await?, None),
+            None => {
+                let pending = self.pending(app).await?;
+                (self.told(pending.as_deref()), None, pending)
+            }
         };
         let summary = kept.as_ref().map_or("", |kept: &Kept| kept.summary.as_str());
-        self.front(app, summary, &mut turn).await?;
+        self.front(app, (summary, pending.as_deref()), &mut turn).await?;
         turn.trace.notes.extend(self.notes.iter().cloned());
         let id = (self.stamp.call_id)();
         let mut completion = ChatCompletion::delivered(module, &turn, self.stamp, self.delivery);
@@ -229,7 +232,7 @@ impl Job {
         }
         form::shape(app, &self.task.words, &self.results, &mut completion).await;
         if let (Some(ending), Choice::Required) = (&self.task.ending, &self.task.choice) {
-            ending.call(&mut completion, id);
+            ending.call(app, &self.results, &mut completion, id).await;
         }
         Ok(completion)
     }
@@ -240,8 +243,14 @@ impl Job {
         self.task.words == Words::Text && self.delivery != Delivery::Object && !is_call
     }
 
-    /// What no function is meant by goes on to the model server, where that is wanted.
-    async fn front(&self, app: &AppState, summary: &str, turn: &mut Turn) -> Result<(), ApiError> {
+    /// What no function is meant by goes on to the model server, where that is wanted; with what is open, and what is still
+    /// asked of it.
+    async fn front(
+        &self,
+        app: &AppState,
+        (summary, then): (&str, Option<&str>),
+        turn: &mut Turn,
+    ) -> Result<(), ApiError> {
         let wanted = self.snapshot.module.settings.chat.front.unwrap_or(app.options.chat.front);
         let is_local = self.strategy() == Some(StrategyName::Local);
         let is_object = self.delivery == Delivery::Object;
@@ -250,7 +259,8 @@ impl Job {
         }
         let Some(request) = self.request.as_ref().or(self.before.as_ref()) else { return Ok(()) };
         let listener = self.listener.clone();
-        let front = Front { request, results: &self.results, summary, is_chore: self.chore.is_some(), listener };
+        let is_chore = self.chore.is_some();
+        let front = Front { request, results: &self.results, summary, then, is_chore, listener };
         let answered = app.understander.front(&self.snapshot, &front, turn).await;
         answered.map_err(|error| ApiError::of_turn(&error, false))
     }
@@ -279,22 +289,22 @@ impl Job {
     }
 
     /// The answer where nothing new was said: what the calls came to, and what is still asked.
-    async fn told(&self, app: &AppState) -> Result<Turn, ApiError> {
-        if let Some(text) = &self.chore {
-            let mut turn = told(&self.snapshot.module, self.language.as_deref(), &[], None);
-            turn.trace.notes =
-                vec!["the frontend asks for itself: this is answered from the person's words".to_owned()];
-            return Ok(Turn { remark: Some(text.clone()), ..turn });
+    fn told(&self, pending: Option<&str>) -> Turn {
+        let module = &self.snapshot.module;
+        let Some(text) = &self.chore else { return told(module, self.language.as_deref(), &self.results, pending) };
+        let mut turn = told(module, self.language.as_deref(), &[], None);
+        turn.trace.notes = vec!["the frontend asks for itself: this is answered from the person's words".to_owned()];
+        Turn { remark: Some(text.clone()), ..turn }
+    }
+
+    /// What was asked before and is still open, where nothing new was said.
+    async fn pending(&self, app: &AppState) -> Result<Option<String>, ApiError> {
+        let Some(before) = self.before.as_ref().filter(|_| self.chore.is_none()) else { return Ok(None) };
+        if self.keeping != Keeping::Messages {
+            return Ok(None);
         }
-        let pending = match &self.before {
-            Some(before) if matches!(self.keeping, Keeping::Messages) => {
-                let replays = &app.conversations.replays;
-                let pending = replays.pending(&app.understander, &self.snapshot, before).await;
-                pending.map_err(|error| ApiError::of_turn(&error, self.named_strategy))?
-            }
-            _ => None,
-        };
-        Ok(told(&self.snapshot.module, self.language.as_deref(), &self.results, pending.as_deref()))
+        let pending = app.conversations.replays.pending(&app.understander, &self.snapshot, before).await;
+        pending.map_err(|error| ApiError::of_turn(&error, self.named_strategy))
     }
 
     /// The turn, and where the conversation is after it, if it is one.
@@ -327,6 +337,8 @@ fn meanwhile(history: &[Said]) -> &[Said] {
 
 fn demand(task: &Task, snapshot: &Snapshot) -> Result<Demand, ApiError> {
     Ok(match &task.choice {
+        // A call is demanded, and what ends the task is one.
+        Choice::Required if task.ending.is_some() => Demand::Auto,
         Choice::Auto | Choice::None | Choice::Allowed { required: false, .. } => Demand::Auto,
         Choice::Required | Choice::Allowed { required: true, .. } => Demand::Required,
         Choice::Named { name, param } => Demand::Function(task.named(&snapshot.module, name, param)?),

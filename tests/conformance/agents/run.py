@@ -8,7 +8,9 @@ Ends with 1 if a cell is red. Every request is answered locally, so that nothing
 
 import argparse
 import asyncio
+import contextlib
 import importlib.metadata
+import io
 import json
 import shutil
 import sys
@@ -57,6 +59,17 @@ def book_flight(city: str) -> str:
 TOOLS = [set_light, list_devices]
 
 
+def report():
+    """What a task is to end with, where it ends with an object."""
+    from pydantic import BaseModel
+
+    class Report(BaseModel):
+        devices: list[str]
+        count: int
+
+    return Report
+
+
 class Smolagents:
     package = "smolagents"
 
@@ -102,6 +115,12 @@ class OpenAIAgents:
 
         return asyncio.run(stream())
 
+    def structured(self, tools, text):
+        from agents import Runner
+
+        agent = self.agent("uptake", tools, output_type=report())
+        return asyncio.run(Runner.run(agent, text, max_turns=4)).final_output.model_dump()
+
     def hand_off(self, text):
         from agents import Runner
 
@@ -132,6 +151,15 @@ class PydanticAI:
                 return str(await result.get_output())
 
         return asyncio.run(stream())
+
+
+    def structured(self, tools, text):
+        from pydantic_ai import Agent
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        server = OpenAIChatModel("uptake", provider=OpenAIProvider(base_url=f"{self.url}/v1", api_key="none"))
+        return Agent(server, tools=tools, output_type=report()).run_sync(text).output.model_dump()
 
 
 class LangChain:
@@ -207,6 +235,15 @@ def hand_off(library):
     return None
 
 
+def structured(library):
+    if not hasattr(library, "structured"):
+        return "-"
+    found = library.structured([list_devices, book_flight], "list all devices of the house")
+    assert found == {"devices": ["lamp", "heater"], "count": 2}, f"it ends with {found}"
+    assert RAN == [("list_devices",)], f"the tools ran {RAN}"
+    return None
+
+
 CASES = [
     ("tool of the request", own_tools),
     ("tool of a module", of_a_module),
@@ -216,6 +253,7 @@ CASES = [
     ("out of scope", out_of_scope),
     ("a tool that fails", failure),
     ("handoff to another agent", hand_off),
+    ("an object at the end, beside tools", structured),
 ]
 
 
@@ -237,7 +275,9 @@ def main():
             for title, case in CASES:
                 RAN.clear()
                 try:
-                    cells[title, kind] = case(kind(service.url)) or "✓"
+                    # Some libraries print what they do.
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        cells[title, kind] = case(kind(service.url)) or "✓"
                 except Exception as problem:  # noqa: BLE001 what a library raises is the finding
                     cells[title, kind] = "✗"
                     red.append(f"{kind.package}, {title}: {type(problem).__name__}: {problem}"[:600])

@@ -37,9 +37,32 @@ async fn a_task_that_ends_by_a_call() {
     let expected = [("final_answer".to_owned(), json!({"answer": "The kitchen is dark."}))];
     assert_eq!(calls(&completion), expected, "{completion}");
     assert_eq!(completion["choices"][0]["finish_reason"], "tool_calls");
-    // What cannot be done ends the task as well.
-    let completion = read(&complete(&service, &body(&[text("user", "New task:\nhello")])).await);
-    assert_eq!(calls(&completion)[0].0, "final_answer", "{completion}");
+    // What cannot be done ends the task as well, and nobody is asked which of two functions it may be.
+    let ping = tool("list_devices", "List all devices", &json!({"type": "object", "properties": {}}));
+    let body = with(&body(&[text("user", "New task:\nhello")]), &json!({"tools": [lights(), ping, ending]}));
+    let completion = read(&complete(&service, &body).await);
+    let expected = [("final_answer".to_owned(), json!({"answer": "Hello! What can I do for you?"}))];
+    assert_eq!(calls(&completion), expected, "{completion}");
+}
+
+/// Pydantic AI: what is wanted at the end is an object, as the arguments of a call.
+#[tokio::test]
+async fn a_task_that_ends_by_a_call_with_members_of_the_results() {
+    let service = Service::new(&[]);
+    let report = json!({"type": "object", "properties": {"room": {"type": "string"}, "watts": {"type": "integer"}},
+        "required": ["room", "watts"]});
+    let ending = tool("final_result", "The final response which ends this conversation", &report);
+    let mut body =
+        json!({"model": "uptake", "messages": user(KITCHEN), "tools": [lights(), ending], "tool_choice": "required"});
+    let completion = read(&complete(&service, &body).await);
+    assert_eq!(calls(&completion), [("set_lights".to_owned(), off())], "{completion}");
+    let message = completion["choices"][0]["message"].clone();
+    let id = message["tool_calls"][0]["id"].clone();
+    let result = json!({"role": "tool", "tool_call_id": id, "content": "{\"room\": \"kitchen\", \"watts\": 12}"});
+    body["messages"].as_array_mut().expect("messages").extend([message, result]);
+    let completion = read(&complete(&service, &body).await);
+    let expected = [("final_result".to_owned(), json!({"room": "kitchen", "watts": 12}))];
+    assert_eq!(calls(&completion), expected, "{completion}");
 }
 
 /// Agents that hand over: the next one is asked with its own tools and the same messages.

@@ -11,7 +11,7 @@ use uptake::{
     understand::UnderstandOptions,
 };
 
-use super::{SEATTLE, asking_weather, calls, complete, read, user, with};
+use super::{SEATTLE, asking_weather, calls, complete, read, user, with, write_bank};
 use crate::support::Service;
 
 fn fronting(modules: &[&str], chat: &Scripted) -> Service {
@@ -64,6 +64,29 @@ async fn a_result_is_told_by_the_model_server() {
     assert_eq!(content(&completion), "As I said: 3.");
     let heard = told(&chat.requests()[1].messages);
     assert!(heard.contains("get_n_day_forecast, earlier"), "{heard}");
+}
+
+#[tokio::test]
+async fn what_is_still_asked_comes_behind_the_words_of_the_model_server() {
+    let chat = Scripted::new().say("You have 1200.").say("You have 1200.");
+    let service = fronting(&[], &chat);
+    write_bank(&service);
+    let mut body = json!({"model": "bank", "messages": user("send money to mum")});
+    let asked = read(&complete(&service, &body).await)["choices"][0]["message"].clone();
+    let messages = body["messages"].as_array_mut().expect("messages");
+    messages.extend([asked, json!({"role": "user", "content": "what is my balance"})]);
+    let called = read(&complete(&service, &body).await)["choices"][0]["message"].clone();
+    let result = json!({"role": "tool", "tool_call_id": called["tool_calls"][0]["id"], "content": "1200"});
+    body["messages"].as_array_mut().expect("messages").extend([called, result]);
+    let completion = read(&complete(&service, &body).await);
+    let words = content(&completion);
+    assert!(words.starts_with("You have 1200.\n") && words.ends_with("How much?"), "{words}");
+    let streamed = complete(&service, &with(&body, &json!({"stream": true}))).await;
+    assert!(
+        streamed.text.contains("\"content\":\"You have 1200.\"") && streamed.text.contains("How much?\""),
+        "{}",
+        streamed.text
+    );
 }
 
 #[tokio::test]

@@ -68,6 +68,11 @@ fn calls(completion: &Value) -> Vec<(String, Value)> {
 /// A service with a module that sends money after a yes, and tells a balance.
 fn bank() -> Service {
     let service = Service::new(&[]);
+    write_bank(&service);
+    service
+}
+
+fn write_bank(service: &Service) {
     let schema = json!([
         {"name": "transfer_money", "description": "Send money to another person", "parameters": {"type": "object",
             "properties": {"amount": {"type": "integer"}, "recipient": {"type": "string", "enum": ["mum", "Ann"]}},
@@ -84,7 +89,6 @@ fn bank() -> Service {
     service.write("bank", "schema.json", &schema.to_string());
     service.write("bank", "exemplars.json", &exemplars.to_string());
     service.write("bank", "module.toml", settings);
-    service
 }
 
 /// A tool that no module knows.

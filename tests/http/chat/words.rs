@@ -41,7 +41,10 @@ async fn small_talk_is_answered_and_nothing_is_called() {
         }
     }
     let able = read(&complete(&service, &json!({"model": "bank", "messages": user("sing me an aria")})).await);
-    assert!(content(&able).ends_with("I can help with: transfer money, get balance."), "{able}");
+    assert!(
+        content(&able).ends_with("What I can do: send money to another person; tell how much money is in the account."),
+        "{able}"
+    );
     let service = Service::new(&["weather"]);
     let german = json!({"uptake": {"language": "de"}});
     let completion = read(&complete(&service, &with(&asking_weather("hello"), &german)).await);
