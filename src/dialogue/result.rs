@@ -81,17 +81,17 @@ fn failure(value: &Value) -> Option<String> {
             is_failure.then(|| reason(value))
         }
         Value::Object(members) => {
-            let is_set = |key: &&str| match members.get(*key) {
+            let is_set = |key: &str| match members.get(key) {
                 None | Some(Value::Null | Value::Bool(false)) => false,
                 Some(Value::String(text)) => !text.is_empty(),
                 Some(Value::Array(items)) => !items.is_empty(),
                 Some(Value::Object(members)) => !members.is_empty(),
                 Some(_) => true,
             };
-            let is_false = |key: &&str| members.get(*key) == Some(&Value::Bool(false));
+            let is_false = |key: &str| members.get(key) == Some(&Value::Bool(false));
             let status = members.get("status").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-            let is_failure = ["error", "errors"].iter().any(|key| is_set(&key))
-                || ["success", "ok"].iter().any(|key| is_false(&key))
+            let is_failure = ["error", "errors"].iter().any(|key| is_set(key))
+                || ["success", "ok"].iter().any(|key| is_false(key))
                 || matches!(status.as_str(), "error" | "failed" | "failure" | "fail");
             is_failure.then(|| reason(value))
         }
