@@ -5,6 +5,7 @@
 
 pub mod names;
 pub mod numeral;
+pub mod plain;
 pub mod script;
 pub mod tag;
 pub mod tokens;

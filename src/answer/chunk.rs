@@ -121,12 +121,21 @@ impl Chunks {
         self.chunk(Delta { role: Some("assistant"), content: Some(None), ..Delta::default() }, None)
     }
 
-    /// Everything after [`Self::first`].
+    /// Words as they are written, before it is known that they are all.
     #[must_use]
-    pub fn rest(&self, completion: ChatCompletion) -> Vec<ChatChunk> {
+    pub fn words(&self, text: String) -> ChatChunk {
+        self.chunk(Delta { content: Some(Some(text)), ..Delta::default() }, None)
+    }
+
+    /// Everything after [`Self::first`], without the words that were told by [`Self::words`].
+    #[must_use]
+    pub fn rest(&self, completion: ChatCompletion, are_words_told: bool) -> Vec<ChatChunk> {
         let ChatCompletion { choices, usage, uptake, .. } = completion;
         let mut chunks = Vec::new();
-        for Choice { message, finish_reason, .. } in choices {
+        for Choice { mut message, finish_reason, .. } in choices {
+            if are_words_told {
+                message.content = None;
+            }
             chunks.extend(deltas(message).map(|delta| self.chunk(delta, None)));
             chunks.push(self.chunk(Delta::default(), Some(finish_reason)));
         }

@@ -86,7 +86,8 @@ pub struct Choice {
 pub struct Message {
     #[schema(value_type = String, example = "assistant")]
     pub role: &'static str,
-    /// The question, if the outcome is `ask`; what is said of a cancellation or a handoff; the object, where one was asked for (`response_format`).
+    /// What is said where nothing is called: the question, the result, that something is out of scope; the object, where one
+    /// was asked for (`response_format`).
     #[schema(required = true)]
     pub content: Option<String>,
     /// The question, where an object was asked for and cannot be given; otherwise null.
@@ -161,13 +162,18 @@ pub struct Uptake {
     pub outcome: &'static str,
     /// Probability that the outcome is right, 0 to 1.
     pub confidence: f64,
-    /// `local`, or the strategy by which the model server decided.
+    /// `local`, the strategy by which the model server decided, or `front`: no function is meant, and the words are the
+    /// model server's.
     #[schema(value_type = String, example = "local")]
     pub decided_by: &'static str,
     pub module_version: String,
     /// What is asked: the outcome itself if that is `ask`, else what goes on beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionBody>,
+    /// What a chat shows of this answer: the question, or what is said where nothing is asked. Absent beside a call after
+    /// which nothing is to be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
     /// What is understood so far, complete or not: one per function that was asked for. In a conversation these are the
     /// order details: what is called now, then what is being filled, then what waits, with the values of earlier turns.
     pub calls: Vec<Understood>,
@@ -392,7 +398,7 @@ impl ChatCompletion {
     /// [`Self::new`], with the call told as the client wants it.
     #[must_use]
     pub fn delivered(module: &Module, turn: &Turn, stamp: Stamp, delivery: Delivery) -> Self {
-        let (message, finish_reason) = message(module, &turn.outcome, stamp.call_id, delivery);
+        let (message, finish_reason) = message(module, turn, stamp.call_id, delivery);
         let mut uptake = uptake(module, turn);
         let left_out = match (&turn.outcome, delivery) {
             (Outcome::Call(calls), Delivery::Tools { most: Some(most), .. }) => calls.len().saturating_sub(most),
@@ -420,11 +426,12 @@ fn fingerprint(module: &Module) -> String {
     format!("fp_{}", module.version.chars().take(12).collect::<String>())
 }
 
-fn message(module: &Module, outcome: &Outcome, call_id: fn() -> String, delivery: Delivery) -> (Message, &'static str) {
+fn message(module: &Module, turn: &Turn, call_id: fn() -> String, delivery: Delivery) -> (Message, &'static str) {
     let mut message =
         Message { role: "assistant", content: None, refusal: None, tool_calls: None, function_call: None };
     let mut finish_reason = "stop";
-    match (outcome, delivery) {
+    let said = || turn.reply().map(str::to_owned);
+    match (&turn.outcome, delivery) {
         (Outcome::Call(calls), Delivery::Plain | Delivery::Tools { .. }) => {
             let (named, most) = match delivery {
                 Delivery::Tools { named, most } => (named, most.unwrap_or(usize::MAX)),
@@ -443,16 +450,12 @@ fn message(module: &Module, outcome: &Outcome, call_id: fn() -> String, delivery
             }
         }
         (Outcome::Call(calls), Delivery::Object) => message.content = calls.first().map(arguments),
-        (Outcome::Ask(question), Delivery::Object) => message.refusal = Some(question.text.clone()),
-        (Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. }, Delivery::Object) => {
-            message.refusal = Some(text.clone());
-        }
-        (Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. }, _) => message.content = Some(text.clone()),
         (Outcome::NoMatch, Delivery::Object) => message.refusal = Some(NOTHING_FITS.to_owned()),
-        (Outcome::Ask(question), _) => message.content = Some(question.text.clone()),
+        (_, Delivery::Object) => message.refusal = said(),
+        // What has no outcome has no text there; `uptake.reply` has one.
         (Outcome::NoMatch, Delivery::Plain) => {}
         // Clients of the chat API take a message without calls for text.
-        (Outcome::NoMatch, _) | (Outcome::Call(_), Delivery::Withheld) => message.content = Some(String::new()),
+        _ => message.content = Some(said().unwrap_or_default()),
     }
     (message, finish_reason)
 }
@@ -467,6 +470,7 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
             Outcome::Ask(question) => Some(asked(module, question)),
             _ => turn.pending.as_ref().map(|question| asked(module, question)),
         },
+        reply: turn.reply().map(str::to_owned),
         calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),
         candidates: turn.trace.candidates.iter().map(|found| candidate(module, found)).collect(),
         mentions: turn.trace.mentions.iter().map(|found| mention(module, found)).collect(),
@@ -710,6 +714,7 @@ mod tests {
             },
             usage: llm::Usage::default(),
             pending: None,
+            remark: None,
         }
     }
 
@@ -760,6 +765,7 @@ mod tests {
                         "text": "Where?",
                         "about": {"kind": "missing", "function": "get_current_weather", "slot": "location"},
                     },
+                    "reply": "Where?",
                     "calls": [{
                         "function": "get_current_weather", "confidence": 0.9, "segment": [0, 27],
                         "slots": {"format": {

@@ -9,6 +9,7 @@
 //! | `task` | what a task is: what is asked, and how the answer is read |
 //! | `exchange` | how one server is asked |
 //! | `yes_no`, `wording` | tasks beside deciding |
+//! | `front` | what a server says where no function is meant |
 //! | `judge`, `verdict`, `guard` | what an answer is worth: each call, all of them together, and whether it is to be believed |
 //! | `brief`, `history`, `prompt`, `schema`, `template`, `control_tokens` | what a model server is told |
 //! | `ledger` | what a request may spend, and has spent |
@@ -18,6 +19,7 @@ pub(crate) mod brief;
 pub(crate) mod control_tokens;
 pub mod error;
 pub(crate) mod exchange;
+pub(crate) mod front;
 pub(crate) mod guard;
 pub mod history;
 pub(crate) mod judge;

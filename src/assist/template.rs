@@ -10,7 +10,7 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, Value, syntax::Syn
 use crate::{assist::control_tokens::neutral, module::Module};
 
 /// Each but `user` and `retry` is a system message.
-const EMBEDDED: [(&str, &str); 11] = [
+const EMBEDDED: [(&str, &str); 12] = [
     ("system", include_str!("../../config/prompts/system.jinja")),
     ("structured", include_str!("../../config/prompts/structured.jinja")),
     ("choice", include_str!("../../config/prompts/choice.jinja")),
@@ -20,6 +20,7 @@ const EMBEDDED: [(&str, &str); 11] = [
     ("slot", include_str!("../../config/prompts/slot.jinja")),
     ("yes_no", include_str!("../../config/prompts/yes_no.jinja")),
     ("wording", include_str!("../../config/prompts/wording.jinja")),
+    ("front", include_str!("../../config/prompts/front.jinja")),
     ("user", include_str!("../../config/prompts/user.jinja")),
     ("retry", include_str!("../../config/prompts/retry.jinja")),
 ];

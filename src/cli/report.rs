@@ -485,6 +485,7 @@ mod tests {
                 turn: None,
                 summary: None,
                 question: None,
+                reply: None,
                 calls,
                 candidates: vec![CandidateBody {
                     function: "forecast".into(),

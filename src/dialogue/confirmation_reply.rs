@@ -44,7 +44,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     }
     let corrects = matches!(reply.answer, YesNo::Affirmative | YesNo::Negative);
     // What stands beside the yes or no is what is to be another way.
-    let beside = Moves { rest: reply.rest, moves: Vec::new() };
+    let beside = Moves { rest: reply.rest, ..Moves::default() };
     let is_said_by_acts = analysis.acts.rest.is_none() || !analysis.acts.moves.is_empty();
     let acts = if corrects && !is_said_by_acts { &beside } else { &analysis.acts };
     let found = form_reply(dialogue, &OpenForm { acts, corrects, ..*open });

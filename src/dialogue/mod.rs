@@ -14,6 +14,7 @@
 //! | `slot_reference` | which slot or value somebody means by some words |
 //! | `next_step` | the answer that the state after the acts calls for |
 //! | `outcome` | what a turn comes to, in words |
+//! | `result` | what a call came to, as whoever made it tells |
 //! | `question` | the words |
 
 pub(crate) mod choice_reply;
@@ -27,4 +28,5 @@ pub(crate) mod new_request;
 pub(crate) mod next_step;
 pub mod outcome;
 pub(crate) mod question;
+pub mod result;
 pub(crate) mod slot_reference;

@@ -1,6 +1,6 @@
 //! The answer that a conversation calls for after a turn's acts.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     call::{Call, Grounded, Origin, Violation, ViolationKind},
@@ -82,7 +82,7 @@ impl Turning<'_> {
             (Some((function, path, text)), pending) => (Outcome::Handoff { text, function, path }, pending),
             (None, pending) if !calls.is_empty() => (Outcome::Call(calls), pending),
             (None, pending) if !cancelled.is_empty() => {
-                let mut text = self.voice().cancelled(&cancelled);
+                let mut text = self.voice().cancelled(&self.given_up(&cancelled));
                 if let Some(pending) = &pending {
                     text.push(' ');
                     text.push_str(&pending.text);
@@ -98,6 +98,19 @@ impl Turning<'_> {
             notes.push("nothing in the reply answers what was asked".to_owned());
         }
         Answer { outcome, pending, frames, notes }
+    }
+
+    /// These functions with what was known of them.
+    fn given_up(&self, functions: &[FunctionId]) -> Vec<(FunctionId, Map<String, Value>)> {
+        functions.iter().map(|id| (*id, self.known(self.before, *id))).collect()
+    }
+
+    /// What `state` knows of a function.
+    fn known(&self, state: &State, id: FunctionId) -> Map<String, Value> {
+        let module = self.module();
+        let form = state.form(&module.function(id).name);
+        let known = form.and_then(|form| completed(form, module, &self.knowledge.validator));
+        known.map(|completed| completed.arguments).unwrap_or_default()
     }
 
     /// Which of several functions was meant is asked, for some time.
@@ -136,13 +149,14 @@ impl Turning<'_> {
                     return ending;
                 }
                 Next::HandOff { function, asking } => {
+                    let slots = self.known(state, function);
                     let place = state.forms.iter().rposition(|form| form.function == module.function(function).name);
                     if place.and_then(|place| state.finish(place, End::HandedOff)).is_none() {
                         return ending;
                     }
                     // Beside a call, the rest goes on.
                     if ending.called.is_empty() {
-                        ending.handed_off = Some((function, asking.key(), self.voice().hand_off()));
+                        ending.handed_off = Some((function, asking.key(), self.voice().hand_off(function, slots)));
                         return ending;
                     }
                 }

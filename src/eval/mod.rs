@@ -621,6 +621,7 @@ mod tests {
             trace: Trace { timings: Timings { total: 2.0, ..Timings::default() }, ..Trace::default() },
             usage: Usage::default(),
             pending: None,
+            remark: None,
         }
     }
 

@@ -42,6 +42,7 @@ mod serve;
 mod state;
 
 pub use caller::Peer;
+pub use chat::ChatOptions;
 pub use conversations::{Conversations, ConversationsError};
 pub use error::{ApiError, Failure, Fault};
 pub use mount::Mounted;

@@ -4,6 +4,8 @@ use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
+use super::chat::ChatOptions;
+
 /// How the service listens and what it lets in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -32,6 +34,7 @@ pub struct HttpOptions {
     pub index_by_get: IndexByGet,
     /// Origins whose pages may call the service (`https://chat.example.com`, or `*`). Empty: none may.
     pub cors_origins: Vec<String>,
+    pub chat: ChatOptions,
 }
 
 /// Web pages never may: a browser asks for whatever a page names.
@@ -59,6 +62,7 @@ impl Default for HttpOptions {
             allowed_hosts: Vec::new(),
             index_by_get: IndexByGet::Loopback,
             cors_origins: Vec::new(),
+            chat: ChatOptions::default(),
         }
     }
 }

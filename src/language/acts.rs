@@ -81,6 +81,11 @@ pub enum Role {
     But,
     /// Before what is named, and no part of it.
     Article,
+    Greeting,
+    Thanks,
+    Farewell,
+    /// Says that something is good, or that it was heard: "great", "got it".
+    Praise,
 }
 
 /// A pattern, ready to be matched.

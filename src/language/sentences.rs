@@ -78,6 +78,7 @@ pub struct Sentences {
     pub confirm: Confirm,
     pub tie: Tie,
     pub news: News,
+    pub remark: Remarks,
     pub summary: Summary,
 }
 
@@ -121,6 +122,9 @@ pub struct Ask {
     /// The question for one value; `choices` may be empty.
     pub plain: Template,
     pub described: Template,
+    /// The same where the name says nothing by itself: "to".
+    pub bare: Template,
+    pub bare_described: Template,
     /// Those that a question lists.
     pub choices: Template,
     /// The question for several values.
@@ -254,6 +258,28 @@ pub struct News {
     pub restarted: String,
     pub hand_off: String,
     pub not_understood: String,
+}
+
+/// What is said where nothing is asked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remarks {
+    pub greeting: String,
+    pub thanks: String,
+    pub farewell: String,
+    /// After "ok" and "great" alone.
+    pub acknowledged: String,
+    /// Somebody cancels where nothing is open.
+    pub nothing_open: String,
+    pub out_of_scope: String,
+    /// What can be asked for, where that is little.
+    pub able: Template,
+    /// What was understood and is not called.
+    pub understood: Template,
+    /// A call that came to nothing which could be told.
+    pub done: Template,
+    /// `reason` ends as a sentence does.
+    pub failed: Template,
 }
 
 /// What is told of a function that is open.

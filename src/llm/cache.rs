@@ -85,6 +85,10 @@ impl<M: ChatModel> ChatModel for Cached<M> {
 
     fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
         Box::pin(async move {
+            // What one hears while it is written cannot be shared.
+            if request.listener.is_some() {
+                return self.inner.complete(request).await;
+            }
             let (key, is_kept) = identity(&self.wording, &request);
             if is_kept && let Some(reply) = lock(&self.kept).get(&key) {
                 return Ok(reply);

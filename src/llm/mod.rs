@@ -10,6 +10,7 @@ mod cache;
 mod coalesce;
 mod dialect;
 mod keep;
+mod listener;
 pub mod openai;
 pub mod options;
 pub mod probe;
@@ -22,6 +23,7 @@ pub mod strict;
 mod wire;
 mod wording;
 
+pub use listener::Listener;
 pub use options::{BreakerOptions, CacheOptions, FallbackOptions, LlmOptions, Secret, SetupError};
 pub use probe::{Capabilities, Support};
 pub use server::Server;
@@ -48,6 +50,8 @@ pub struct ChatRequest {
     /// A question that a server may well break on, though nothing is wrong with it: an error of its own does not count
     /// against it.
     pub is_test: bool,
+    /// Hears the text while it is written; then the answer is nobody else's.
+    pub listener: Option<Listener>,
     /// The moment by which an answer must be there, retries included.
     pub deadline: tokio::time::Instant,
 }
@@ -67,6 +71,7 @@ impl ChatRequest {
             max_tokens: None,
             scope: None,
             is_test: false,
+            listener: None,
             deadline,
         }
     }

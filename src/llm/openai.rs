@@ -15,7 +15,7 @@ use reqwest::{
 use tokio::time::Instant;
 
 use super::{
-    ChatModel, ChatReply, ChatRequest, LlmError, LlmOptions, Secret, SetupError,
+    ChatModel, ChatReply, ChatRequest, Listener, LlmError, LlmOptions, Secret, SetupError,
     dialect::{self, Complaint},
     stream::{self, Gathering, Kind, Next},
     wire,
@@ -82,7 +82,7 @@ impl OpenAi {
         let wants_one = !request.parallel && !request.tools.is_empty();
         loop {
             let sent = self.wording.of(request);
-            let (error, complaints) = match self.send(sent.body, wants_one).await {
+            let (error, complaints) = match self.send(sent.body, wants_one, request.listener.as_ref()).await {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
             };
@@ -100,13 +100,18 @@ impl OpenAi {
     }
 
     /// One request. With the error comes what the server finds wrong with the request.
-    async fn send(&self, body: Vec<u8>, wants_one: bool) -> Result<ChatReply, (LlmError, Vec<Complaint>)> {
+    async fn send(
+        &self,
+        body: Vec<u8>,
+        wants_one: bool,
+        listener: Option<&Listener>,
+    ) -> Result<ChatReply, (LlmError, Vec<Complaint>)> {
         let plain = |error| (error, Vec::new());
         let sent = self.client.post(self.endpoint.clone()).body(body).send().await;
         let response = sent.map_err(|error| plain(self.failure(error)))?;
         let status = response.status();
         if status.is_success() {
-            return self.receive(response, wants_one).await.map_err(|error| plain(self.hidden(error)));
+            return self.receive(response, wants_one, listener).await.map_err(|error| plain(self.hidden(error)));
         }
         let retry_after = retry_after(response.headers(), SystemTime::now());
         // What the server says is for the log; if it can't be read, its status says enough.
@@ -122,7 +127,12 @@ impl OpenAi {
     }
 
     /// The reply, in one piece or as a stream, whether or not one was asked for.
-    async fn receive(&self, mut response: Response, wants_one: bool) -> Result<ChatReply, LlmError> {
+    async fn receive(
+        &self,
+        mut response: Response,
+        wants_one: bool,
+        listener: Option<&Listener>,
+    ) -> Result<ChatReply, LlmError> {
         let limit = self.wording.options().max_response_bytes;
         let mut body = Vec::new();
         let mut kind = Kind::Unknown;
@@ -141,6 +151,9 @@ impl OpenAi {
         // In all: what keeps the line open must not keep a whole reply waiting.
         let mut until = None;
         while next != Next::Stop {
+            if let Some(listener) = listener {
+                listener.tell(gathering.text());
+            }
             let chunk = if next == Next::Whole {
                 let until = *until.get_or_insert_with(|| Instant::now() + LINGER);
                 tokio::time::timeout_at(until, response.chunk()).await.ok().and_then(Result::ok).flatten()
@@ -149,6 +162,9 @@ impl OpenAi {
             };
             let Some(chunk) = chunk else { break };
             next = gathering.push(&chunk)?;
+        }
+        if let Some(listener) = listener {
+            listener.tell(gathering.text());
         }
         if gathering.is_done() {
             // Read to the end, or the connection is lost for the next request; nobody waits for it. Where the server has

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 
-use super::{ChatModel, ChatReply, ChatRequest, LlmError, LlmOptions};
+use super::{ChatModel, ChatReply, ChatRequest, Listener, LlmError, LlmOptions};
 
 /// How often and how soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +119,10 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
                     Ok(reply) => return Ok(reply),
                     Err(error) => error,
                 };
+                // What was heard cannot be said again.
+                if request.listener.as_ref().is_some_and(Listener::has_heard) {
+                    return Err(error);
+                }
                 let Some(pause) = self.pause(&error, tried, deadline) else { return Err(error) };
                 tracing::debug!(
                     kind = error.kind(),

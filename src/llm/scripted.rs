@@ -105,7 +105,12 @@ impl ChatModel for Scripted {
                 (script.lines.pop_front(), script.then.clone())
             });
             match (line, then) {
-                (Some(Line::Say(result)), _) => result,
+                (Some(Line::Say(result)), _) => {
+                    if let (Ok(reply), Some(listener)) = (&result, &request.listener) {
+                        listener.tell(reply.content.as_deref().unwrap_or_default());
+                    }
+                    result
+                }
                 (Some(Line::Hang), _) => std::future::pending().await,
                 (None, Some(answer)) => answer(&request),
                 (None, None) => Err(LlmError::Malformed("the script has no more lines".to_owned())),

@@ -135,6 +135,11 @@ impl Gathering {
         Ok(if self.finish.is_some() { Next::Whole } else { Next::More })
     }
 
+    /// The text so far.
+    pub(super) fn text(&self) -> &str {
+        &self.content
+    }
+
     /// Whether the server itself said that nothing follows.
     pub(super) const fn is_done(&self) -> bool {
         self.done

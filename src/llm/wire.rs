@@ -56,7 +56,7 @@ pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields)
     let longest = request.max_tokens.or(options.max_tokens);
     let max_tokens = longest.filter(|_| offer(Field::MaxTokens, true));
     let max_completion_tokens = longest.filter(|_| max_tokens.is_none() && offer(Field::MaxCompletionTokens, true));
-    let stream = offer(Field::Stream, options.stream);
+    let stream = offer(Field::Stream, options.stream || request.listener.is_some());
     let body = Body {
         model: model(request, options),
         messages,

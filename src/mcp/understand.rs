@@ -131,7 +131,10 @@ fn words(understood: &Understanding) -> String {
             format!("{} ({how}){asked}", uptake.outcome)
         }
         ([], Some(question)) => format!("ask ({how}): {}", question.text),
-        ([], None) => format!("no_match ({how}): none of the functions of `{}` is meant", understood.module),
+        ([], None) => {
+            let said = uptake.reply.as_ref().map(|reply| format!("; to be said: {reply}")).unwrap_or_default();
+            format!("no_match ({how}): none of the functions of `{}` is meant{said}", understood.module)
+        }
         (calls, _) => {
             let mut text = format!("call ({how}):");
             for call in calls {

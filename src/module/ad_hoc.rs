@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Diagnostics, Exemplar, Function, Limits, Module, ModuleName, Piece, Recognizer, RecognizerId, RecognizerKind,
-    Settings, Slot,
+    Diagnostics, Exemplar, Function, FunctionId, Limits, Module, ModuleName, Piece, Recognizer, RecognizerId,
+    RecognizerKind, Settings, Slot,
     findings::Findings,
     load::assemble,
     source::{SCHEMA_FILES, SourceFile},
@@ -27,10 +27,55 @@ pub fn ad_hoc_limits(limits: &Limits) -> Limits {
     }
 }
 
+/// The function of `known` that somebody else's tool stands for: that of its name, or of the name within what a library puts
+/// around names (`mcp__bank__transfer`, `bank_transfer_money`, `functions.transfer`). Whatever it takes besides would be
+/// another function of that name.
+#[must_use]
+pub fn own_function(known: &Module, name: &str, parameters: Option<&Value>) -> Option<FunctionId> {
+    let takes: Vec<&str> = properties(parameters).collect();
+    let is_own = |id: &FunctionId| {
+        let own: Vec<&str> = properties(Some(&known.function(*id).parameters)).collect();
+        takes.iter().all(|property| own.contains(property))
+    };
+    if let Some(id) = known.function_named(name) {
+        return Some(id).filter(is_own);
+    }
+    let within = known.function_ids().filter(|id| {
+        let function = known.function(*id);
+        [&function.name, &function.wire_name].into_iter().any(|own| stands_within(name, own))
+    });
+    // "get_forecast" is more than "get".
+    within.filter(is_own).max_by_key(|id| known.function(*id).name.len())
+}
+
+fn properties(parameters: Option<&Value>) -> impl Iterator<Item = &str> {
+    let properties = parameters.and_then(|parameters| parameters.get("properties")).and_then(Value::as_object);
+    properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str))
+}
+
+/// Whether `name` is `own` with something before or behind it. One word is a part of many names; so one is only found at a
+/// mark that names themselves do not have.
+fn stands_within(name: &str, own: &str) -> bool {
+    let has_several_words = own.contains(['_', '-', '.']) || own.chars().skip(1).any(char::is_uppercase);
+    let parts = |edge: &str, is_before: bool| {
+        let strong = if is_before { edge.ends_with("__") } else { edge.starts_with("__") };
+        let mark = if is_before { edge.chars().next_back() } else { edge.chars().next() };
+        match mark {
+            None | Some('.' | '/' | ':') => true,
+            Some('_' | '-') => strong || has_several_words,
+            Some(_) => false,
+        }
+    };
+    !own.is_empty()
+        && name.len() > own.len()
+        && name.match_indices(own).any(|(at, own)| parts(&name[..at], true) && parts(&name[at + own.len()..], false))
+}
+
 /// Makes a module of `functions`, each as the `OpenAI` API has it (`name`, `description`, `parameters`).
 ///
-/// A function whose name `known` has too brings from there its exemplars, and for slots at the same path the recognizers
-/// and the questions; the settings and prompts are `known`'s. No other function of `known` is in the module.
+/// A function whose name `known` has too, or that is its [own](own_function), brings from there its exemplars, and for slots
+/// at the same path the recognizers and the questions; the settings and prompts are `known`'s. No other function of `known` is
+/// in the module.
 ///
 /// # Errors
 /// Everything that was found if one finding is an error; pointers start with the position in `functions`.
@@ -40,6 +85,9 @@ pub fn ad_hoc(
     known: Option<&Module>,
     limits: &Limits,
 ) -> Result<Module, Diagnostics> {
+    if functions.is_empty() {
+        return Ok(nothing(name));
+    }
     let bytes = serde_json::to_vec(functions).expect("JSON values are JSON");
     let files = [SourceFile { name: SCHEMA_FILES[0].to_owned(), bytes }];
     let (module, diagnostics) = assemble(name, &files, &ad_hoc_limits(limits), Findings::new());
@@ -50,12 +98,26 @@ pub fn ad_hoc(
     Ok(module)
 }
 
+/// A module that can do nothing: for whoever only talks.
+fn nothing(name: ModuleName) -> Module {
+    Module {
+        version: blake3::hash(name.as_str().as_bytes()).to_hex().to_string(),
+        name,
+        functions: Vec::new(),
+        recognizers: Vec::new(),
+        settings: Settings::default(),
+        prompts: BTreeMap::new(),
+        warnings: Vec::new(),
+    }
+}
+
 fn graft(module: &mut Module, known: &Module) {
     let mut settings = Settings { functions: BTreeMap::new(), ..known.settings.clone() };
     let mut brought = Brought { known, ids: BTreeMap::new() };
     let Module { functions, recognizers, .. } = module;
     for function in functions {
-        let Some(id) = known.function_named(&function.name) else { continue };
+        let own = || own_function(known, &function.name, Some(&function.parameters));
+        let Some(id) = known.function_named(&function.name).or_else(own) else { continue };
         let from = known.function(id);
         if function.description.is_empty() {
             function.description.clone_from(&from.description);
@@ -198,6 +260,38 @@ mod tests {
         let alone = ad_hoc(name(), &functions, None, &Limits::default()).expect("it loads");
         assert_ne!(alone.version, module.version);
         assert!(alone.functions[0].exemplars.is_empty());
+    }
+
+    #[test]
+    fn a_tool_is_our_own_whatever_a_library_puts_around_its_name() {
+        let known = known();
+        let found = |name: &str, parameters: &Value| {
+            own_function(&known, name, Some(parameters)).map(|id| known.function(id).name.as_str())
+        };
+        let city = json!({"properties": {"city": {}}});
+        for (name, expected) in [
+            ("weather", Some("weather")),
+            ("mcp__home__weather", Some("weather")),
+            ("functions.weather", Some("weather")),
+            ("weather____home____builtin", Some("weather")),
+            ("home_weather", None),
+            ("weathers", None),
+            ("weathercock", None),
+        ] {
+            assert_eq!(found(name, &city), expected, "{name}");
+        }
+        for name in ["delete_all", "mcp_delete_all", "home_delete_all", "delete_all_mcp_home", "home-delete_all"] {
+            assert_eq!(found(name, &json!({})), Some("delete_all"), "{name}");
+        }
+        // Another function of this name.
+        assert_eq!(found("weather", &json!({"properties": {"planet": {}}})), None);
+        assert_eq!(found("mcp__x__delete_all", &city), None);
+    }
+
+    #[test]
+    fn without_functions_there_is_a_module_that_can_do_nothing() {
+        let module = ad_hoc(name(), &[], None, &Limits::default()).expect("it loads");
+        assert!(module.functions.is_empty());
     }
 
     #[test]

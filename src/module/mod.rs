@@ -26,8 +26,9 @@ pub mod schema;
 pub mod settings;
 mod slots;
 mod source;
+pub mod template;
 
-pub use ad_hoc::{ad_hoc, ad_hoc_limits};
+pub use ad_hoc::{ad_hoc, ad_hoc_limits, own_function};
 pub(crate) use bind::singular;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;

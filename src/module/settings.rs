@@ -30,6 +30,8 @@ pub struct Settings {
     pub thresholds: Thresholds,
     pub llm: LlmOverrides,
     pub conversation: ConversationSettings,
+    pub chat: ChatSettings,
+    pub replies: Replies,
     /// By function name: in the file any spelling that finds it, once loaded exactly its own.
     pub functions: BTreeMap<String, FunctionSettings>,
 }
@@ -263,6 +265,70 @@ impl Wording {
     }
 }
 
+/// How the module answers chat completions. `None` means: what the server's configuration says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChatSettings {
+    /// `ignore`, `add` or `replace`.
+    pub tools: Option<ForeignTools>,
+    /// What no function is meant by goes on to the model server.
+    pub front: Option<bool>,
+}
+
+/// What becomes of the tools of a request that are not the module's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ForeignTools {
+    /// They are not looked at.
+    #[default]
+    Ignore,
+    /// They are called where no function of the module is meant.
+    Add,
+    /// The request's tools take the place of the module's functions.
+    Replace,
+}
+
+impl ForeignTools {
+    /// As requests and files spell it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "ignore" => Some(Self::Ignore),
+            "add" => Some(Self::Add),
+            "replace" => Some(Self::Replace),
+            _ => None,
+        }
+    }
+}
+
+/// What is said where nothing is asked, as [templates](super::template). `None` means: the sentence of the language.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Replies {
+    pub greeting: Option<Wording>,
+    pub thanks: Option<Wording>,
+    pub farewell: Option<Wording>,
+    /// After "ok" and "great" alone.
+    pub acknowledged: Option<Wording>,
+    pub out_of_scope: Option<Wording>,
+    /// After the result of a call.
+    pub done: Option<Wording>,
+    /// After a result that tells of a failure.
+    pub failed: Option<Wording>,
+    pub cancelled: Option<Wording>,
+    pub handed_off: Option<Wording>,
+}
+
+/// The same for one function.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FunctionReplies {
+    pub done: Option<Wording>,
+    pub failed: Option<Wording>,
+    pub cancelled: Option<Wording>,
+    pub handed_off: Option<Wording>,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionSettings {
@@ -273,6 +339,10 @@ pub struct FunctionSettings {
     pub confirmation: Option<Wording>,
     /// Instead of the module's.
     pub ask: Option<Ask>,
+    /// Instead of the module's.
+    pub replies: FunctionReplies,
+    /// The members of its result that a person is told, `order.id`; all if empty.
+    pub result: Vec<String>,
     pub rules: Vec<RuleSettings>,
     /// By slot label or path; once loaded by path.
     pub slots: BTreeMap<String, SlotSettings>,

@@ -13,6 +13,7 @@ use crate::{
     dialogue::{
         interpret::{self, Assistance, Dialogue, Interpretation, Task, Told, interpret},
         next_step::{Answer, Turning},
+        question::Voice,
     },
     llm::Usage,
     module::settings::StrategyName,
@@ -20,7 +21,7 @@ use crate::{
     snapshot::Snapshot,
     telemetry::milliseconds,
     understand::{
-        DecidedBy, Said, Trace, Turn, TurnError, TurnRequest, Understander,
+        DecidedBy, Outcome, Said, Trace, Turn, TurnError, TurnRequest, Understander,
         analysis::{Analysed, among},
     },
 };
@@ -65,6 +66,32 @@ impl Understander {
     ) -> Result<Conversed, TurnError> {
         let started = Instant::now();
         let mut ledger = self.ledger(snapshot, request);
+        let mut conversed = match request.in_order() {
+            None => self.converse_with(snapshot, state, request, &mut ledger).await?,
+            Some((own, all)) => {
+                let is_first = |id| own.among.as_ref().is_some_and(|among| among.contains(&id));
+                let is_other = state.active(&snapshot.module).is_some_and(|(id, _)| !is_first(id));
+                let first =
+                    if is_other { None } else { Some(self.converse_with(snapshot, state, &own, &mut ledger).await?) };
+                match first.filter(|conversed| conversed.turn.outcome != Outcome::NoMatch) {
+                    Some(conversed) => conversed,
+                    None => self.converse_with(snapshot, state, &all, &mut ledger).await?,
+                }
+            }
+        };
+        conversed.turn.settle(started, ledger);
+        Ok(conversed)
+    }
+
+    async fn converse_with(
+        &self,
+        snapshot: &Snapshot,
+        state: &State,
+        request: &TurnRequest,
+        ledger: &mut Ledger,
+    ) -> Result<Conversed, TurnError> {
+        let started = Instant::now();
+        let asked_before = ledger.llm_ms();
         let module = &snapshot.module;
         let mut before = state.clone();
         before.turn += 1;
@@ -74,7 +101,7 @@ impl Understander {
         let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
         let situation = self.situation(snapshot, &request, &heard.earlier, &analysis);
         let asking = Asking { snapshot, request: &request, heard: &heard, situation };
-        let (found, assisted) = self.interpret(asking, &before, &mut ledger).await?;
+        let (found, assisted) = self.interpret(asking, &before, ledger).await?;
 
         let mut state = before.clone();
         let carry = module.settings.conversation.carry.unwrap_or(true);
@@ -95,12 +122,15 @@ impl Understander {
         let mut trace = Trace::new(&situation.with(&requests), took);
         trace.notes = [assisted.notes, found.notes, notes].concat();
         let analysed = took.recognize + took.embed + took.retrieve;
-        trace.timings.decide = (milliseconds(started) - analysed - ledger.llm_ms()).max(0.0);
+        trace.timings.decide = (milliseconds(started) - analysed - (ledger.llm_ms() - asked_before)).max(0.0);
         let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
-        let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending };
+        let remark = matches!(outcome, Outcome::NoMatch).then(|| {
+            let voice = Voice::new(module, request.language.as_deref());
+            voice.remark(&analysis.acts, &voice.summary(&snapshot.validator, &state))
+        });
+        let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark };
         let mut conversed = Conversed { turn, state };
-        self.word(snapshot, &request, &analysis, &mut conversed, &mut ledger).await;
-        conversed.turn.settle(started, ledger);
+        self.word(snapshot, &request, &analysis, &mut conversed, ledger).await;
         Ok(conversed)
     }
 

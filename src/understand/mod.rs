@@ -6,6 +6,8 @@
 //! | `analysis` | what is known of an utterance before anything is decided |
 //! | `deciding` | who decides: the local strategy, or a model server |
 //! | `converse` | the recipe of a turn of a conversation |
+//! | `front` | words of a model server where no function is meant |
+//! | `told` | what is said of the results of calls |
 //! | `wording` | a question in the words of a model server |
 //! | `yes_no` | what a reply says to a yes-or-no question |
 //! | `replay` | a conversation that only its messages tell of |
@@ -20,10 +22,12 @@ pub(crate) mod analysis;
 mod converse;
 mod deciding;
 mod error;
+mod front;
 mod options;
 pub mod outcome;
 mod replay;
 pub mod request;
+mod told;
 pub(crate) mod view;
 mod wording;
 mod yes_no;
@@ -38,14 +42,19 @@ pub use crate::{
         expected::{Asked, Expected, Hint},
         outcome::{About, Frame},
     },
-    dialogue::outcome::{Outcome, Question},
+    dialogue::{
+        outcome::{Outcome, Question},
+        result::CallResult,
+    },
 };
 pub use converse::Conversed;
 pub use error::TurnError;
+pub use front::Front;
 pub use options::{StagedOptions, UnderstandOptions};
 pub use outcome::{Segment, Timings, Trace, Turn};
 pub use replay::{Replays, catch_up};
 pub use request::{Demand, TurnRequest};
+pub use told::{told, understood};
 pub use view::{is_sensitive, open_frames, summary};
 pub use yes_no::Answered;
 
@@ -56,6 +65,7 @@ use crate::{
     embed::SharedEmbedder,
     llm::{Server, Usage},
     module::Module,
+    recognize::acts::Moves,
     snapshot::Snapshot,
     telemetry::milliseconds,
 };
@@ -91,7 +101,13 @@ impl Understander {
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
         let started = Instant::now();
         let mut ledger = self.ledger(snapshot, request);
-        let mut turn = self.turn_with(snapshot, request, &mut ledger).await?;
+        let mut turn = match request.in_order() {
+            None => self.turn_with(snapshot, request, &mut ledger).await?,
+            Some((own, all)) => match self.turn_with(snapshot, &own, &mut ledger).await? {
+                Turn { outcome: Outcome::NoMatch, .. } => self.turn_with(snapshot, &all, &mut ledger).await?,
+                turn => turn,
+            },
+        };
         turn.settle(started, ledger);
         Ok(turn)
     }
@@ -113,7 +129,7 @@ impl Understander {
         let trace = Trace::new(&situation, took);
         let brief = self.brief(snapshot, request, situation, &heard.before);
         let decided = self.decide(self.strategy(snapshot, request), &brief, ledger).await?;
-        Ok(concluded(&snapshot.module, request.language.as_deref(), trace, decided))
+        Ok(concluded(&snapshot.module, request.language.as_deref(), &analysis.acts, trace, decided))
     }
 
     /// What the whole of a request may spend, from now on.
@@ -137,7 +153,7 @@ impl Understander {
 }
 
 /// The turn that a decision makes, in words.
-fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided: Decided) -> Turn {
+fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: Trace, decided: Decided) -> Turn {
     let Decided { decision, by: decided_by, decide_ms } = decided;
     let decide::Decision { outcome, confidence, frames, notes } = decision;
     let outcome = match outcome {
@@ -150,5 +166,6 @@ fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided:
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }
-    Turn { outcome, confidence, decided_by, frames, trace, usage: Usage::default(), pending: None }
+    let remark = matches!(outcome, Outcome::NoMatch).then(|| question::Voice::new(module, language).remark(acts, ""));
+    Turn { outcome, confidence, decided_by, frames, trace, usage: Usage::default(), pending: None, remark }
 }

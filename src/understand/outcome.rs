@@ -35,9 +35,22 @@ pub struct Turn {
     pub usage: Usage,
     /// What is asked next beside a call or a cancellation: of a form that goes on.
     pub pending: Option<Question>,
+    /// What is said where nothing is asked.
+    pub remark: Option<String>,
 }
 
 impl Turn {
+    /// What a chat shows of it; `None` for a call with nothing to say beside it.
+    #[must_use]
+    pub fn reply(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Ask(question) => Some(&question.text),
+            Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => Some(text),
+            Outcome::NoMatch => self.remark.as_deref(),
+            Outcome::Call(_) => self.pending.as_ref().map(|question| question.text.as_str()).or(self.remark.as_deref()),
+        }
+    }
+
     /// What the request spent is told by the turn that answers it.
     pub(crate) fn settle(&mut self, started: Instant, ledger: Ledger) {
         self.usage = ledger.usage();

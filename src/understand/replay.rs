@@ -70,7 +70,46 @@ impl Replays {
         snapshot: &Snapshot,
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
-        let history = recent(&request.history);
+        let (state, last) = self.replayed(understander, snapshot, request, &request.history).await?;
+        let conversed = understander.converse(snapshot, &state, request).await?;
+        // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would come to
+        // the same without what is kept.
+        let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
+        if is_plain && is_understood_again(&request.utterance) {
+            let said = Said::Person(request.utterance.clone());
+            self.keep(extended(&last, &said), &conversed.state);
+        }
+        Ok(conversed)
+    }
+
+    /// What was asked beside the calls that answered the request's utterance, and is still open. Nothing new was said.
+    ///
+    /// # Errors
+    /// As [`Understander::turn`].
+    pub async fn pending(
+        &self,
+        understander: &Understander,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+    ) -> Result<Option<String>, TurnError> {
+        let mut history = request.history.clone();
+        if !is_blank(&request.utterance) {
+            history.push(Said::Person(request.utterance.clone()));
+        }
+        let (state, _) = self.replayed(understander, snapshot, request, &history).await?;
+        let asked = state.expects.is_some().then(|| state.lines.last()).flatten();
+        Ok(asked.filter(|line| line.who == Who::Assistant).map(|line| line.text.clone()))
+    }
+
+    /// The state that a history comes to, and the key that it is kept by.
+    async fn replayed(
+        &self,
+        understander: &Understander,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+        history: &[Said],
+    ) -> Result<(State, Key), TurnError> {
+        let history = recent(history);
         let moment = understander.now(snapshot, request);
         let keys = keys(snapshot, request, &moment, history);
         let (mut state, done) = self.nearest(&keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
@@ -87,6 +126,7 @@ impl Replays {
                 strategy: Some(StrategyName::Local),
                 now: Some(moment.clone()),
                 among: request.among.clone(),
+                first: request.first.clone(),
                 language: request.language.clone(),
                 ..TurnRequest::default()
             };
@@ -99,15 +139,7 @@ impl Replays {
         if done < history.len() {
             self.keep(keys[history.len()], &state);
         }
-        let conversed = understander.converse(snapshot, &state, request).await?;
-        // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would come to
-        // the same without what is kept.
-        let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
-        if is_plain && is_understood_again(&request.utterance) {
-            let said = Said::Person(request.utterance.clone());
-            self.keep(extended(&keys[history.len()], &said), &conversed.state);
-        }
-        Ok(conversed)
+        Ok((state, keys[history.len()]))
     }
 
     /// The state after the longest beginning of the messages that is kept, and how many those are.
@@ -228,6 +260,10 @@ fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, histor
     for function in request.among.iter().flatten() {
         part(&function.index().to_le_bytes());
     }
+    for function in request.first.iter().flatten() {
+        part(&function.index().to_le_bytes());
+    }
+    part(if request.first.is_some() { b"first" } else { b"alike" });
     part(if request.among.is_some() { b"some" } else { b"all" });
     let mut keys = vec![*hasher.finalize().as_bytes()];
     for said in history {

@@ -17,6 +17,8 @@ pub struct TurnRequest {
     pub now: Option<jiff::Zoned>,
     /// Only these functions may be chosen; all if `None`.
     pub among: Option<Vec<FunctionId>>,
+    /// Functions that come first: the others are meant only where none of these is.
+    pub first: Option<Vec<FunctionId>>,
     /// What this turn may spend on a model server; never more than server and module allow.
     pub budget: BudgetOverrides,
     /// The function is known, and only its slots are to be found; then nothing is out of scope.
@@ -34,6 +36,18 @@ pub struct TurnRequest {
     pub single: bool,
     /// BCP 47 language in which questions are worded; the module's if `None`.
     pub language: Option<String>,
+}
+
+impl TurnRequest {
+    /// The request among the functions that come first, and among all; `None` if there is no such difference.
+    pub(crate) fn in_order(&self) -> Option<(Self, Self)> {
+        let first =
+            self.first.as_ref().filter(|_| self.given.is_none() && !matches!(self.demand, Demand::Function(_)))?;
+        let among = self.among.as_ref();
+        let own = first.iter().copied().filter(|id| among.is_none_or(|among| among.contains(id))).collect();
+        let all = Self { first: None, ..self.clone() };
+        Some((Self { among: Some(own), ..all.clone() }, all))
+    }
 }
 
 /// Whether there must be a call. What was not said is asked for all the same: nothing is ever made up.

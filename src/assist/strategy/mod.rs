@@ -58,6 +58,8 @@ pub enum DecidedBy {
     Structured,
     /// The model server, first for the function and then for its arguments.
     Staged,
+    /// No function is meant, and the words are the model server's.
+    Front,
 }
 
 impl DecidedBy {
@@ -68,6 +70,7 @@ impl DecidedBy {
             Self::Tools => "tools",
             Self::Structured => "structured",
             Self::Staged => "staged",
+            Self::Front => "front",
         }
     }
 }

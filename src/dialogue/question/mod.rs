@@ -3,7 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `mod` | the questions of a turn that stands alone |
-//! | `voice` | the questions of a conversation, and what else it says |
+//! | `voice` | the questions of a conversation |
+//! | `remark` | what is said where nothing is asked |
 //! | `confirmation` | what will be done, for a yes |
 //! | `naming` | what functions, slots and items are called |
 //! | `summary` | what is known, in words that a prompt can embed |
@@ -12,6 +13,7 @@
 
 mod confirmation;
 mod naming;
+mod remark;
 mod shown;
 mod summary;
 mod voice;
@@ -22,15 +24,11 @@ pub(crate) use voice::Voice;
 use crate::{
     call::Violation,
     conversation::Aside,
-    decide::{
-        near_duplicates as overloads,
-        outcome::{About, Frame, points_to},
-    },
+    decide::outcome::{About, Frame, points_to},
     dialogue::outcome::Question,
     module::{Function, FunctionId, Module, Slot, SlotPath},
-    text::fold,
+    text::{fold, plain::first_sentence},
 };
-use naming::description;
 use shown::{plain, spoken};
 use words::Wanted;
 
@@ -43,7 +41,7 @@ pub(crate) fn worded(module: &Module, language: Option<&str>, about: About, fram
     let text = match &about {
         About::Missing { function, slot } => {
             match module.function(*function).slots.iter().find(|known| known.path == *slot) {
-                Some(slot) => of(&voice, slot),
+                Some(slot) => of(&voice, *function, slot),
                 None => voice.words.ask_all(&spoken(&slot.to_string()), None),
             }
         }
@@ -85,7 +83,7 @@ fn invalid(voice: &Voice<'_>, id: FunctionId, violation: &Violation) -> String {
     let found = voice.found(function, &aside);
     let reason = voice.words.refused(found.as_deref(), &name, &voice.words.wanted(&wanted));
     let which = voice.which(&violation.readings);
-    which.unwrap_or_else(|| slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, slot))))
+    which.unwrap_or_else(|| slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, id, slot))))
 }
 
 /// One function of a tie, in words that none of the others has.
@@ -93,8 +91,8 @@ fn option(voice: &Voice<'_>, tied: &[FunctionId], id: FunctionId) -> String {
     let (module, words) = (voice.module, voice.words);
     let function = module.function(id);
     let called = |function: &Function| {
-        let summary = overloads::summary(function);
-        if summary.is_empty() { spoken(&function.name) } else { words.within(summary) }
+        let summary = first_sentence(&function.description);
+        if summary.is_empty() { spoken(&function.name) } else { words.within(&summary) }
     };
     let own = called(function);
     let alike: Vec<&Function> = tied
@@ -134,14 +132,14 @@ fn starts_alike(one: &str, other: &str) -> bool {
 }
 
 /// What to ask for a slot: in its author's words where there are any.
-fn of(voice: &Voice<'_>, slot: &Slot) -> String {
+fn of(voice: &Voice<'_>, function: FunctionId, slot: &Slot) -> String {
     if let Some(own) = voice.author(slot.question.as_ref()) {
         return own.to_owned();
     }
     let name = spoken(slot.label());
     let choices = if slot.choices.len() > LISTED { &[][..] } else { slot.choices.as_slice() };
     let choices: Vec<String> = choices.iter().map(plain).collect();
-    voice.words.ask(&name, description(slot, &name), &voice.words.facts(&choices))
+    voice.asked(voice.module.function(function), slot, &name, &voice.words.facts(&choices))
 }
 
 #[cfg(test)]

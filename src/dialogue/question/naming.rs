@@ -2,13 +2,12 @@
 
 use crate::{
     conversation::Form,
-    decide::near_duplicates as overloads,
     dialogue::question::{
         Voice,
         shown::{spoken, upper_first},
     },
     module::{Function, Slot, SlotPath, Step, rule::Temporal, singular},
-    text::tag,
+    text::{plain::first_sentence, tag},
 };
 
 /// Longest description, in characters, that stands in for the name of a function, and of a slot.
@@ -19,9 +18,9 @@ impl Voice<'_> {
     /// What a function is called: its name as words; in a language that names are not written in, what its description
     /// says, if that is short.
     pub(crate) fn title(&self, function: &Function) -> String {
-        let summary = overloads::summary(function);
+        let summary = first_sentence(&function.description);
         if self.prefers_descriptions() && (1..=SHORT_TITLE).contains(&summary.chars().count()) {
-            return summary.to_owned();
+            return summary;
         }
         upper_first(&spoken(function.name.rsplit(['.', '/']).next().unwrap_or(&function.name)))
     }
@@ -38,7 +37,7 @@ impl Voice<'_> {
             && (1..=SHORT_NAME).contains(&described.chars().count())
             && is_only(&|own| self::described(own) == described)
         {
-            return described.to_owned();
+            return described;
         }
         if is_only(&|own| own.label() == slot.label()) { spoken(slot.label()) } else { spoken(&path.to_string()) }
     }
@@ -91,13 +90,23 @@ impl Voice<'_> {
 }
 
 /// What the description of a slot says beyond its name.
-pub(crate) fn description<'s>(slot: &'s Slot, name: &str) -> &'s str {
+pub(crate) fn description(slot: &Slot, name: &str) -> String {
     let described = described(slot);
-    if described.to_lowercase() == name.to_lowercase() { "" } else { described }
+    if described.to_lowercase() == name.to_lowercase() { String::new() } else { described }
 }
 
-fn described(slot: &Slot) -> &str {
-    slot.description.trim().trim_end_matches(['.', '。'])
+/// Descriptions are often written for models, with marks and details that no person needs in a question.
+fn described(slot: &Slot) -> String {
+    first_sentence(&slot.description)
+}
+
+/// True of a name that says nothing without what it stands beside: "the to" is nobody's word.
+pub(crate) fn is_bare(name: &str) -> bool {
+    const WORDS: [&str; 28] = [
+        "to", "from", "at", "on", "in", "by", "for", "with", "of", "until", "till", "since", "before", "after",
+        "about", "as", "into", "via", "per", "over", "under", "between", "and", "or", "not", "is", "has", "than",
+    ];
+    name.chars().count() < 2 || WORDS.contains(&name.to_lowercase().as_str())
 }
 
 /// The last part of a path, as words: which object it belongs to is said otherwise.

@@ -1,6 +1,6 @@
 use std::{fmt::Write, fs, path::Path};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     call::{Validator, ViolationKind},
@@ -8,8 +8,9 @@ use crate::{
         Confirmation, Filled, Form, Source, State,
         next::{Asking, Manners, Next, next},
     },
-    dialogue::question::*,
-    module::{Limits, ModuleName, fixture, load, settings::Ask},
+    dialogue::{question::*, result::CallResult},
+    module::{Limits, ModuleName, ad_hoc, fixture, load, settings::Ask},
+    recognize::acts::{Courtesy, Kind, Move, Moves},
 };
 
 const LANGUAGES: [&str; 5] = ["en", "de", "fr", "es", "ja"];
@@ -216,6 +217,13 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         let about = frame.asks().expect("a question");
         worded(&house.module, Some(language), about, &[frame]).text
     };
+    let polite = |courtesy| voice.remark(&Moves { courtesy, ..Moves::default() }, "");
+    let cancel = Move { kind: Kind::Cancel, cue: crate::text::Span { start: 0, end: 6 }, confidence: 0.95 };
+    let nothing_open = Moves { moves: vec![cancel], ..Moves::default() };
+    let came_back = json!({"order_id": 4711, "paid": true, "dishes": [{"name": "ramen", "price": {"amount": 9}}, {"name": "tea"}],
+        "rider": {"name": "Ann", "phone": null}});
+    let result =
+        |text: &str| CallResult { function: Some("order_food".into()), text: text.into(), ..CallResult::default() };
     let mut open = State::new(&house.module.name);
     let mut half = without(food(), &["/city", "/dishes/1/size"]);
     half.aside.push(aside("/zip", ViolationKind::Length, &json!("001846")));
@@ -225,6 +233,8 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         ("one", house.ask(language, &empty, &missing(order, &["/zip"]), 0)),
         ("one of few", house.ask(language, &empty, &missing(book, &["/bed"]), 0)),
         ("one, in the author's words", house.ask(language, &empty, &missing(order, &["/dishes/-/name"]), 0)),
+        ("a name that says nothing", voice.words.ask_bare("to", "Send mail", "", "")),
+        ("a name that says nothing, described", voice.words.ask_bare("to", "Send mail", "Who gets it", "a, b")),
         ("again", house.ask(language, &empty, &missing(book, &["/guests"]), 1)),
         ("and again", house.ask(language, &empty, &missing(book, &["/guests"]), 2)),
         ("needed", house.ask(language, &skipped, &missing(book, &["/bed"]), 1)),
@@ -250,8 +260,19 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         ("confirm, in the author's words", house.ask(language, &room(&full), &Asking::Confirm { function: book }, 0)),
         ("change", voice.about_change(order).text),
         ("tie", worded(&house.module, Some(language), About::Tie { functions: vec![order, book] }, &[]).text),
-        ("cancelled", voice.cancelled(&[order, book])),
-        ("hand off", voice.hand_off()),
+        ("cancelled", voice.cancelled(&[(order, Map::new()), (book, Map::new())])),
+        ("hand off", voice.hand_off(order, Map::new())),
+        ("greeting", polite(Some(Courtesy::Greeting))),
+        ("thanks", polite(Some(Courtesy::Thanks))),
+        ("farewell", polite(Some(Courtesy::Farewell))),
+        ("acknowledgement", polite(Some(Courtesy::Acknowledgement))),
+        ("out of scope", polite(None)),
+        ("nothing to cancel", voice.remark(&nothing_open, "")),
+        ("a text came back", voice.results(&[result("Two tables are free.\nBoth are outside.")])),
+        ("JSON came back", voice.results(&[result(&came_back.to_string())])),
+        ("nothing came back", voice.results(&[result("null")])),
+        ("failed", voice.results(&[result("Error: the kitchen is closed")])),
+        ("failed without a reason", voice.results(&[result("{\"success\": false}")])),
         ("restarted", voice.restarted()),
         ("not understood", voice.not_understood()),
         ("summary", voice.summary(&house.validator, &open)),
@@ -287,8 +308,65 @@ fn languages_do_not_mix() {
             .map(|(other, _)| other.0)
             .collect();
         // These are in the author's words, and there are none in this language.
-        let allowed = ["one, in the author's words", "confirm, in the author's words"];
+        let allowed = ["one, in the author's words", "confirm, in the author's words", "a text came back"];
         assert!(same.iter().all(|about| allowed.contains(about)), "{language}: {same:?}");
+    }
+}
+
+/// Replies of the module, of a function, and one that fails when it is written.
+const REPLIES: &str = r#"
+language = "en"
+[replies]
+greeting = { en = "Welcome to Ramen House.", de = "Willkommen im Ramen House." }
+out_of_scope = "{{ summary | missing_filter }}"
+done = "{{ function }}: {{ told }}"
+cancelled = "Dropped: {{ function }}, {{ slots.city }}."
+[functions.order_food]
+result = ["order.id", "eta", "none"]
+[functions.order_food.replies]
+failed = "The kitchen says: {{ told }}"
+handed_off = "Ann takes over {{ slots.city }}."
+[functions.book_room.replies]
+done = { en = "Room {{ result.room }} is yours, {{ slots.guests }} guests.", de = "Zimmer {{ result.room }}." }
+"#;
+
+#[test]
+fn an_author_words_what_is_said_where_nothing_is_asked() {
+    let module = loaded(REPLIES);
+    let [food, room] = ["order_food", "book_room"].map(|name| module.function_named(name).expect("a function"));
+    let say = |language: &'static str| Voice::new(&module, Some(language));
+    let greeting = Moves { courtesy: Some(Courtesy::Greeting), ..Moves::default() };
+    assert_eq!(say("de").remark(&greeting, ""), "Willkommen im Ramen House.");
+    assert_eq!(say("ja").remark(&greeting, ""), "Welcome to Ramen House.");
+    assert!(say("en").remark(&Moves::default(), "").starts_with("I'm sorry"), "a template that fails says nothing");
+    let slots: Map<String, Value> =
+        [("city".to_owned(), json!("Bern")), ("guests".to_owned(), json!(2))].into_iter().collect();
+    let result = |function: &str, text: &Value| CallResult {
+        function: Some(function.into()),
+        arguments: slots.clone(),
+        text: text.to_string(),
+    };
+    let order = json!({"order": {"id": 7, "rows": [1, 2, 3]}, "eta": "18:30:00", "secret": "x"});
+    assert_eq!(say("en").results(&[result("order_food", &order)]), "Order food: Id 7, eta 18:30");
+    assert_eq!(say("en").results(&[result("order_food", &json!({"error": "closed"}))]), "The kitchen says: closed");
+    let booked = [result("book_room", &json!({"room": 12}))];
+    assert_eq!(say("en").results(&booked), "Room 12 is yours, 2 guests.");
+    assert_eq!(say("de").results(&booked), "Zimmer 12.");
+    assert_eq!(say("en").cancelled(&[(food, slots.clone())]), "Dropped: Order food, Bern.");
+    assert_eq!(say("en").hand_off(food, slots.clone()), "Ann takes over Bern.");
+    assert!(say("en").hand_off(room, slots).starts_with("I'm sorry"));
+}
+
+#[test]
+fn a_large_result_is_one_short_line() {
+    let module = loaded("language = \"en\"\n");
+    let voice = Voice::new(&module, None);
+    let row = json!({"id": 1, "name": "a row", "inner": {"deep": {"deeper": ["x", "y"]}}});
+    let large = json!({"rows": vec![row.clone(); 500], "page": 1, "inner": {"deep": {"deeper": "z"}}});
+    for value in [large, json!(vec![row; 500])] {
+        let text = CallResult { text: value.to_string(), ..CallResult::default() };
+        let told = voice.results(&[text]);
+        assert!(told.chars().count() <= 601 && !told.contains('{') && told.contains("a row"), "{told}");
     }
 }
 
@@ -415,4 +493,33 @@ fn what_is_missing_is_asked_for_in_the_order_of_the_schema() {
 fn pointers_and_paths_meet() {
     assert_eq!(SlotPath::of_pointer("/dishes/1/name").to_string(), "dishes[].name");
     assert_eq!(SlotPath::of_pointer("").to_string(), "");
+}
+
+#[test]
+fn a_question_is_a_plain_sentence() {
+    let module = |description: &str, name: &str| {
+        let function = json!({"name": "send_mail", "description": "**Sends** a [mail](https://example.com). More.",
+            "parameters": {"type": "object", "properties": {name: {"type": "string", "description": description}}}});
+        let name = ModuleName::new("mail").expect("a name");
+        ad_hoc(name, &[function], None, &Limits::default()).expect("it loads")
+    };
+    let question = |description: &str, name: &str| {
+        let module = module(description, name);
+        let slot = module.functions[0].slots[0].path.clone();
+        let about = About::Missing { function: FunctionId::from_index(0), slot };
+        worded(&module, None, about, &[]).text
+    };
+    for (description, name, expected) in [
+        (
+            "The **subject** of the `mail`. Use at most 80 characters!\n\n- no emoji",
+            "subject",
+            "What is the subject? The subject of the mail.",
+        ),
+        ("", "to", "What should I put for \"to\" (Send mail)?"),
+        ("Address of the recipient.", "to", "What should I put for \"to\"? Address of the recipient."),
+        ("subject", "subject", "What is the subject?"),
+        ("", "q", "What should I put for \"q\" (Send mail)?"),
+    ] {
+        assert_eq!(question(description, name), expected);
+    }
 }

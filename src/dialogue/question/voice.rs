@@ -13,7 +13,7 @@ use crate::{
     dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
-        naming::{description, is_index, last_key},
+        naming::{description, is_bare, is_index, last_key},
         shown::{cut, masked, one_line, plain, shown, spoken},
         words::{Relation, Wanted, Words},
     },
@@ -77,17 +77,6 @@ impl<'a> Voice<'a> {
     /// What is to be changed, after a no to a confirmation.
     pub(crate) fn about_change(&self, function: FunctionId) -> Question {
         Question { text: self.words.change().to_owned(), about: About::Change { function } }
-    }
-
-    /// Says that these functions were given up.
-    pub(crate) fn cancelled(&self, functions: &[FunctionId]) -> String {
-        let title = |id: &FunctionId| self.words.within(&self.title(self.module.function(*id)));
-        self.words.cancelled(&self.words.and(&functions.iter().map(title).collect::<Vec<_>>()))
-    }
-
-    /// Says that a person takes over.
-    pub(crate) fn hand_off(&self) -> String {
-        self.words.hand_off().to_owned()
     }
 
     pub(crate) fn restarted(&self) -> String {
@@ -227,12 +216,21 @@ impl<'a> Voice<'a> {
                 Some(own) => own.to_owned(),
                 None => {
                     let choices = self.choices(slot).map(|choices| self.words.facts(&choices)).unwrap_or_default();
-                    self.words.ask(&name, description(slot, &name), &choices)
+                    self.asked(function, slot, &name, &choices)
                 }
             },
             None => self.words.ask_all(&name, None),
         };
         self.about_item(function, form, pointer, question)
+    }
+
+    /// The question for a slot by its name; what is said of it may be needed to understand the name.
+    pub(crate) fn asked(&self, function: &Function, slot: &Slot, name: &str, choices: &str) -> String {
+        let description = description(slot, name);
+        if is_bare(name) {
+            return self.words.ask_bare(name, &self.title(function), &description, choices);
+        }
+        self.words.ask(name, &description, choices)
     }
 
     /// The question for several places of one object.

@@ -4,7 +4,7 @@ use crate::{
     dialogue::question::shown::{lower_first, upper_first},
     language::{
         Language,
-        sentences::{Sentences, Template},
+        sentences::{Remarks, Sentences, Template},
     },
     module::rule::{Comparison, Shift, Unit},
 };
@@ -113,6 +113,14 @@ impl Words {
         let choices = if choices.is_empty() { String::new() } else { ask.choices.fill(&[("choices", choices)]) };
         let question = if description.is_empty() { &ask.plain } else { &ask.described };
         question.fill(&[("name", name), ("description", description), ("choices", &choices)])
+    }
+
+    /// The same for a name that says nothing by itself; `what` is what it is needed for.
+    pub(crate) fn ask_bare(self, name: &str, what: &str, description: &str, choices: &str) -> String {
+        let ask = &self.sentences.ask;
+        let choices = if choices.is_empty() { String::new() } else { ask.choices.fill(&[("choices", choices)]) };
+        let question = if description.is_empty() { &ask.bare } else { &ask.bare_described };
+        question.fill(&[("name", name), ("what", what), ("description", description), ("choices", &choices)])
     }
 
     /// The question for several values, `names` being a list of them; `object` is what they are parts of.
@@ -298,6 +306,21 @@ impl Words {
     /// What was given up, by name.
     pub(crate) fn cancelled(self, what: &str) -> String {
         self.sentences.news.cancelled.fill(&[("what", what)])
+    }
+
+    /// What is said where nothing is asked.
+    pub(crate) fn remarks(self) -> &'static Remarks {
+        &self.sentences.remark
+    }
+
+    /// Between things that have commas of their own.
+    pub(crate) fn apart(self) -> &'static str {
+        if self.sentences.gap.is_empty() { "；" } else { "; " }
+    }
+
+    /// What ends a sentence.
+    pub(crate) fn stop(self) -> &'static str {
+        if self.sentences.gap.is_empty() { "。" } else { "." }
     }
 
     pub(crate) fn hand_off(self) -> &'static str {

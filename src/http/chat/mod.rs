@@ -4,12 +4,21 @@
 //! |---|---|
 //! | `request` | the members of a request, and those that are refused |
 //! | `conversation` | the messages |
-//! | `tools` | what may be called and how it is to be answered |
+//! | `framework` | what libraries for agents write into messages |
+//! | `tools` | what may be called and how it is to be answered, as the request says it |
+//! | `offer` | what may be called, and what is known of it |
+//! | `chore` | what frontends ask for themselves |
+//! | `form` | what is said, in the form that the request wants |
 //! | `stream` | the answer in pieces |
 //! | `models` | modules under the name that such clients know |
 
+mod chore;
 mod conversation;
+mod form;
+mod framework;
 pub(super) mod models;
+mod offer;
+mod options;
 mod request;
 mod stream;
 mod tools;
@@ -18,6 +27,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::State,
+    http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
 use tokio::time::Instant;
@@ -31,14 +41,22 @@ use super::{
 };
 use crate::{
     answer::{ChatCompletion, Delivery, Kept, Stamp, chunk::Chunks},
-    module::ModuleName,
-    snapshot::{PrepareError, Snapshot},
-    understand::{DecidedBy, Demand, Outcome, Said, Trace, Turn, TurnRequest, request as read},
+    llm::Listener,
+    module::{
+        FunctionId,
+        settings::{ForeignTools, StrategyName},
+    },
+    snapshot::Snapshot,
+    understand::{CallResult, Demand, Front, Outcome, Said, Turn, TurnRequest, request as read, told, understood},
 };
 use conversation::{Conversation, Utterance};
-use models::OWN;
+use offer::Offer;
+pub use options::ChatOptions;
 use request::{ChatRequest, UptakeOptions};
-use tools::{Choice, Origin, Task};
+use tools::{Choice, Origin, Task, Words};
+
+/// What becomes of tools that are not the module's own, where the body does not say it.
+const TOOLS: &str = "x-uptake-tools";
 
 /// Answer the last message of a conversation
 ///
@@ -49,6 +67,10 @@ use tools::{Choice, Origin, Task};
 /// `uptake.session_id` in the request keep it in other ways.
 #[utoipa::path(
     post, path = "/v1/chat/completions", tag = "understand",
+    params((
+        "x-uptake-tools" = Option<String>, Header,
+        description = "`ignore`, `add` or `replace`: the same as `uptake.tools`, for clients that cannot send members of ours",
+    )),
     request_body = ChatRequest,
     responses((
         status = 200, description = "What was understood",
@@ -58,30 +80,57 @@ use tools::{Choice, Origin, Task};
 pub(super) async fn complete(
     State(app): State<AppState>,
     caller: Caller,
-    Admitted { permit, body: request }: Admitted<ChatRequest>,
+    headers: HeaderMap,
+    Admitted { permit, body: mut request }: Admitted<ChatRequest>,
 ) -> Result<Response, ApiError> {
+    let own = &mut request.uptake.get_or_insert_default().tools;
+    if own.is_none() {
+        *own = header(&headers)?;
+    }
     let deadline = Instant::now() + app.options.timeout();
     let streamed = (request.stream == Some(true))
         .then(|| request.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false));
-    let job = Job::prepare(&app, &caller, request, permit).await?;
+    let mut job = Job::prepare(&app, &caller, request, permit).await?;
     match streamed {
         None => Ok(Json(job.run(&app).await?).into_response()),
         Some(with_usage) => {
             let chunks = Chunks::new(&job.snapshot.module, &job.stamp, with_usage);
+            let (listener, words) = Listener::new();
+            job.listener = Some(listener).filter(|_| job.says_text());
             let turn = {
                 let app = app.clone();
                 async move { job.run(&app).await }
             };
-            stream::respond(app, chunks, turn, deadline).await
+            stream::respond(app, chunks, turn, words, deadline).await
         }
     }
+}
+
+/// What a header says of tools that are not the module's own.
+fn header(headers: &HeaderMap) -> Result<Option<ForeignTools>, ApiError> {
+    let Some(value) = headers.get(TOOLS) else { return Ok(None) };
+    let read = value.to_str().ok().and_then(ForeignTools::named);
+    read.map(Some).ok_or_else(|| {
+        let message = format!("the header `{TOOLS}` is `ignore`, `add` or `replace`");
+        ApiError::fault(Fault::InvalidValue, message).about(TOOLS)
+    })
 }
 
 /// A request that nothing is wrong with.
 struct Job {
     snapshot: Arc<Snapshot>,
+    task: Task,
     /// `None` where nothing new was said.
     request: Option<TurnRequest>,
+    /// The answer to what a frontend asks for itself.
+    chore: Option<String>,
+    notes: Vec<String>,
+    /// What was said before, where nothing new was; with the message that was answered by calls.
+    before: Option<TurnRequest>,
+    /// What calls came to since the person spoke.
+    results: Vec<CallResult>,
+    /// In which answers are worded.
+    language: Option<String>,
     keeping: Keeping,
     /// Calls of the request that were made before, one in each answer.
     made: usize,
@@ -90,6 +139,8 @@ struct Job {
     /// The request itself named the strategy.
     named_strategy: bool,
     delivery: Delivery,
+    /// Hears words while they are written.
+    listener: Option<Listener>,
     stamp: Stamp,
     _permit: Permit,
 }
@@ -106,9 +157,13 @@ impl Job {
         let task = Task::read(&mut request)?;
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
-        let snapshot = snapshot(app, request.model.as_deref(), &task).await?;
+        let Offer { snapshot, first, mut notes } =
+            offer::offer(app, request.model.as_deref(), &task, options.tools).await?;
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
+        let results = std::mem::take(&mut conversation.results);
+        notes.append(&mut conversation.notes);
+        let chore = chore::answer(&conversation);
         let mut made = 0;
         // Whoever takes one call at a time gets the next one after the result of the one before.
         if is_one_at_a_time(delivery)
@@ -119,14 +174,39 @@ impl Job {
         }
         let param = conversation.utterance.as_ref().map(Utterance::param).unwrap_or_default();
         let named_strategy = options.strategy.is_some();
-        let request = turn_request(app, &snapshot, conversation, &task, demand, options)?;
+        let is_new = conversation.utterance.is_some() && chore.is_none();
+        if let Some((utterance, _)) = conversation.done.take() {
+            conversation.utterance = Some(utterance);
+        }
+        let mut request = turn_request(app, &snapshot, conversation, &task, demand, options)?;
+        request.first = first;
+        let language = request.language.clone();
+        let before = (!is_new).then(|| std::mem::take(&mut request));
+        let request = is_new.then_some(request);
         let stamp = Stamp::now();
-        Ok(Self { snapshot, request, keeping, made, param, named_strategy, delivery, stamp, _permit: permit })
+        Ok(Self {
+            snapshot,
+            task,
+            request,
+            chore,
+            notes,
+            before,
+            results,
+            language,
+            keeping,
+            made,
+            param,
+            named_strategy,
+            delivery,
+            listener: None,
+            stamp,
+            _permit: permit,
+        })
     }
 
     async fn run(self, app: &AppState) -> Result<ChatCompletion, ApiError> {
         let module = &self.snapshot.module;
-        let (turn, kept) = match &self.request {
+        let (mut turn, kept, pending) = match &self.request {
             Some(request) => {
                 let (turn, kept) = self.understood(app, request).await.map_err(|error| {
                     error.renamed(|param| match param {
@@ -135,15 +215,96 @@ impl Job {
                     })
                 })?;
                 app.record(&module.name, &turn);
-                (without(turn, self.made), kept)
+                (self.worded(turn), kept, None)
             }
-            None => (nothing_new(), None),
+            None => {
+                let pending = self.pending(app).await?;
+                (self.told(pending.as_deref()), None, pending)
+            }
         };
+        let summary = kept.as_ref().map_or("", |kept: &Kept| kept.summary.as_str());
+        self.front(app, (summary, pending.as_deref()), &mut turn).await?;
+        turn.trace.notes.extend(self.notes.iter().cloned());
+        let id = (self.stamp.call_id)();
         let mut completion = ChatCompletion::delivered(module, &turn, self.stamp, self.delivery);
         if let Some(kept) = kept {
             completion.uptake.keep(kept);
         }
+        form::shape(app, &self.task.words, &self.results, &mut completion).await;
+        if let (Some(ending), Choice::Required) = (&self.task.ending, &self.task.choice) {
+            ending.call(app, &self.results, &mut completion, id).await;
+        }
         Ok(completion)
+    }
+
+    /// Whether what is said comes as it is, so that it can be told while it is written.
+    fn says_text(&self) -> bool {
+        let is_call = self.task.ending.is_some() && self.task.choice == Choice::Required;
+        self.task.words == Words::Text && self.delivery != Delivery::Object && !is_call
+    }
+
+    /// What no function is meant by goes on to the model server, where that is wanted; with what is open, and what is still
+    /// asked of it.
+    async fn front(
+        &self,
+        app: &AppState,
+        (summary, then): (&str, Option<&str>),
+        turn: &mut Turn,
+    ) -> Result<(), ApiError> {
+        let wanted = self.snapshot.module.settings.chat.front.unwrap_or(app.options.chat.front);
+        let is_local = self.strategy() == Some(StrategyName::Local);
+        let is_object = self.delivery == Delivery::Object;
+        if !wanted || is_local || is_object || turn.outcome != Outcome::NoMatch || app.understander.servers.is_empty() {
+            return Ok(());
+        }
+        let Some(request) = self.request.as_ref().or(self.before.as_ref()) else { return Ok(()) };
+        let listener = self.listener.clone();
+        let is_chore = self.chore.is_some();
+        let front = Front { request, results: &self.results, summary, then, is_chore, listener };
+        let answered = app.understander.front(&self.snapshot, &front, turn).await;
+        answered.map_err(|error| ApiError::of_turn(&error, false))
+    }
+
+    fn strategy(&self) -> Option<StrategyName> {
+        self.request.as_ref().or(self.before.as_ref()).and_then(|request| request.strategy)
+    }
+
+    /// What is left of a turn where so many of its calls were made already: there are never more calls than were understood.
+    fn worded(&self, mut turn: Turn) -> Turn {
+        let module = &self.snapshot.module;
+        match &mut turn.outcome {
+            Outcome::Call(calls) if self.made > 0 && calls.len() > self.made => {
+                calls.drain(..self.made);
+            }
+            _ if self.made > 0 => {
+                let usage = turn.usage;
+                return Turn { usage, ..told(module, self.language.as_deref(), &self.results, None) };
+            }
+            Outcome::Call(calls) if self.delivery == Delivery::Withheld => {
+                turn.remark = Some(understood(module, self.language.as_deref(), calls));
+            }
+            _ => {}
+        }
+        turn
+    }
+
+    /// The answer where nothing new was said: what the calls came to, and what is still asked.
+    fn told(&self, pending: Option<&str>) -> Turn {
+        let module = &self.snapshot.module;
+        let Some(text) = &self.chore else { return told(module, self.language.as_deref(), &self.results, pending) };
+        let mut turn = told(module, self.language.as_deref(), &[], None);
+        turn.trace.notes = vec!["the frontend asks for itself: this is answered from the person's words".to_owned()];
+        Turn { remark: Some(text.clone()), ..turn }
+    }
+
+    /// What was asked before and is still open, where nothing new was said.
+    async fn pending(&self, app: &AppState) -> Result<Option<String>, ApiError> {
+        let Some(before) = self.before.as_ref().filter(|_| self.chore.is_none()) else { return Ok(None) };
+        if self.keeping != Keeping::Messages {
+            return Ok(None);
+        }
+        let pending = app.conversations.replays.pending(&app.understander, &self.snapshot, before).await;
+        pending.map_err(|error| ApiError::of_turn(&error, self.named_strategy))
     }
 
     /// The turn, and where the conversation is after it, if it is one.
@@ -174,38 +335,10 @@ fn meanwhile(history: &[Said]) -> &[Said] {
     &history[person.map_or(0, |person| person + 1)..]
 }
 
-/// The module that the request is understood against.
-async fn snapshot(app: &AppState, model: Option<&str>, task: &Task) -> Result<Arc<Snapshot>, ApiError> {
-    let Some(model) = model else {
-        let message = "`model` is required: the name of a module, or `uptake` for the request's own tools";
-        return Err(ApiError::fault(Fault::MissingParameter, message).about("model"));
-    };
-    let name = ModuleName::new(model).map_err(|_| models::unknown(app, model))?;
-    let known = if model == OWN { None } else { Some(named(app, &name).await?) };
-    let Some(functions) = &task.functions else {
-        return known.ok_or_else(|| {
-            let message = format!("`{OWN}` understands the request's own `tools`: send some, or name a module");
-            ApiError::fault(Fault::MissingParameter, message).about("tools")
-        });
-    };
-    app.snapshots.ad_hoc(&name, functions, known.as_ref()).await.map_err(|error| match &error {
-        PrepareError::Refused { diagnostics, .. } => task.refused(diagnostics),
-        PrepareError::Compile { reason, .. } => task.uncompilable(reason),
-        // Nobody tries again but the client.
-        PrepareError::Embed { source, .. } => ApiError::of_embed(source),
-        _ => ApiError::of_prepare(&error, &app.snapshots),
-    })
-}
-
-async fn named(app: &AppState, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {
-    app.snapshots.fresh(name).await.map_err(|error| match &error {
-        PrepareError::Unknown(name) => models::unknown(app, name.as_str()),
-        _ => ApiError::of_prepare(&error, &app.snapshots),
-    })
-}
-
 fn demand(task: &Task, snapshot: &Snapshot) -> Result<Demand, ApiError> {
     Ok(match &task.choice {
+        // A call is demanded, and what ends the task is one.
+        Choice::Required if task.ending.is_some() => Demand::Auto,
         Choice::Auto | Choice::None | Choice::Allowed { required: false, .. } => Demand::Auto,
         Choice::Required | Choice::Allowed { required: true, .. } => Demand::Required,
         Choice::Named { name, param } => Demand::Function(task.named(&snapshot.module, name, param)?),
@@ -229,7 +362,7 @@ fn turn_request(
     task: &Task,
     demand: Demand,
     options: UptakeOptions,
-) -> Result<Option<TurnRequest>, ApiError> {
+) -> Result<TurnRequest, ApiError> {
     let module = &snapshot.module;
     let within = |error| ApiError::from(error).renamed(|param| format!("uptake.{param}"));
     let home = read::time_zone(module, &app.turns.time_zone);
@@ -247,9 +380,16 @@ fn turn_request(
             Some(among) => allowed.into_iter().filter(|function| among.contains(function)).collect(),
         });
     }
-    let Conversation { instructions, history, utterance, .. } = conversation;
-    Ok(utterance.map(|utterance| TurnRequest {
-        utterance: utterance.text,
+    let Conversation { instructions, history, utterance, handed_over, .. } = conversation;
+    // Whoever handed over does not hand back before anything is done.
+    if !handed_over.is_empty() {
+        let is_left = |id: &FunctionId| !handed_over.contains(&module.function(*id).name);
+        let left: Vec<FunctionId> =
+            among.unwrap_or_else(|| module.function_ids().collect()).into_iter().filter(is_left).collect();
+        among = Some(left);
+    }
+    Ok(TurnRequest {
+        utterance: utterance.map(|utterance| utterance.text).unwrap_or_default(),
         strategy,
         now,
         among,
@@ -260,35 +400,9 @@ fn turn_request(
         language,
         single: task.origin == Origin::ResponseFormat,
         ..TurnRequest::default()
-    }))
+    })
 }
 
 const fn is_one_at_a_time(delivery: Delivery) -> bool {
     matches!(delivery, Delivery::Tools { named: false, most: Some(1) } | Delivery::Function { named: false })
-}
-
-/// What is left of a turn of which so many calls were made already: there are never more calls than were understood.
-fn without(mut turn: Turn, made: usize) -> Turn {
-    match &mut turn.outcome {
-        _ if made == 0 => turn,
-        Outcome::Call(calls) if calls.len() > made => {
-            calls.drain(..made);
-            turn
-        }
-        _ => Turn { usage: turn.usage, ..nothing_new() },
-    }
-}
-
-/// After the result of a call there is nothing to understand; agents take a message without calls for the end.
-fn nothing_new() -> Turn {
-    let note = "the last message is not the person's: nothing new was said";
-    Turn {
-        outcome: Outcome::NoMatch,
-        confidence: 1.0,
-        decided_by: DecidedBy::Local,
-        frames: Vec::new(),
-        trace: Trace { notes: vec![note.to_owned()], ..Trace::default() },
-        usage: crate::llm::Usage::default(),
-        pending: None,
-    }
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::conversation::ChatMessage;
 use crate::{
     http::{ApiError, Fault, predict::Budget},
-    module::settings::StrategyName,
+    module::settings::{ForeignTools, StrategyName},
 };
 
 /// A request of the `OpenAI` API.
@@ -18,16 +18,17 @@ use crate::{
 /// stored). So have members that nobody knows.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(in crate::http) struct ChatRequest {
-    /// Name of a module, or `uptake` for the request's own tools alone.
+    /// Name of a module, or `uptake` for the request's own tools alone, if it has any.
     #[schema(required = true, value_type = String, example = "weather")]
     pub(super) model: Option<String>,
-    /// The conversation, oldest first. What is understood is the last message, if it is the person's; after any other
-    /// message nothing new was said, and the answer is an empty message.
+    /// The conversation, oldest first. What is understood is the last message, if it is the person's; after the results of
+    /// calls the answer tells them.
     #[schema(required = true, value_type = Vec<ChatMessage>, min_items = 1)]
     pub(super) messages: Option<Vec<ChatMessage>>,
-    /// The functions that may be called, 128 at most. Of those that the module knows by name its exemplars, recognizers
-    /// and settings are used. All functions of the module if absent.
-    #[schema(value_type = Option<Vec<Tool>>, min_items = 1, max_items = 128)]
+    /// The functions that may be called, 128 at most. Of those that are the module's own by name, whatever a library puts
+    /// around it, the module's exemplars, recognizers and settings are used; `uptake.tools` says what becomes of others. All
+    /// functions of the module if there are none.
+    #[schema(value_type = Option<Vec<Tool>>, max_items = 128)]
     pub(super) tools: Option<Vec<Value>>,
     /// `auto`, `none` (no call is made), `required`, one function (`{"type": "function", "function": {"name": "..."}}`)
     /// or some of them (`{"type": "allowed_tools", ...}`). With `required` or a name, what was not said is still asked for.
@@ -36,14 +37,16 @@ pub(in crate::http) struct ChatRequest {
     /// `false`: at most one call comes back, the first that was asked for.
     pub(super) parallel_tool_calls: Option<bool>,
     /// The older form of `tools`; the call comes back as `function_call`.
-    #[schema(value_type = Option<Vec<FunctionDefinition>>, min_items = 1, max_items = 128)]
+    #[schema(value_type = Option<Vec<FunctionDefinition>>, max_items = 128)]
     pub(super) functions: Option<Vec<Value>>,
     /// The older form of `tool_choice`: `auto`, `none` or `{"name": "..."}`.
     #[schema(value_type = Option<Value>)]
     pub(super) function_call: Option<Value>,
     /// `{"type": "text"}`, or `{"type": "json_schema", "json_schema": {"name", "schema"}}`: the object that the text
     /// says, as the message's content. What the schema requires and the text does not say is never made up: `content` is
-    /// null then, and `refusal` asks for it.
+    /// null then, and `refusal` asks for it. With `tools`, calls come as calls, and what is said is such an object where the
+    /// results of calls have its members, else a `refusal`. With `{"type": "json_object"}` what is said is in `reply` of an
+    /// object.
     #[schema(value_type = Option<Value>)]
     pub(super) response_format: Option<Value>,
     /// Answer as server-sent events: one `data:` line for each chunk, `data: [DONE]` at the end, and if it fails
@@ -98,6 +101,11 @@ pub(super) struct UptakeOptions {
     pub revision: Option<u64>,
     /// BCP 47 language in which questions are worded.
     pub language: Option<String>,
+    /// With a module as the model: what becomes of `tools` that are not the module's own. `ignore` (they are not looked at),
+    /// `add` (they are called where no function of the module is meant) or `replace` (the request's tools are all that may be
+    /// called). The module's choice if absent, else the service's.
+    #[schema(value_type = Option<String>, example = "ignore")]
+    pub tools: Option<ForeignTools>,
 }
 
 #[derive(ToSchema)]
@@ -111,8 +119,8 @@ struct Tool {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "documents a function, which is read by hand to name what is wrong")]
 struct FunctionDefinition {
-    /// `[a-zA-Z0-9_-]{1,64}`, each once.
-    #[schema(pattern = "^[a-zA-Z0-9_-]{1,64}$")]
+    /// `[a-zA-Z0-9_./:-]{1,64}`, each once.
+    #[schema(pattern = "^[a-zA-Z0-9_./:-]{1,64}$")]
     name: String,
     description: Option<String>,
     /// JSON Schema of the arguments: an object.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::request::ChatRequest;
+use super::{form::Ending, request::ChatRequest};
 use crate::{
     http::{ApiError, Fault},
     module::{Diagnostics, FunctionId, Module},
@@ -21,6 +21,20 @@ pub(super) struct Task {
     /// Where the functions were written, for errors.
     pub origin: Origin,
     pub choice: Choice,
+    /// What a message without calls has to be.
+    pub words: Words,
+    /// The function by which a task ends.
+    pub ending: Option<Ending>,
+}
+
+/// The form of a message without calls.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Words {
+    Text,
+    /// Any JSON object.
+    Json,
+    /// The object that this function takes, where calls are wanted too.
+    Object(Value),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +66,7 @@ impl Task {
     /// # Errors
     /// 400 with the member.
     pub(super) fn read(request: &mut ChatRequest) -> Result<Self, ApiError> {
-        let object = response_format(request.response_format.as_ref())?;
+        let format = response_format(request.response_format.as_ref())?;
         let is_older = request.functions.is_some() || request.function_call.is_some();
         if is_older && (request.tools.is_some() || request.tool_choice.is_some()) {
             let message =
@@ -66,19 +80,24 @@ impl Task {
             (Origin::Tools, tool_choice(request.tool_choice.as_ref())?)
         };
         let written = if is_older { request.functions.take() } else { request.tools.take() };
-        let functions = written.map(|written| functions(&written, origin)).transpose()?;
-        match object {
-            None => Ok(Self { functions, origin, choice }),
-            Some(_) if functions.is_some() && choice != Choice::None => {
-                let message = "either a call is understood or an object: send `tools` or `response_format`, or \
-                               `tool_choice: \"none\"`";
-                Err(ApiError::fault(Fault::UnsupportedParameter, message).about("response_format"))
+        // Frameworks send an empty list for none.
+        let written = written.filter(|written| !written.is_empty());
+        let mut functions = written.map(|written| functions(&written, origin)).transpose()?;
+        let ending = functions.as_mut().and_then(Ending::take);
+        Ok(match format {
+            Format::Text => Self { functions, origin, choice, words: Words::Text, ending },
+            Format::Json => Self { functions, origin, choice, words: Words::Json, ending },
+            Format::Object { function, .. } if functions.is_some() && choice != Choice::None => {
+                Self { functions, origin, choice, words: Words::Object(function), ending }
             }
-            Some((name, function)) => {
-                let choice = Choice::Named { name, param: "response_format.json_schema.name" };
-                Ok(Self { functions: Some(vec![function]), origin: Origin::ResponseFormat, choice })
-            }
-        }
+            Format::Object { name, function } => Self {
+                functions: Some(vec![function]),
+                origin: Origin::ResponseFormat,
+                choice: Choice::Named { name, param: "response_format.json_schema.name" },
+                words: Words::Text,
+                ending: None,
+            },
+        })
     }
 
     /// What is wrong with the functions, by the place where the client wrote it.
@@ -141,9 +160,8 @@ impl Origin {
 
 fn functions(written: &[Value], origin: Origin) -> Result<Vec<Value>, ApiError> {
     let list = origin.list();
-    if !(1..=MOST_TOOLS).contains(&written.len()) {
-        let message =
-            format!("`{list}` has {} functions; it must have 1 to {MOST_TOOLS}, or be left out", written.len());
+    if written.len() > MOST_TOOLS {
+        let message = format!("`{list}` has {} functions; it has at most {MOST_TOOLS}", written.len());
         return Err(ApiError::fault(Fault::InvalidValue, message).about(list));
     }
     let mut names = BTreeSet::new();
@@ -217,11 +235,13 @@ fn name<'a>(name: Option<&'a Value>, at: &str) -> Result<&'a str, ApiError> {
     let Some(name) = name.as_str() else {
         return Err(ApiError::fault(Fault::InvalidType, "`name` is a string").about(at.to_owned()));
     };
-    let fits = (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    // Dots and slashes are no characters of OpenAI's, and servers of tools name theirs so.
+    let fits =
+        (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./:".contains(&b));
     if fits {
         return Ok(name);
     }
-    let message = "a function's name has 1 to 64 letters (a to z), digits, `_` or `-`";
+    let message = "a function's name has 1 to 64 letters (a to z), digits, or of `_-./:`";
     Err(ApiError::fault(Fault::InvalidValue, message).about(at.to_owned()))
 }
 
@@ -233,7 +253,8 @@ fn tool_choice(choice: Option<&Value>) -> Result<Choice, ApiError> {
         Some(Value::String(word)) => match word.as_str() {
             "auto" => Ok(Choice::Auto),
             "none" => Ok(Choice::None),
-            "required" => Ok(Choice::Required),
+            // Some servers, and libraries made for them, call it `any`.
+            "required" | "any" => Ok(Choice::Required),
             other => Err(bad(format!("`{other}` is no choice: use `auto`, `none`, `required` or one function"))),
         },
         Some(choice) => match choice.get("type").and_then(Value::as_str) {
@@ -287,20 +308,30 @@ fn function_call(choice: Option<&Value>) -> Result<Choice, ApiError> {
     }
 }
 
-/// The object that is asked for, as the name and the definition of a function that takes it; `None` for plain text.
-fn response_format(format: Option<&Value>) -> Result<Option<(String, Value)>, ApiError> {
+/// What `response_format` asks for.
+enum Format {
+    Text,
+    Json,
+    /// An object, as a function that takes it.
+    Object {
+        name: String,
+        function: Value,
+    },
+}
+
+fn response_format(format: Option<&Value>) -> Result<Format, ApiError> {
     const AT: &str = "response_format";
-    let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(None) };
+    let Some(format) = format.filter(|format| !format.is_null()) else { return Ok(Format::Text) };
     match format.get("type").and_then(Value::as_str) {
-        Some("text") => return Ok(None),
+        Some("text") => return Ok(Format::Text),
+        Some("json_object") => return Ok(Format::Json),
         Some("json_schema") => {}
         Some(other) => {
-            let message =
-                format!("`{other}` is not served: what an object holds must be said by a schema, `json_schema`");
+            let message = format!("`{other}` is not served: use `text`, `json_object` or `json_schema`");
             return Err(ApiError::fault(Fault::UnsupportedParameter, message).about(format!("{AT}.type")));
         }
         None => {
-            let message = "it is an object with a `type`: `text` or `json_schema`";
+            let message = "it is an object with a `type`: `text`, `json_object` or `json_schema`";
             return Err(ApiError::fault(Fault::InvalidType, message).about(format!("{AT}.type")));
         }
     }
@@ -316,5 +347,5 @@ fn response_format(format: Option<&Value>) -> Result<Option<(String, Value)>, Ap
     };
     let description = object.get("description").and_then(Value::as_str).unwrap_or_default();
     let function = json!({"name": name, "description": description, "parameters": schema});
-    Ok(Some((name.to_owned(), function)))
+    Ok(Format::Object { name: name.to_owned(), function })
 }

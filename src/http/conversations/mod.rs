@@ -34,7 +34,7 @@ pub struct Conversations {
     pub(super) sessions: Sessions,
     pub(super) tokens: Tokens,
     /// Conversations rebuilt from their messages.
-    pub(super) replays: Replays,
+    pub(in crate::http) replays: Replays,
     pub(super) hub: Hub,
     /// Seconds from a session's last turn until it is gone.
     ttl_s: u64,

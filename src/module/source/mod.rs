@@ -30,7 +30,7 @@ pub(super) const SETTINGS_FILE: &str = "module.toml";
 /// The directory of [`PROMPT_FILES`].
 pub(super) const PROMPTS: &str = "prompts";
 /// Prompts that a module may replace, by the name under which [`super::Module::prompts`] keeps them.
-pub(super) const PROMPT_FILES: [(&str, &str); 11] = [
+pub(super) const PROMPT_FILES: [(&str, &str); 12] = [
     ("system", "prompts/system.jinja"),
     ("structured", "prompts/structured.jinja"),
     ("choice", "prompts/choice.jinja"),
@@ -40,6 +40,7 @@ pub(super) const PROMPT_FILES: [(&str, &str); 11] = [
     ("slot", "prompts/slot.jinja"),
     ("yes_no", "prompts/yes_no.jinja"),
     ("wording", "prompts/wording.jinja"),
+    ("front", "prompts/front.jinja"),
     ("user", "prompts/user.jinja"),
     ("retry", "prompts/retry.jinja"),
 ];

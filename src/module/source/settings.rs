@@ -1,9 +1,12 @@
 //! `module.toml`: every member is checked against one table of what may be there, so that all faults come at once.
 
-use toml::de::{DeTable, DeValue};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 use super::{
-    super::{Settings, reading::Unit, settings::Thresholds},
+    super::{Settings, reading::Unit, settings::Thresholds, template},
     Diagnostic, Findings, Place, SETTINGS_FILE,
     locate::line_and_column,
 };
@@ -25,6 +28,10 @@ enum Expect {
     OneOf(&'static [&'static str]),
     /// A text, or a table of texts by language.
     Wording,
+    /// A [template](super::super::template), or a table of them by language.
+    Template,
+    /// A list of texts.
+    Texts,
     /// A list of checks, each a text or a table.
     Rules,
     Table(&'static [(&'static str, Expect)]),
@@ -85,12 +92,37 @@ const SETTINGS: Expect = Expect::Table(&[
             ("wording", Expect::OneOf(&["module", "model"])),
         ]),
     ),
+    ("chat", Expect::Table(&[("tools", Expect::OneOf(&["ignore", "add", "replace"])), ("front", Expect::Bool)])),
+    (
+        "replies",
+        Expect::Table(&[
+            ("greeting", Expect::Template),
+            ("thanks", Expect::Template),
+            ("farewell", Expect::Template),
+            ("acknowledged", Expect::Template),
+            ("out_of_scope", Expect::Template),
+            ("done", Expect::Template),
+            ("failed", Expect::Template),
+            ("cancelled", Expect::Template),
+            ("handed_off", Expect::Template),
+        ]),
+    ),
     (
         "functions",
         Expect::Named(&Expect::Table(&[
             ("confirm", Expect::Bool),
             ("confirmation", Expect::Wording),
             ("ask", ASK),
+            (
+                "replies",
+                Expect::Table(&[
+                    ("done", Expect::Template),
+                    ("failed", Expect::Template),
+                    ("cancelled", Expect::Template),
+                    ("handed_off", Expect::Template),
+                ]),
+            ),
+            ("result", Expect::Texts),
             ("rules", Expect::Rules),
             (
                 "slots",
@@ -187,7 +219,9 @@ fn check_table(
                 check_table(table, expected, &at, path, bad, findings);
                 true
             }
-            (Some(Expect::Wording), Some(texts)) => check_wording(texts, &at, findings),
+            (Some(inner @ (Expect::Wording | Expect::Template)), Some(texts)) => {
+                check_wording(texts, inner, &at, findings)
+            }
             (Some(Expect::Rules), _) => check_rules(value.get_ref(), &at, findings),
             (Some(expected), _) => check_value(value.get_ref(), expected, &at, findings),
             (None, _) => {
@@ -203,7 +237,7 @@ fn check_table(
 }
 
 /// Texts by language.
-fn check_wording(texts: &DeTable<'_>, place: &Place<'_>, findings: &mut Findings) -> bool {
+fn check_wording(texts: &DeTable<'_>, expected: &Expect, place: &Place<'_>, findings: &mut Findings) -> bool {
     let mut fits = true;
     for (language, text) in texts {
         let language: &str = language.get_ref();
@@ -214,7 +248,8 @@ fn check_wording(texts: &DeTable<'_>, place: &Place<'_>, findings: &mut Findings
             findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint(hint));
             fits = false;
         }
-        fits &= check_value(text.get_ref(), &Expect::Text, &at, findings);
+        let inner = if matches!(expected, Expect::Template) { &Expect::Template } else { &Expect::Text };
+        fits &= check_value(text.get_ref(), inner, &at, findings);
     }
     fits
 }
@@ -307,6 +342,22 @@ fn check_value(value: &DeValue<'_>, expected: &Expect, at: &Place<'_>, findings:
             let fits = value.is_integer() && number().is_some_and(|count| range.contains(&count));
             (!fits).then(|| "a whole number".to_owned())
         }
+        Expect::Template => match value.as_str().map(template::check) {
+            None => Some("a text, or a table of texts by language".to_owned()),
+            Some(Ok(())) => None,
+            Some(Err(reason)) => {
+                let message = format!("the template cannot be read: {reason}");
+                let found = Diagnostic::error("bad-template", SETTINGS_FILE, at, message);
+                findings
+                    .push(found.hint("replies are Jinja templates, such as `Your order {{ result.id }} is placed.`"));
+                return false;
+            }
+        },
+        Expect::Texts => {
+            let is_text = |item: &Spanned<DeValue<'_>>| item.get_ref().is_str();
+            let fits = value.as_array().is_some_and(|items| items.iter().all(is_text));
+            (!fits).then(|| "a list of texts".to_owned())
+        }
         Expect::Wording => (!value.is_str()).then(|| "a text, or a table of texts by language".to_owned()),
         Expect::Rules => Some("a list of rules, each a text or a table with `check`".to_owned()),
         Expect::Table(_) | Expect::Named(_) => Some("a table".to_owned()),
@@ -378,8 +429,9 @@ mod tests {
         let full = "description = 'd'\nlanguage = 'pt-BR'\ntime_zone = 'Europe/Berlin'\ninstructions = 'i'\nstrategy = 'tools'\n\
             [thresholds]\nsure = 0.8\nin_scope = 0\n[staged]\ndetect = 'vote'\nfill = 'slots'\n[llm]\nmodel = 'm'\ntemperature = 0.1\nmax_tokens = 5\ncandidates = 3\nshots = 2\n\
             retries = 1\ndeadline_ms = 500\ntokens = 900\n\
-            [conversation]\nask = 'group'\ntries = 3\ncarry = false\nwording = 'model'\n\
-            [functions.f]\nconfirm = false\nask = 'one'\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n\
+            [conversation]\nask = 'group'\ntries = 3\ncarry = false\nwording = 'model'\n[chat]\ntools = 'add'\nfront = true\n[replies]\ngreeting = 'g'\nthanks = 't'\nfarewell = 'f'\nacknowledged = 'a'\n\
+            out_of_scope = 'o'\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
+            [functions.f]\nconfirm = false\nask = 'one'\nresult = ['id']\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n[functions.f.replies]\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
             [functions.f.slots.s]\nquestion = 'q'\ninvalid = 'i'\npriority = -1\nask = true\nshared = 's'\nsensitive = true\nrecognizer = 'r'\ngrounding = 'free'\n";
         let (settings, found) = read_all(full);
         assert_eq!(found, []);
@@ -424,6 +476,25 @@ mod tests {
         assert_eq!(found[0].pointer, "/functions/f/confirmation/english");
         assert_eq!(found[2].hint.as_deref(), Some("did you mean `Europe/Berlin`?"));
         assert_eq!(read_all("[a\n").1[0].line, Some(1));
+    }
+
+    #[test]
+    fn a_reply_that_is_no_template_is_named() {
+        let (settings, found) = read_all(
+            "[replies]\ngreeting = 'Hi {{ name'\n[functions.f]\nresult = 'id'\n[functions.f.replies]\ngreeting = 'x'\n\
+             [functions.f.replies.done]\nen = 'ok'\nde = '{% if %}'\n",
+        );
+        let codes: Vec<(&str, &str)> = found.iter().map(|found| (found.code, found.pointer.as_str())).collect();
+        assert_eq!(
+            codes,
+            [
+                ("bad-template", "/functions/f/replies/done/de"),
+                ("unknown-setting", "/functions/f/replies/greeting"),
+                ("bad-setting", "/functions/f/result"),
+                ("bad-template", "/replies/greeting"),
+            ]
+        );
+        assert!(settings.is_some_and(|settings| settings.replies.greeting.is_none()));
     }
 
     #[test]

@@ -31,6 +31,18 @@ pub struct Moves {
     pub moves: Vec<Move>,
     /// What is said beside them, from its first word to its last, without politeness; `None` if nothing is.
     pub rest: Option<Span>,
+    /// What the reply is if it says nothing else.
+    pub courtesy: Option<Courtesy>,
+}
+
+/// What people say to be polite, and that asks for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Courtesy {
+    Greeting,
+    Thanks,
+    Farewell,
+    /// "Ok", "great", "no".
+    Acknowledgement,
 }
 
 /// One thing that a reply does. Spans count `char`s of the text as given.

@@ -5,7 +5,7 @@ use crate::{
         acts::{Acts, Makes, Place, Role, Rule},
         pattern::{Element, Hole},
     },
-    recognize::acts::{Kind, Move, Moves, Pick},
+    recognize::acts::{Courtesy, Kind, Move, Moves, Pick},
     text::{Span, words::Word},
 };
 
@@ -106,7 +106,34 @@ impl<'a> Reader<'a> {
         let only_leads = |index: usize| found.get(index + 1).is_some_and(|next| self.leads_to(&found[index], next));
         let moves = (0..found.len()).filter(|index| !only_leads(*index));
         let moves = moves.filter_map(|index| self.made(&found[index], rest.is_some())).collect();
-        Moves { moves, rest }
+        Moves { moves, rest, courtesy: self.courtesy() }
+    }
+
+    /// What the reply is if it is nothing but polite. Of several, thanks count most: "hi, thanks, bye".
+    fn courtesy(&self) -> Option<Courtesy> {
+        const KINDS: [(Role, Courtesy); 3] = [
+            (Role::Thanks, Courtesy::Thanks),
+            (Role::Farewell, Courtesy::Farewell),
+            (Role::Greeting, Courtesy::Greeting),
+        ];
+        const BESIDE: [Role; 4] = [Role::Praise, Role::Filler, Role::Answer, Role::And];
+        let mut said = [false; KINDS.len()];
+        let mut at = 0;
+        while at < self.words.len() {
+            let kinds = KINDS.iter().enumerate();
+            let longest = kinds.filter_map(|(kind, (role, _))| Some((self.phrase(at, &[*role])?, kind)));
+            let beside = self.phrase(at, &BESIDE).unwrap_or(0);
+            match longest.max_by_key(|(length, _)| *length) {
+                Some((length, kind)) if length >= beside => {
+                    said[kind] = true;
+                    at += length;
+                }
+                _ if beside > 0 => at += beside,
+                _ => return None,
+            }
+        }
+        let kind = said.iter().position(|said| *said);
+        (!self.words.is_empty()).then(|| kind.map_or(Courtesy::Acknowledgement, |kind| KINDS[kind].1))
     }
 
     /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a coke".

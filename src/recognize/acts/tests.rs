@@ -578,3 +578,38 @@ fn what_is_not_to_be_told_is_skipped() {
         assert!(read == "Skip" || read == "Unknown", "{text}: {read}");
     }
 }
+
+#[test]
+fn courtesies_are_nothing_else() {
+    use Courtesy::{Acknowledgement, Farewell, Greeting, Thanks};
+    for (language, text, expected) in [
+        ("en", "Hello!", Some(Greeting)),
+        ("en", "hi there, how are you?", Some(Greeting)),
+        ("en", "Thanks a lot, that's all. Bye!", Some(Thanks)),
+        ("en", "ok great, thank you for your help", Some(Thanks)),
+        ("en", "goodbye", Some(Farewell)),
+        ("en", "ok, perfect", Some(Acknowledgement)),
+        ("en", "no thanks", Some(Thanks)),
+        ("en", "hi, I'd like a pizza", None),
+        ("en", "thank Mary for me", None),
+        ("en", "good morning alarm", None),
+        ("en", "cancel that, thanks", None),
+        ("de", "Guten Tag!", Some(Greeting)),
+        ("de", "Vielen Dank, tschüss", Some(Thanks)),
+        ("de", "Super, alles klar", Some(Acknowledgement)),
+        ("de", "guten Tag, ein Zimmer bitte", None),
+        ("es", "¡Hola, buenos días!", Some(Greeting)),
+        ("es", "muchas gracias por su ayuda", Some(Thanks)),
+        ("es", "hasta luego", Some(Farewell)),
+        ("fr", "Bonjour, comment ça va ?", Some(Greeting)),
+        ("fr", "merci beaucoup", Some(Thanks)),
+        ("fr", "au revoir", Some(Farewell)),
+        ("ja", "こんにちは", Some(Greeting)),
+        ("ja", "どうもありがとうございました。", Some(Thanks)),
+        ("ja", "さようなら", Some(Farewell)),
+        ("ja", "ありがとうカードを送って", None),
+        ("en", "", None),
+    ] {
+        assert_eq!(read(language, text).courtesy, expected, "{language}: {text}");
+    }
+}

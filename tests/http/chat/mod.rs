@@ -2,12 +2,16 @@
 
 mod answers;
 mod dialogue;
+mod frameworks;
+mod front;
+mod frontends;
 mod heavy;
 mod models;
 mod objects;
 mod requests;
 mod stream;
 mod tools;
+mod words;
 
 use std::sync::Arc;
 
@@ -59,6 +63,32 @@ fn calls(completion: &Value) -> Vec<(String, Value)> {
         (function["name"].as_str().expect("a name").to_owned(), arguments)
     };
     calls.iter().map(read).collect()
+}
+
+/// A service with a module that sends money after a yes, and tells a balance.
+fn bank() -> Service {
+    let service = Service::new(&[]);
+    write_bank(&service);
+    service
+}
+
+fn write_bank(service: &Service) {
+    let schema = json!([
+        {"name": "transfer_money", "description": "Send money to another person", "parameters": {"type": "object",
+            "properties": {"amount": {"type": "integer"}, "recipient": {"type": "string", "enum": ["mum", "Ann"]}},
+            "required": ["amount", "recipient"]}},
+        {"name": "get_balance", "description": "Tell how much money is in the account", "parameters": {"type": "object",
+            "properties": {}}},
+    ]);
+    let exemplars = json!({
+        "transfer_money": [{"template": "send <amount> dollars to <recipient>"}, {"template": "send money to <recipient>"}],
+        "get_balance": [{"template": "what is my balance"}, {"template": "how much money do I have"}],
+    });
+    let settings = "[functions.transfer_money]\nconfirm = true\n[functions.transfer_money.slots]\n\
+                    amount = { question = \"How much?\" }\n";
+    service.write("bank", "schema.json", &schema.to_string());
+    service.write("bank", "exemplars.json", &exemplars.to_string());
+    service.write("bank", "module.toml", settings);
 }
 
 /// A tool that no module knows.

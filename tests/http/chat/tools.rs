@@ -104,7 +104,8 @@ async fn the_same_tools_are_compiled_once() {
     let (one, other) = (kept().await.expect("it compiles"), kept().await.expect("it compiles"));
     assert!(std::sync::Arc::ptr_eq(&one, &other));
     assert_eq!(many[0], json!(one.module.version));
-    let known = version(with(&asking_lights(KITCHEN), &json!({"model": "weather"}))).await;
+    let known =
+        version(with(&asking_lights(KITCHEN), &json!({"model": "weather", "uptake": {"tools": "replace"}}))).await;
     assert_ne!(known, many[0]);
 }
 
@@ -147,7 +148,8 @@ proptest! {
             let chat = Scripted::new().answer(move |_| Ok(reply.clone()));
             let service = asking(&["weather"], &chat);
             let said = "switch the lights in the kitchen off, and what is the weather like in seattle right now?";
-            let body = with(&by_tools(&asking_lights(said)), &json!({"model": "weather"}));
+            let replaced = json!({"model": "weather", "uptake": {"strategy": "tools", "tools": "replace"}});
+            let body = with(&by_tools(&asking_lights(said)), &replaced);
             let answer = complete(&service, &body).await;
             prop_assert!(answer.status == 200 || answer.status == 502, "{}", answer.text);
             if answer.status == 200 {

@@ -84,6 +84,7 @@ fn turn(module: &Module, state: &State, outcome: Outcome, pending: Option<Questi
         trace: Trace::default(),
         usage: Usage::default(),
         pending,
+        remark: None,
     }
 }
 

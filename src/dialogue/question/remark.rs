@@ -1,0 +1,241 @@
+//! What is said where nothing is asked: to a greeting, after a call, of what is out of scope.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    call::Call,
+    dialogue::{
+        question::{
+            LISTED, Voice,
+            shown::{cut, one_line, plain, spoken, upper_first},
+        },
+        result::CallResult,
+    },
+    module::{Function, FunctionId, Wording, template},
+    recognize::acts::{Courtesy, Kind, Moves},
+    text::plain::first_sentence,
+};
+
+/// Characters of a text that came back, of a line made of anything else, and of a reason.
+const LONGEST_TEXT: usize = 4_000;
+const LONGEST_LINE: usize = 600;
+const LONGEST_REASON: usize = 300;
+/// Characters of a description that stands for a function.
+const LONGEST_PURPOSE: usize = 80;
+/// Functions that are told of at most.
+const MOST_TITLES: usize = 40;
+/// Items of a list that came back.
+const ITEMS: usize = 5;
+
+/// What a template knows.
+#[derive(Serialize, Default)]
+struct Known<'a> {
+    /// The function's name as words.
+    function: &'a str,
+    /// What it was, or would have been, called with.
+    slots: Map<String, Value>,
+    /// What came back.
+    result: Value,
+    /// The same in one line; of a failure, why.
+    told: &'a str,
+    /// What is known of the conversation.
+    summary: &'a str,
+}
+
+impl Voice<'_> {
+    /// Of an utterance that no function is meant by. `summary` is that of what is open all the same.
+    pub(crate) fn remark(&self, acts: &Moves, summary: &str) -> String {
+        let (own, remark) = (&self.module.settings.replies, self.words.remarks());
+        let is_cancelled = acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == Kind::Cancel);
+        let (author, plain) = match acts.courtesy {
+            Some(Courtesy::Greeting) => (&own.greeting, remark.greeting.clone()),
+            Some(Courtesy::Thanks) => (&own.thanks, remark.thanks.clone()),
+            Some(Courtesy::Farewell) => (&own.farewell, remark.farewell.clone()),
+            Some(Courtesy::Acknowledgement) => (&own.acknowledged, remark.acknowledged.clone()),
+            None if is_cancelled => return remark.nothing_open.clone(),
+            None => (&own.out_of_scope, self.out_of_scope()),
+        };
+        let known = Known { summary, ..Known::default() };
+        self.written(author.as_ref(), &known).unwrap_or(plain)
+    }
+
+    /// Where there is nothing to answer.
+    pub(crate) fn heard(&self) -> String {
+        let author = self.module.settings.replies.acknowledged.as_ref();
+        self.written(author, &Known::default()).unwrap_or_else(|| self.words.remarks().acknowledged.clone())
+    }
+
+    /// With what can be asked for, if that is little.
+    fn out_of_scope(&self) -> String {
+        let remark = self.words.remarks();
+        let functions = &self.module.functions;
+        if functions.is_empty() || functions.len() > LISTED {
+            return remark.out_of_scope.clone();
+        }
+        let listed: Vec<String> = functions.iter().map(|function| self.purpose(function)).collect();
+        let able = remark.able.fill(&[("functions", &listed.join(self.words.apart()))]);
+        self.words.then(&remark.out_of_scope, &able)
+    }
+
+    /// What a function is for: its description says more than its name, where it is short.
+    fn purpose(&self, function: &Function) -> String {
+        let summary = first_sentence(&function.description);
+        let is_short = (1..=LONGEST_PURPOSE).contains(&summary.chars().count());
+        self.words.within(&if is_short { summary } else { self.title(function) })
+    }
+
+    /// What the functions are called within a sentence, if there are few.
+    pub(crate) fn titles(&self) -> Vec<String> {
+        let functions = &self.module.functions;
+        let few = if functions.len() > MOST_TITLES { &[] } else { functions.as_slice() };
+        few.iter().map(|function| self.words.within(&self.title(function))).collect()
+    }
+
+    /// Of what was understood and is not called.
+    pub(crate) fn understood(&self, calls: &[Call]) -> String {
+        let what: Vec<String> = calls
+            .iter()
+            .map(|call| {
+                let function = self.module.function(call.function());
+                let facts = self.facts(function, call.arguments(), "");
+                let title = self.title(function);
+                if facts.is_empty() { title } else { self.words.thing(&title, &self.words.facts(&facts)) }
+            })
+            .collect();
+        self.words.remarks().understood.fill(&[("what", &self.words.and(&what))])
+    }
+
+    /// Of what was given up, with what was known of it.
+    pub(crate) fn cancelled(&self, given_up: &[(FunctionId, Map<String, Value>)]) -> String {
+        let titles: Vec<String> = given_up.iter().map(|(id, _)| self.title(self.module.function(*id))).collect();
+        let within: Vec<String> = titles.iter().map(|title| self.words.within(title)).collect();
+        let (all, general) = (self.words.and(&titles), self.module.settings.replies.cancelled.as_ref());
+        let (author, slots) = match given_up {
+            [(id, slots)] => {
+                let own = self.settings(self.module.function(*id)).and_then(|own| own.replies.cancelled.as_ref());
+                (own.or(general), slots.clone())
+            }
+            _ => (general, Map::new()),
+        };
+        let known = Known { function: &all, slots, ..Known::default() };
+        self.written(author, &known).unwrap_or_else(|| self.words.cancelled(&self.words.and(&within)))
+    }
+
+    /// Says that a person takes over.
+    pub(crate) fn hand_off(&self, id: FunctionId, slots: Map<String, Value>) -> String {
+        let function = self.module.function(id);
+        let own = self.settings(function).and_then(|own| own.replies.handed_off.as_ref());
+        let title = self.title(function);
+        let known = Known { function: &title, slots, ..Known::default() };
+        let author = own.or(self.module.settings.replies.handed_off.as_ref());
+        self.written(author, &known).unwrap_or_else(|| self.words.hand_off().to_owned())
+    }
+
+    /// What calls came to, one line or text for each.
+    pub(crate) fn results(&self, results: &[CallResult]) -> String {
+        let told: Vec<String> = results.iter().map(|result| self.result(result)).collect();
+        told.join("\n")
+    }
+
+    fn result(&self, result: &CallResult) -> String {
+        let name = result.function.as_deref().unwrap_or_default();
+        let function = self.module.function_named(name).map(|id| self.module.function(id));
+        let title = function.map_or_else(|| upper_first(&spoken(name)), |function| self.title(function));
+        let own = function.and_then(|function| self.settings(function));
+        let (general, remark) = (&self.module.settings.replies, self.words.remarks());
+        let value = result.value();
+        let known = |told| Known {
+            function: &title,
+            slots: result.arguments.clone(),
+            result: value.clone(),
+            told,
+            summary: "",
+        };
+        if let Some(reason) = result.failure() {
+            let reason = cut(one_line(if reason.is_empty() { &title } else { &reason }), LONGEST_REASON);
+            let author = own.and_then(|own| own.replies.failed.as_ref()).or(general.failed.as_ref());
+            let plain = || remark.failed.fill(&[("reason", &self.ended(&reason))]);
+            return self.written(author, &known(&reason)).unwrap_or_else(plain);
+        }
+        let fields = own.map_or(&[][..], |own| own.result.as_slice());
+        let told = if fields.is_empty() { self.told_result(&value) } else { self.fields(&value, fields) };
+        let author = own.and_then(|own| own.replies.done.as_ref()).or(general.done.as_ref());
+        let plain = || {
+            if told.is_empty() { remark.done.fill(&[("what", &self.words.within(&title))]) } else { told.clone() }
+        };
+        self.written(author, &known(&told)).unwrap_or_else(plain)
+    }
+
+    /// A result as it is if it is a text; anything else in one line. Empty if it says nothing.
+    fn told_result(&self, value: &Value) -> String {
+        match value {
+            Value::String(text) => cut(text.trim().to_owned(), LONGEST_TEXT),
+            Value::Bool(true) => String::new(),
+            other => upper_first(&cut(self.line(other, 0), LONGEST_LINE)),
+        }
+    }
+
+    /// The members of a result that its author wants told.
+    fn fields(&self, value: &Value, fields: &[String]) -> String {
+        let facts = fields.iter().filter_map(|field| {
+            let found = field.split('.').try_fold(value, |value, key| match value {
+                Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+                other => other.get(key),
+            });
+            let name = field.rsplit('.').next().unwrap_or(field);
+            let shown = self.line(found?, 1);
+            (!shown.is_empty()).then(|| self.words.fact(&spoken(name), &shown))
+        });
+        upper_first(&cut(self.words.facts(&facts.collect::<Vec<_>>()), LONGEST_LINE))
+    }
+
+    /// A value in a line; `depth` is how deep in the result it lies, and nothing is told of what is deeper than an item of a
+    /// list in a member.
+    fn line(&self, value: &Value, depth: usize) -> String {
+        match value {
+            Value::Array(items) => {
+                let mut told: Vec<String> = items.iter().take(ITEMS).map(|item| self.line(item, depth + 1)).collect();
+                told.retain(|item| !item.is_empty());
+                if items.len() > ITEMS {
+                    told.push("…".to_owned());
+                }
+                self.words.and(&told)
+            }
+            Value::Object(_) if depth > 2 => String::new(),
+            // Of an item, its name alone.
+            Value::Object(members) if depth == 2 => members
+                .values()
+                .find(|member| member.is_string())
+                .map(|name| one_line(&plain(name)))
+                .unwrap_or_default(),
+            Value::Object(members) => {
+                let facts = members.iter().filter_map(|(key, member)| {
+                    let shown = self.line(member, depth + 1);
+                    (!shown.is_empty()).then(|| self.words.fact(&spoken(key), &shown))
+                });
+                self.words.facts(&facts.collect::<Vec<_>>())
+            }
+            scalar => self.shown(scalar),
+        }
+    }
+
+    /// The text as the end of a sentence.
+    fn ended(&self, text: &str) -> String {
+        match text.ends_with(['.', '!', '?', '。', '！', '？', '…']) {
+            true => text.to_owned(),
+            false => format!("{text}{}", self.words.stop()),
+        }
+    }
+
+    /// What the author's template says; `None` without one, and where it fails.
+    fn written(&self, author: Option<&Wording>, known: &Known<'_>) -> Option<String> {
+        match template::rendered(self.author(author)?, known) {
+            Ok(text) => Some(text).filter(|text| !text.is_empty()),
+            Err(error) => {
+                tracing::warn!(module = %self.module.name, %error, "a reply of the module is left out");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What libraries for agents write into messages: results that come as texts, tasks with a mark, agents that hand over.
+
+use serde_json::Value;
+
+use crate::understand::CallResult;
+
+/// How a text of the role `user` begins that is the result of a call; with what is behind the result, if anything is.
+const RESULTS: [(&str, Option<&str>); 9] = [
+    ("Observation:", None),
+    ("Tool response:", None),
+    ("Tool Response:", None),
+    ("Tool result:", None),
+    ("Tool Result:", None),
+    ("Tool output:", None),
+    ("Function result:", None),
+    ("<tool_response>", Some("</tool_response>")),
+    ("[TOOL_RESULTS]", Some("[/TOOL_RESULTS]")),
+];
+/// The same of one that failed: it is kept, for it says so.
+const FAILURES: [&str; 2] = ["Error:\n", "Call id:"];
+/// How a task begins that a person gave.
+const TASKS: [&str; 2] = ["New task:\n", "Current Task:"];
+/// How an assistant's text begins that is a call.
+const CALLS: &str = "Calling tools:";
+/// How functions begin that make another agent go on.
+const HANDOFFS: [&str; 5] = ["transfer_to_", "transfer_back_to_", "handoff_to_", "hand_off_to_", "handoff"];
+/// What they may be told.
+const HANDOFF_ARGUMENTS: [&str; 8] =
+    ["agent", "agent_name", "assistant", "reason", "message", "context", "input", "task"];
+/// What their results say, in lower case.
+const HANDED_OFF: [&str; 5] = ["transferred to", "handed off", "handoff", "handing off", "adopting the role"];
+/// The functions by which agents end that must call one each time.
+pub(super) const ENDINGS: [&str; 2] = ["final_answer", "final_result"];
+
+/// The result that a text of the role `user` is; `None` if the person said it.
+pub(super) fn result(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    let marked = RESULTS.iter().find_map(|(mark, end)| {
+        let inner = text.strip_prefix(mark)?.trim();
+        Some(end.and_then(|end| inner.strip_suffix(end)).unwrap_or(inner).trim().to_owned())
+    });
+    marked.or_else(|| FAILURES.iter().any(|mark| text.starts_with(mark)).then(|| failure(text)))
+}
+
+/// The words of the error, without the advice that follows them and is meant for a model.
+fn failure(text: &str) -> String {
+    let error = text.find("Error:").map_or(text, |at| &text[at..]);
+    error.split("\nNow let's retry").next().unwrap_or(error).trim().to_owned()
+}
+
+/// What the person said, without the mark that stands before it.
+pub(super) fn task(text: &str) -> &str {
+    TASKS.iter().find_map(|mark| text.strip_prefix(mark)).map_or(text, str::trim)
+}
+
+/// The names of the functions that an assistant's text calls.
+pub(super) fn called(text: &str) -> Vec<String> {
+    let Some(calls) = text.trim_start().strip_prefix(CALLS) else { return Vec::new() };
+    // A list in the notation of Python, or JSON.
+    let names = ["'name':", "\"name\":"].iter().flat_map(|key| calls.split(key).skip(1)).filter_map(|rest| {
+        let rest = rest.trim_start();
+        let quote = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+        rest[1..].split(quote).next().map(str::to_owned)
+    });
+    names.collect()
+}
+
+/// True for a call by which another agent goes on: nothing is done yet of what the person asked for.
+pub(super) fn is_handoff(result: &CallResult) -> bool {
+    let name = result.function.as_deref().unwrap_or_default();
+    let is_named = HANDOFFS.iter().any(|handoff| name.starts_with(handoff));
+    let is_plain = result.arguments.keys().all(|key| HANDOFF_ARGUMENTS.contains(&key.as_str()));
+    is_named && is_plain && says_handoff(&result.value())
+}
+
+fn says_handoff(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(true) => true,
+        Value::String(text) => {
+            let text = text.to_lowercase();
+            text.is_empty() || HANDED_OFF.iter().any(|mark| text.contains(mark))
+        }
+        Value::Object(members) => members.iter().all(|(key, value)| match key.as_str() {
+            "assistant" | "agent" | "agent_name" => true,
+            "result" | "message" | "status" | "output" => says_handoff(value),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    #[test]
+    fn results_are_told_from_what_people_say() {
+        for (text, expected) in [
+            ("Observation:\n21 degrees", Some("21 degrees")),
+            ("Tool response: {\"id\": 7}", Some("{\"id\": 7}")),
+            ("<tool_response>\n{\"id\": 7}\n</tool_response>", Some("{\"id\": 7}")),
+            ("Error:\nno such city\nNow let's retry: take care not to", Some("Error:\nno such city")),
+            ("Call id: 4\nError:\nno such city\nNow let's retry", Some("Error:\nno such city")),
+            ("My observation: it is cold", None),
+            ("observations of birds", None),
+        ] {
+            assert_eq!(result(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(task("New task:\nhow warm is it?"), "how warm is it?");
+        assert_eq!(task("a new task"), "a new task");
+    }
+
+    #[test]
+    fn calls_in_texts_are_named() {
+        let text = "Calling tools:\n[{'id': '1', 'type': 'function', 'function': {'name': 'pay', 'arguments': {'to': 'mum'}}}]";
+        assert_eq!(called(text), ["pay"]);
+        assert_eq!(called("Calling tools:\n[{\"function\": {\"name\": \"pay\"}}]"), ["pay"]);
+        assert_eq!(called("I am calling tools: 'name': 'pay'"), Vec::<String>::new());
+        assert_eq!(called("Calling tools: 'name': ü"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_handoff_is_named_and_says_so() {
+        let handoff = |function: &str, arguments: &Value, text: &str| {
+            let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
+            is_handoff(&CallResult { function: Some(function.into()), arguments, text: text.into() })
+        };
+        let none = json!({});
+        assert!(handoff("transfer_to_sales_agent", &none, "{\"assistant\": \"Sales\"}"));
+        assert!(handoff("transfer_to_bob", &none, "Successfully transferred to bob"));
+        assert!(handoff("transfer_to_agent", &json!({"agent_name": "sales"}), "{\"result\": null}"));
+        assert!(!handoff("transfer_to_account", &json!({"amount": 5}), ""));
+        assert!(!handoff("transfer_to_account", &none, "{\"id\": 7}"));
+        assert!(!handoff("get_weather", &none, "handoff"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Which functions may be called, and what is known of them: the module's, the request's, or both.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{
+    models::{self, OWN},
+    tools::{Choice, Origin, Task},
+};
+use crate::{
+    http::{ApiError, AppState, Fault},
+    module::{Function, FunctionId, Module, ModuleName, own_function, settings::ForeignTools},
+    snapshot::{PrepareError, Snapshot},
+};
+
+/// What may be called.
+pub(super) struct Offer {
+    pub snapshot: Arc<Snapshot>,
+    /// The functions that come first: the others are meant only where none of these is.
+    pub first: Option<Vec<FunctionId>>,
+    pub notes: Vec<String>,
+}
+
+impl Offer {
+    fn of(snapshot: Arc<Snapshot>) -> Self {
+        Self { snapshot, first: None, notes: Vec::new() }
+    }
+}
+
+/// What the request may have called. `wanted` is what it says itself of tools that are not the module's own.
+pub(super) async fn offer(
+    app: &AppState,
+    model: Option<&str>,
+    task: &Task,
+    wanted: Option<ForeignTools>,
+) -> Result<Offer, ApiError> {
+    let Some(model) = model else {
+        let message = "`model` is required: the name of a module, or `uptake` for the request's own tools";
+        return Err(ApiError::fault(Fault::MissingParameter, message).about("model"));
+    };
+    let name = ModuleName::new(model).map_err(|_| models::unknown(app, model))?;
+    let functions = task.functions.as_deref().unwrap_or_default();
+    if model == OWN {
+        return compiled(app, &name, functions, None, task).await.map(Offer::of);
+    }
+    let known = named(app, &name).await?;
+    if functions.is_empty() {
+        return Ok(Offer::of(known));
+    }
+    let own = known.module.settings.chat.tools.unwrap_or(app.options.chat.tools);
+    match wanted.unwrap_or(own) {
+        _ if task.origin == Origin::ResponseFormat => {}
+        // Whoever demands a function by its name means it.
+        _ if demands_foreign(task, functions, &known.module) => {}
+        ForeignTools::Replace => {}
+        ForeignTools::Ignore => return without_foreign(app, &name, functions, known, task).await,
+        ForeignTools::Add => return with_foreign(app, &name, functions, known, task).await,
+    }
+    compiled(app, &name, functions, Some(&known), task).await.map(Offer::of)
+}
+
+/// The module's own functions: those that the client offers, or all of them if it offers none.
+async fn without_foreign(
+    app: &AppState,
+    name: &ModuleName,
+    functions: &[Value],
+    known: Arc<Snapshot>,
+    task: &Task,
+) -> Result<Offer, ApiError> {
+    let (own, foreign) = split(&known.module, functions);
+    let note = (!foreign.is_empty()).then(|| {
+        format!("{} tools of the request are not the module's own and are left out (`chat.tools`)", foreign.len())
+    });
+    let snapshot = if own.is_empty() { known } else { compiled(app, name, &own, Some(&known), task).await? };
+    Ok(Offer { snapshot, first: None, notes: note.into_iter().collect() })
+}
+
+/// All functions of the module, under the names that the client has for them, and behind them what is not its own.
+async fn with_foreign(
+    app: &AppState,
+    name: &ModuleName,
+    functions: &[Value],
+    known: Arc<Snapshot>,
+    task: &Task,
+) -> Result<Offer, ApiError> {
+    let module = &known.module;
+    let (own, foreign) = split(module, functions);
+    let offered: Vec<FunctionId> = own.iter().filter_map(|function| owned(module, function)).collect();
+    let others = module.function_ids().filter(|id| !offered.contains(id)).map(|id| written(module.function(id)));
+    // A tool of the same name is another function, which nobody could tell apart from the module's.
+    let foreign = foreign.into_iter().filter(|function| module.function_named(name_of(function)).is_none());
+    let mut all: Vec<Value> = own.into_iter().chain(others).collect();
+    let count = all.len();
+    all.extend(foreign);
+    let snapshot = compiled(app, name, &all, Some(&known), task).await?;
+    let first = Some((0..count).map(FunctionId::from_index).collect());
+    Ok(Offer { snapshot, first, notes: Vec::new() })
+}
+
+/// True where `tool_choice` names a tool that is not the module's own.
+fn demands_foreign(task: &Task, functions: &[Value], module: &Module) -> bool {
+    let named = match &task.choice {
+        Choice::Named { name, .. } => std::slice::from_ref(name),
+        Choice::Allowed { names, .. } => names.as_slice(),
+        Choice::Auto | Choice::None | Choice::Required => &[],
+    };
+    let is_named = |function: &&Value| named.iter().any(|name| name == name_of(function));
+    functions.iter().filter(is_named).any(|function| owned(module, function).is_none())
+}
+
+/// The module's own functions, and the others.
+fn split(module: &Module, functions: &[Value]) -> (Vec<Value>, Vec<Value>) {
+    functions.iter().cloned().partition(|function| owned(module, function).is_some())
+}
+
+fn owned(module: &Module, function: &Value) -> Option<FunctionId> {
+    own_function(module, name_of(function), function.get("parameters"))
+}
+
+fn name_of(function: &Value) -> &str {
+    function.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn written(function: &Function) -> Value {
+    json!({"name": function.name, "description": function.description, "parameters": function.parameters})
+}
+
+/// The module that these functions make, with what `known` knows of them.
+async fn compiled(
+    app: &AppState,
+    name: &ModuleName,
+    functions: &[Value],
+    known: Option<&Arc<Snapshot>>,
+    task: &Task,
+) -> Result<Arc<Snapshot>, ApiError> {
+    app.snapshots.ad_hoc(name, functions, known).await.map_err(|error| match &error {
+        PrepareError::Refused { diagnostics, .. } => task.refused(diagnostics),
+        PrepareError::Compile { reason, .. } => task.uncompilable(reason),
+        // Nobody tries again but the client.
+        PrepareError::Embed { source, .. } => ApiError::of_embed(source),
+        _ => ApiError::of_prepare(&error, &app.snapshots),
+    })
+}
+
+async fn named(app: &AppState, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {
+    app.snapshots.fresh(name).await.map_err(|error| match &error {
+        PrepareError::Unknown(name) => models::unknown(app, name.as_str()),
+        _ => ApiError::of_prepare(&error, &app.snapshots),
+    })
+}

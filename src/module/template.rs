@@ -1,0 +1,99 @@
+//! Texts that authors write as Jinja templates, for a person to read. A template runs with bounds, so that none keeps a request
+//! busy or fills the memory.
+
+use std::{io, sync::LazyLock};
+
+use minijinja::{Environment, Error, Output, State, UndefinedBehavior, Value, value::Serde};
+use serde::Serialize;
+
+/// Instructions that one rendering may execute, depth of its calls, and bytes that it may write.
+const FUEL: u64 = 20_000;
+const DEPTH: usize = 16;
+const LARGEST: usize = 16 << 10;
+
+/// Why a template says nothing: for notes and logs.
+#[derive(Debug, thiserror::Error)]
+#[error("the template fails: {0}")]
+pub struct TemplateError(#[from] Error);
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(DEPTH);
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_formatter(format);
+    environment
+});
+
+/// Whether a text is a template; otherwise why not.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    ENVIRONMENT.template_from_str(text).map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// The text with what is `known` in its places. What is not known is left out.
+///
+/// # Errors
+/// If the template cannot be read, or does what it may not.
+pub fn rendered(text: &str, known: &impl Serialize) -> Result<String, TemplateError> {
+    // Compiled each time: that takes as long as rendering it, some microseconds.
+    let template = ENVIRONMENT.template_from_str(text)?;
+    let mut page = Page(Vec::new());
+    template.render_captured_to(Value::from(Serde(known)), &mut page)?;
+    Ok(String::from_utf8_lossy(&page.0).trim().to_owned())
+}
+
+/// Text up to [`LARGEST`].
+struct Page(Vec<u8>);
+
+impl io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LARGEST {
+            return Err(io::Error::other(format!("it writes more than {LARGEST} bytes")));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Nothing where there is nothing, and never escaped: the text is no web page.
+fn format(output: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    if value.is_none() || value.is_undefined() {
+        return Ok(());
+    }
+    match value.as_str() {
+        Some(text) => output.write_str(text).map_err(Error::from),
+        None => output.write_str(&value.to_string()).map_err(Error::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_filled_in() {
+        let known = json!({"result": {"id": 7, "name": "A & <b>", "note": null}, "slots": {"size": 9.5}});
+        let render = |text: &str| rendered(text, &known).expect("it renders");
+        assert_eq!(render("{{ result.id }}, {{ result.name }}, {{ slots.size }}"), "7, A & <b>, 9.5");
+        assert_eq!(render("{{ result.note }}{{ result.a.b }}{{ nothing }}!"), "!");
+        assert_eq!(render("{% if result.id %}yes{% endif %}"), "yes");
+    }
+
+    #[test]
+    fn a_template_has_bounds() {
+        for text in [
+            "{% for a in range(100000) %}{% endfor %}",
+            "{% for a in range(2000) %}0123456789{% endfor %}",
+            "{{ 'x' | nothing }}",
+        ] {
+            assert!(rendered(text, &json!({})).is_err(), "{text}");
+        }
+        assert!(check("{{ a }}").is_ok() && check("{{ a").is_err() && check("{% if %}").is_err());
+    }
+}

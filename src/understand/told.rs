@@ -1,0 +1,39 @@
+//! What is said of calls: of their results, and of those that nobody makes.
+
+use crate::{
+    call::Call,
+    dialogue::{question::Voice, result::CallResult},
+    llm::Usage,
+    module::Module,
+    understand::{DecidedBy, Outcome, Trace, Turn},
+};
+
+/// What there is to say after these results, in this BCP 47 language, else the module's. Nothing new was said, so that there is
+/// nothing to understand; `pending` is what was asked before and is still open.
+#[must_use]
+pub fn told(module: &Module, language: Option<&str>, results: &[CallResult], pending: Option<&str>) -> Turn {
+    let voice = Voice::new(module, language);
+    let note = "the last message is not the person's: nothing new was said";
+    let said = if results.is_empty() { voice.heard() } else { voice.results(results) };
+    let remark = match pending {
+        Some(question) if results.is_empty() => question.to_owned(),
+        Some(question) => format!("{said}\n{question}"),
+        None => said,
+    };
+    Turn {
+        outcome: Outcome::NoMatch,
+        confidence: 1.0,
+        decided_by: DecidedBy::Local,
+        frames: Vec::new(),
+        trace: Trace { notes: vec![note.to_owned()], ..Trace::default() },
+        usage: Usage::default(),
+        pending: None,
+        remark: Some(remark),
+    }
+}
+
+/// Calls that were understood and that nobody makes, in words.
+#[must_use]
+pub fn understood(module: &Module, language: Option<&str>, calls: &[Call]) -> String {
+    Voice::new(module, language).understood(calls)
+}
