@@ -3,6 +3,7 @@ mod conversations;
 mod faults;
 mod guard;
 mod healing;
+mod hostile;
 mod metrics;
 mod openapi;
 mod predict;
