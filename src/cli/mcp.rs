@@ -4,7 +4,7 @@ use tokio::net::TcpListener;
 use super::{CliError, Core, End, prepare_failed, runtime, serve::stop_signal, target};
 use crate::{
     config::Config,
-    conversation::Tokens,
+    conversation::{Tokens, store::Sessions},
     http::{self, Mounted},
     mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
@@ -63,7 +63,10 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
         }
         let options = McpOptions { offer: Offer::of(names), local: args.local };
         let permits = config.http.permits();
-        let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
+        let setting = |error: &dyn std::fmt::Display| CliError::Setting(error.to_string());
+        let sessions = Sessions::open(&config.sessions).map_err(|error| setting(&error))?;
+        let signing = config.conversation.signing(&config.sessions);
+        let tokens = Tokens::open(&signing, sessions).map_err(|error| setting(&error))?;
         let server =
             McpServer::new(core.snapshots, core.understander, config.understand.clone(), tokens, options, permits);
         let warming = tokio::spawn({

@@ -4,7 +4,6 @@ use tokio::net::TcpListener;
 use super::{CliError, Core, End, runtime};
 use crate::{
     config::Config,
-    conversation::Tokens,
     http::{self, AppState, Conversations, Mounted},
     mcp::{self, McpOptions, McpServer, Offer},
 };
@@ -41,11 +40,12 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
             core = Core::open(&config) => core?,
             () = &mut stop => return Ok(()),
         };
-        let conversations = Conversations::open(&config.sessions, &config.conversation)
-            .map_err(|error| CliError::Setting(error.to_string()))?;
+        let signing = config.conversation.signing(&config.sessions);
+        let conversations =
+            Conversations::open(&config.sessions, &signing).map_err(|error| CliError::Setting(error.to_string()))?;
         let _sweeper = conversations.sweep_in_background();
         let (http, turns) = (config.http.clone(), config.understand.clone());
-        let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
+        let tokens = conversations.tokens();
         let (snapshots, understander) = (core.snapshots.clone(), core.understander.clone());
         let app = AppState::new(core.snapshots, core.understander, http, turns.clone(), conversations);
         // The same modules as tools for agents, beside the routes and under the same limits.

@@ -69,6 +69,11 @@ impl SessionId {
         }
     }
 
+    /// A name that no client can give: it begins with a character that ids do not have.
+    fn reserved(text: &str) -> Self {
+        Self(format!("!{text}").into())
+    }
+
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

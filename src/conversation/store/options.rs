@@ -193,6 +193,15 @@ impl SessionOptions {
         }
     }
 
+    /// Where sessions are on this machine's disk, if they are.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        let address = self.address().ok()?;
+        match address.place() {
+            Ok(Place::Sqlite(path)) => Some(path.parent().map(Path::to_owned).unwrap_or_default()),
+            Ok(Place::Memory | Place::Postgres(_)) | Err(_) => None,
+        }
+    }
+
     /// The key that is written with, from its own setting or its file.
     pub(super) fn current_key(&self) -> Result<Option<[u8; 32]>, OpenError> {
         let of = |setting: &str, text: &str| {

@@ -68,8 +68,12 @@ impl Sessions {
     pub async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
         let turn = self.0.locks.acquire(id, self.0.wait).await?;
         let stored = self.read(id).await?;
+        let age = stored.as_ref().map_or(Duration::ZERO, |stored| {
+            let left = Timestamp::now().duration_until(stored.expires).try_into().unwrap_or(Duration::ZERO);
+            self.0.ttl.saturating_sub(left)
+        });
         let (data, revision) = stored.map(|stored| (stored.data, stored.revision)).unzip();
-        Ok(Session { data, revision, id: id.clone(), sessions: self.clone(), _turn: turn })
+        Ok(Session { data, revision, age, id: id.clone(), sessions: self.clone(), _turn: turn })
     }
 
     /// What is kept, without waiting for a turn that runs. `None`: there is no such session, or it expired.
@@ -127,6 +131,21 @@ impl Sessions {
         }))
     }
 
+    /// Takes what can be taken once, in all processes that share the store; whether this was the first time. `name` is
+    /// remembered for so long.
+    ///
+    /// # Errors
+    /// What the store says: then nobody knows.
+    pub async fn take_once(&self, name: &str, remembered: Duration) -> Result<bool, StoreError> {
+        let now = Timestamp::now();
+        let until = now.saturating_add(remembered).unwrap_or(Timestamp::MAX);
+        match self.0.store.save(&SessionId::reserved(name), None, Vec::new(), until, now).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::Conflict) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn save(&self, id: &SessionId, expected: Option<u64>, data: &[u8]) -> Result<u64, StoreError> {
         let Inner { store, cipher, ttl, max_bytes: limit, .. } = &*self.0;
         if data.len() > *limit {
@@ -145,6 +164,8 @@ pub struct Session {
     pub data: Option<Vec<u8>>,
     /// Of `data`.
     pub revision: Option<u64>,
+    /// How long ago it was kept.
+    pub age: Duration,
     id: SessionId,
     sessions: Sessions,
     _turn: Turn,
