@@ -259,7 +259,9 @@ pub(super) fn of_store(error: &StoreError) -> ApiError {
     match error {
         StoreError::Conflict | StoreError::Busy { .. } => conflict(&error.to_string()).about("session_id"),
         StoreError::TooLarge { .. } => ApiError::fault(Fault::StateTooLarge, error.to_string()).about("session_id"),
-        StoreError::UnknownKey | StoreError::Damaged => ApiError::logged(Failure::SessionUnreadable, error),
+        StoreError::UnknownKey | StoreError::Plain | StoreError::Damaged => {
+            ApiError::logged(Failure::SessionUnreadable, error)
+        }
         StoreError::Unavailable(_) | StoreError::Newer { .. } => ApiError::logged(Failure::SessionsUnavailable, error),
     }
 }
