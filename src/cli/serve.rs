@@ -1,10 +1,12 @@
+use std::net::SocketAddr;
+
 use clap::Args;
 use tokio::net::TcpListener;
 
 use super::{CliError, Core, End, runtime};
 use crate::{
     config::Config,
-    http::{self, AppState, Conversations, Mounted},
+    http::{self, AppState, Conversations, HttpOptions, Mounted, keys},
     mcp::{self, McpOptions, McpServer, Offer},
 };
 
@@ -16,6 +18,9 @@ pub(super) struct ServeArgs {
     /// Port to listen on; 0 takes any that is free
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
+    /// Ask nobody for a key, though others may reach the address
+    #[arg(long)]
+    open: bool,
 }
 
 pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> {
@@ -25,6 +30,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
     if let Some(port) = args.port {
         config.http.port = port;
     }
+    config.http.open |= args.open;
     config.check().map_err(CliError::Setting)?;
     let runtime = runtime()?;
     runtime.block_on(async {
@@ -34,6 +40,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
             .await
             .map_err(CliError::io(format!("cannot listen on {host}:{port}; --port chooses another")))?;
         let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+        guarded(&address, &config.http)?;
         // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
         let mut stop = Box::pin(stop_signal()?);
         let core = tokio::select! {
@@ -60,6 +67,22 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
     runtime.shutdown_background();
     tracing::info!("stopped");
     Ok(End::Done)
+}
+
+/// Others reach an address that is not this machine's own: there must be keys for them, or somebody must have said that
+/// there need be none.
+///
+/// # Errors
+/// If neither is so.
+pub(super) fn guarded(address: &SocketAddr, options: &HttpOptions) -> Result<(), CliError> {
+    let known = keys::read(&options.keys).map_err(|error| CliError::Setting(error.to_string()))?;
+    if address.ip().to_canonical().is_loopback() || options.open || !known.is_empty() {
+        return Ok(());
+    }
+    let file = options.keys.display();
+    Err(CliError::Setting(format!(
+        "others reach {address}, and there are no keys in {file}: `uptake key add NAME` makes one, and --open lets everybody in"
+    )))
 }
 
 /// Completes at the first SIGINT or SIGTERM.

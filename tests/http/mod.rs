@@ -4,6 +4,7 @@ mod faults;
 mod guard;
 mod healing;
 mod hostile;
+mod keys;
 mod metrics;
 mod openapi;
 mod predict;

@@ -107,6 +107,7 @@ impl Job {
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
         let snapshot = snapshot(app, request.model.as_deref(), &task).await?;
+        caller.may_use(&snapshot.module.name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
         let mut made = 0;
