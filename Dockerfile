@@ -1,7 +1,9 @@
 # docker build -t uptake .
-# docker run --rm -p 127.0.0.1:3001:3001 uptake
+# docker run --rm -p 127.0.0.1:3001:3001 uptake serve --open
 #
-# The service has no authentication of its own: publish its port to people you trust, or put a gateway before it.
+# That asks nobody for a key, and is published to this machine only. For others, keys are made on the volume first:
+# docker run --rm -v uptake-data:/srv/uptake/data uptake key add frontend
+# docker run --rm -v uptake-data:/srv/uptake/data -p 3001:3001 uptake
 
 FROM rust:1.95.0-slim-bookworm AS build
 WORKDIR /src

@@ -140,6 +140,15 @@ impl Config {
                     .to_owned(),
             );
         }
+        let servers = usize::from(config.llm.base_url.is_some()) + config.llm.fallbacks.len();
+        let asking = config.llm.max_concurrency.saturating_add(config.llm.max_queue).saturating_mul(servers);
+        if asking > 0 && asking >= config.http.max_in_flight {
+            warnings.push(format!(
+                "llm.max_concurrency and llm.max_queue of {servers} server(s) come to {asking} turns, and \
+                 http.max_in_flight is {}: servers that hang leave no room for what is answered without them",
+                config.http.max_in_flight
+            ));
+        }
         Ok(Loaded { config, read: layers.read, warnings })
     }
 

@@ -216,6 +216,11 @@ pub(crate) mod work {
         DONE.set(DONE.get().saturating_add(characters));
     }
 
+    /// What was done so far in this thread.
+    pub(crate) fn done() -> usize {
+        DONE.get()
+    }
+
     /// The characters that `act` looks at through an [`Utterance`](super::Utterance), each as often as it does.
     pub(crate) fn of(act: impl FnOnce()) -> usize {
         let before = DONE.get();

@@ -9,4 +9,5 @@ mod mcp;
 mod opendu;
 mod sessions;
 mod support;
+mod threats;
 mod understand;

@@ -1,10 +1,14 @@
 use clap::Args;
 use tokio::net::TcpListener;
 
-use super::{CliError, Core, End, prepare_failed, runtime, serve::stop_signal, target};
+use super::{
+    CliError, Core, End, prepare_failed, runtime,
+    serve::{guarded, stop_signal},
+    target,
+};
 use crate::{
     config::Config,
-    conversation::Tokens,
+    conversation::{Tokens, store::Sessions},
     http::{self, Mounted},
     mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
@@ -22,6 +26,9 @@ pub(super) struct McpArgs {
     /// A name under which clients reach it, beside localhost and HOST; may be repeated
     #[arg(long, value_name = "NAME", requires = "http")]
     allow_host: Vec<String>,
+    /// Ask nobody for a key, though others may reach the address
+    #[arg(long, requires = "http")]
+    open: bool,
     /// Never ask a model server
     #[arg(long)]
     local: bool,
@@ -40,11 +47,17 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
         config.llm.base_url = None;
         config.llm.fallbacks.clear();
     }
+    config.http.open |= args.open;
     let runtime = runtime()?;
     runtime.block_on(async {
         // Before the model is loaded: an address that is taken should be told at once.
         let listener = match &args.http {
-            Some(address) => Some(listen(address).await?),
+            Some(address) => {
+                let listener = listen(address).await?;
+                let at = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+                guarded(&at, &config.http)?;
+                Some(listener)
+            }
             None => None,
         };
         // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
@@ -63,7 +76,10 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
         }
         let options = McpOptions { offer: Offer::of(names), local: args.local };
         let permits = config.http.permits();
-        let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
+        let setting = |error: &dyn std::fmt::Display| CliError::Setting(error.to_string());
+        let sessions = Sessions::open(&config.sessions).map_err(|error| setting(&error))?;
+        let signing = config.conversation.signing(&config.sessions);
+        let tokens = Tokens::open(&signing, sessions).map_err(|error| setting(&error))?;
         let server =
             McpServer::new(core.snapshots, core.understander, config.understand.clone(), tokens, options, permits);
         let warming = tokio::spawn({

@@ -23,6 +23,7 @@ mod export;
 mod health;
 mod import;
 mod index;
+mod key;
 mod mcp;
 mod predict;
 mod probe;
@@ -87,6 +88,8 @@ enum Verb {
     Probe(probe::ProbeArgs),
     /// Print the settings that count, secrets hidden
     Config(config::ConfigArgs),
+    /// Make, list and revoke the keys of a service that others reach
+    Key(key::KeyArgs),
     /// Ask a running server whether it is alive
     Health(health::HealthArgs),
 }
@@ -212,6 +215,7 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         Verb::Export(args) => export::run(&args, config),
         Verb::Probe(args) => probe::run(&args, &config),
         Verb::Config(args) => config::run(&args, &config, &loaded.read),
+        Verb::Key(args) => key::run(args, &config),
         Verb::Health(_) => health::ask(&health::url_of(&config.http)),
     }
 }

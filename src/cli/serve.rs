@@ -1,11 +1,12 @@
+use std::net::SocketAddr;
+
 use clap::Args;
 use tokio::net::TcpListener;
 
 use super::{CliError, Core, End, runtime};
 use crate::{
     config::Config,
-    conversation::Tokens,
-    http::{self, AppState, Conversations, Mounted},
+    http::{self, AppState, Conversations, HttpOptions, Mounted, keys},
     mcp::{self, McpOptions, McpServer, Offer},
 };
 
@@ -17,6 +18,9 @@ pub(super) struct ServeArgs {
     /// Port to listen on; 0 takes any that is free
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
+    /// Ask nobody for a key, though others may reach the address
+    #[arg(long)]
+    open: bool,
 }
 
 pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> {
@@ -26,6 +30,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
     if let Some(port) = args.port {
         config.http.port = port;
     }
+    config.http.open |= args.open;
     config.check().map_err(CliError::Setting)?;
     let runtime = runtime()?;
     runtime.block_on(async {
@@ -35,17 +40,19 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
             .await
             .map_err(CliError::io(format!("cannot listen on {host}:{port}; --port chooses another")))?;
         let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+        guarded(&address, &config.http)?;
         // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
         let mut stop = Box::pin(stop_signal()?);
         let core = tokio::select! {
             core = Core::open(&config) => core?,
             () = &mut stop => return Ok(()),
         };
-        let conversations = Conversations::open(&config.sessions, &config.conversation)
-            .map_err(|error| CliError::Setting(error.to_string()))?;
+        let signing = config.conversation.signing(&config.sessions);
+        let conversations =
+            Conversations::open(&config.sessions, &signing).map_err(|error| CliError::Setting(error.to_string()))?;
         let _sweeper = conversations.sweep_in_background();
         let (http, turns) = (config.http.clone(), config.understand.clone());
-        let tokens = Tokens::open(&config.conversation).map_err(|error| CliError::Setting(error.to_string()))?;
+        let tokens = conversations.tokens();
         let (snapshots, understander) = (core.snapshots.clone(), core.understander.clone());
         let app = AppState::new(core.snapshots, core.understander, http, turns.clone(), conversations);
         // The same modules as tools for agents, beside the routes and under the same limits.
@@ -60,6 +67,22 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
     runtime.shutdown_background();
     tracing::info!("stopped");
     Ok(End::Done)
+}
+
+/// Others reach an address that is not this machine's own: there must be keys for them, or somebody must have said that
+/// there need be none.
+///
+/// # Errors
+/// If neither is so.
+pub(super) fn guarded(address: &SocketAddr, options: &HttpOptions) -> Result<(), CliError> {
+    let known = keys::read(&options.keys).map_err(|error| CliError::Setting(error.to_string()))?;
+    if address.ip().to_canonical().is_loopback() || options.open || !known.is_empty() {
+        return Ok(());
+    }
+    let file = options.keys.display();
+    Err(CliError::Setting(format!(
+        "others reach {address}, and there are no keys in {file}: `uptake key add NAME` makes one, and --open lets everybody in"
+    )))
 }
 
 /// Completes at the first SIGINT or SIGTERM.

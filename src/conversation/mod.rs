@@ -27,4 +27,4 @@ pub use merge::{Manner, Removal, Said};
 pub use next::{Asking, Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
 pub use state::{Aside, Carried, Confirmation, End, Expects, Filled, Finished, Form, Line, Source, State, Who};
-pub use token::{StateTooLarge, TokenError, Tokens};
+pub use token::{ConsentError, StateTooLarge, TokenError, Tokens};

@@ -1,10 +1,21 @@
 //! How the state of a conversation travels that nobody but the client, or the messages, keep.
 
-use std::{fs, io, path::PathBuf};
+use std::{
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
+use super::store::SessionOptions;
 use crate::llm::Secret;
+
+/// Beside the sessions, where no key is configured.
+const KEY_FILE: &str = "state.key";
 
 /// Shorter secrets can be guessed.
 const SHORTEST_KEY: usize = 16;
@@ -13,12 +24,14 @@ const SHORTEST_KEY: usize = 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConversationOptions {
-    /// What echoed states are signed with. Unset: they are plain, and whoever echoes one may have changed it.
+    /// What echoed states are signed with. Unset: a key that is made once and kept beside the sessions.
     pub key: Option<Secret>,
     /// A file that holds the key, for secrets that are mounted; `key` wins.
     pub key_file: Option<PathBuf>,
     /// Keys whose signatures are still believed.
     pub previous_keys: Vec<Secret>,
+    /// Seconds for which a yes to what was asked counts as one; after that it is asked again.
+    pub confirm_s: u64,
     /// Longest echoed state, in bytes, as it is sent.
     pub max_state_bytes: usize,
     /// States rebuilt from messages that are kept for the next request of the same conversation; 0: none.
@@ -35,6 +48,7 @@ impl Default for ConversationOptions {
             key: None,
             key_file: None,
             previous_keys: Vec::new(),
+            confirm_s: 900,
             max_state_bytes: 64 << 10,
             replay_entries: 4_096,
             replay_bytes: 32 << 20,
@@ -60,6 +74,9 @@ impl ConversationOptions {
         if self.max_state_bytes < 1_024 {
             return of("max_state_bytes", "must be at least 1024: a state has forms and the last messages".to_owned());
         }
+        if self.confirm_s == 0 {
+            return of("confirm_s", "must be at least 1, or nothing is ever confirmed".to_owned());
+        }
         if self.max_pending == 0 {
             return of("max_pending", "must be at least 1, or nothing is observed".to_owned());
         }
@@ -72,6 +89,34 @@ impl ConversationOptions {
         })
     }
 
+    pub(super) const fn confirm(&self) -> Duration {
+        Duration::from_secs(self.confirm_s)
+    }
+
+    /// The same with a key in any case: where none is configured, the one beside the sessions, which the first start makes.
+    /// Where that cannot be, one of this process alone, whose states end with it.
+    #[must_use]
+    pub fn signing(&self, sessions: &SessionOptions) -> Self {
+        if self.key.is_some() || self.key_file.is_some() {
+            return self.clone();
+        }
+        let kept = sessions.directory().map(|directory| made_once(&directory));
+        let key = match kept {
+            Some(Ok(key)) => key,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "no key can be kept beside the sessions: echoed states end with this process");
+                random_key()
+            }
+            None => {
+                tracing::warn!(
+                    "conversation.key is not set: echoed states end with this process, and are no replica's"
+                );
+                random_key()
+            }
+        };
+        Self { key: Some(Secret::new(key)), ..self.clone() }
+    }
+
     /// The secret that is signed with, from its own setting or its file.
     pub(super) fn current_key(&self) -> Result<Option<Secret>, KeyError> {
         let (Some(path), None) = (&self.key_file, &self.key) else { return Ok(self.key.clone()) };
@@ -81,6 +126,42 @@ impl ConversationOptions {
             Some(problem) => Err(KeyError::Setting { key: "key_file".to_owned(), problem }),
             None => Ok(Some(Secret::new(text))),
         }
+    }
+}
+
+/// 32 bytes that nobody can guess.
+fn random_key() -> String {
+    BASE64_STANDARD.encode([*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()].as_flattened())
+}
+
+/// The key in this directory. Of several processes that start at once, one makes it.
+fn made_once(directory: &Path) -> io::Result<String> {
+    let path = directory.join(KEY_FILE);
+    if !path.exists() {
+        if !directory.as_os_str().is_empty() {
+            fs::create_dir_all(directory)?;
+        }
+        // Whole or not at all: it is written under another name, and a link is only made where there is none.
+        let draft = directory.join(format!("{KEY_FILE}.{}", Uuid::new_v4().simple()));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let made = options.open(&draft).and_then(|mut file| {
+            file.write_all(random_key().as_bytes())?;
+            file.sync_all()?;
+            fs::hard_link(&draft, &path)
+        });
+        fs::remove_file(&draft)?;
+        match made {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => other?,
+        }
+    }
+    let key = fs::read_to_string(&path)?;
+    match weakness(key.trim()) {
+        None => Ok(key.trim().to_owned()),
+        Some(problem) => Err(io::Error::other(format!("the key in {} {problem}", path.display()))),
     }
 }
 
@@ -102,12 +183,41 @@ mod tests {
             (r#"{"previous_keys": ["sixteen letters!", "short"]}"#, "previous_keys[1]"),
             (r#"{"max_state_bytes": 1000}"#, "max_state_bytes"),
             (r#"{"max_pending": 0}"#, "max_pending"),
+            (r#"{"confirm_s": 0}"#, "confirm_s"),
         ] {
             let options: ConversationOptions = serde_json::from_str(json).unwrap();
             let (named, problem) = options.problem().unwrap();
             assert_eq!(named, key);
             assert!(!problem.contains("too short"), "{problem}");
         }
+    }
+
+    #[test]
+    fn a_key_is_made_once_and_is_its_owners_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let kept = |name: &str| SessionOptions {
+            url: crate::conversation::store::StoreUrl::new(format!("sqlite:{}", directory.path().join(name).display())),
+            ..SessionOptions::default()
+        };
+        let options = ConversationOptions::default();
+        let starts: Vec<_> = std::thread::scope(|scope| {
+            let started = || scope.spawn(|| options.signing(&kept("data/sessions.db")).key);
+            let threads: Vec<_> = (0..8).map(|_| started()).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(starts[0].is_some() && starts.iter().all(|key| *key == starts[0]), "several keys");
+        let files: Vec<_> = fs::read_dir(directory.path().join("data")).unwrap().map(|entry| entry.unwrap()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&files[0].metadata().unwrap().permissions()) & 0o777, 0o600);
+        assert_ne!(options.signing(&kept("other/sessions.db")).key, starts[0]);
+
+        let own = ConversationOptions { key: Some(Secret::new("a secret that is long enough")), ..options.clone() };
+        assert_eq!(own.signing(&kept("third/sessions.db")), own);
+        assert!(!directory.path().join("third").exists());
+        // A disk that cannot be written keeps nobody from serving, nor states from being signed.
+        fs::write(directory.path().join("file"), "").unwrap();
+        assert!(options.signing(&kept("file/sessions.db")).key.is_some());
     }
 
     #[test]

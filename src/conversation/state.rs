@@ -286,6 +286,20 @@ impl State {
         self.forms.iter().rev().find(|form| form.function == function)
     }
 
+    /// True if a yes is waited for.
+    #[must_use]
+    pub const fn awaits_consent(&self) -> bool {
+        matches!(self.expects, Some(Expects::Yes { .. }))
+    }
+
+    /// Waits for a yes no longer: what is to be confirmed is asked again.
+    pub fn withdraw_consent(&mut self) {
+        if self.awaits_consent() {
+            self.expects = None;
+            self.forms.iter_mut().for_each(|form| form.confirmation = Confirmation::Open);
+        }
+    }
+
     /// Nothing is open and nothing is expected.
     #[must_use]
     pub fn is_idle(&self) -> bool {

@@ -1,16 +1,22 @@
-//! A state as the text that a client echoes: `p1.STATE`, or `s1.STATE.SIGNATURE` where a key is configured. Pure, once
-//! the keys are read.
+//! A state as the text that a client echoes: `s1.STATE.STAMP.SIGNATURE`, or `p1.STATE` without a key.
 //!
-//! `STATE` is JSON in base64 for URLs; the signature is a keyed BLAKE3 hash over everything before its dot. A signed state
-//! says what we said. A plain one is the client's word: it cannot make a call that the validator would not make, but it
+//! `STATE` is JSON in base64 for URLs; the stamp says when it was written, and holds a number that no other has; the
+//! signature is a keyed BLAKE3 hash over everything before its dot. A signed state says what we said. A plain one, which no
+//! service of ours writes, is the client's word: it cannot make a call that the validator would not make, but it
 //! can claim what nobody said. Either way it is read as what it is, untrusted input, and no consent is taken from it.
+//! A yes to a signed state counts once, and not for ever.
+
+use std::time::Duration;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use jiff::Timestamp;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::{
     options::{ConversationOptions, KeyError},
     state::{Confirmation, FORMAT, Filled, State, StateError},
+    store::{Sessions, StoreError},
 };
 use crate::module::Module;
 
@@ -24,11 +30,32 @@ const MOST_ITEMS: usize = 256;
 const DEEPEST: usize = 32;
 const MOST_TURNS: u32 = 1_000_000;
 
-/// Writes and reads echoed states.
+/// Writes and reads echoed states. Cheap to clone.
+#[derive(Clone)]
 pub struct Tokens {
     writes_with: Option<[u8; blake3::KEY_LEN]>,
     reads_too: Vec<[u8; blake3::KEY_LEN]>,
     max_bytes: usize,
+    /// How long a yes is waited for.
+    confirm: Duration,
+    /// Remember which consents were taken.
+    sessions: Sessions,
+}
+
+/// When a state was written, in seconds since 1970, and a number that no other has.
+#[derive(Debug, Clone, Copy)]
+struct Stamp {
+    written: i64,
+    number: Uuid,
+}
+
+/// Why a consent does not count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConsentError {
+    #[error("the yes that the state waits for was said already")]
+    Taken,
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Why an echoed state cannot be used. The remedy is always the same: to begin anew.
@@ -60,7 +87,7 @@ impl Tokens {
     ///
     /// # Errors
     /// If it cannot be read, or a value makes no sense.
-    pub fn open(options: &ConversationOptions) -> Result<Self, KeyError> {
+    pub fn open(options: &ConversationOptions, sessions: Sessions) -> Result<Self, KeyError> {
         if let Some((key, problem)) = options.problem() {
             return Err(KeyError::Setting { key, problem });
         }
@@ -70,6 +97,8 @@ impl Tokens {
             writes_with: options.current_key()?.map(|key| derived(key.expose())),
             reads_too: options.previous_keys.iter().map(|key| derived(key.expose())).collect(),
             max_bytes: options.max_state_bytes,
+            confirm: options.confirm(),
+            sessions,
         })
     }
 
@@ -99,7 +128,8 @@ impl Tokens {
         match &self.writes_with {
             None => format!("{PLAIN}.{body}"),
             Some(key) => {
-                let signed = format!("{SIGNED}.{body}");
+                let stamp = Stamp { written: Timestamp::now().as_second(), number: Uuid::new_v4() };
+                let signed = format!("{SIGNED}.{body}.{}", stamp.text());
                 let signature = BASE64.encode(blake3::keyed_hash(key, signed.as_bytes()).as_bytes());
                 format!("{signed}.{signature}")
             }
@@ -114,7 +144,7 @@ impl Tokens {
         if text.len() > self.max_bytes {
             return Err(TokenError::TooLong { length: text.len(), limit: self.max_bytes });
         }
-        let body = self.checked(text)?;
+        let (body, stamp) = self.checked(text)?;
         let json = BASE64.decode(body).map_err(|_| TokenError::Malformed)?;
         // Another format may have other members: its number is read first.
         let Format { format } = serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)?;
@@ -126,6 +156,9 @@ impl Tokens {
             return Err(TokenError::Malformed);
         }
         let mut state = state.adopted(module)?;
+        if stamp.is_some_and(|stamp| stamp.age() > self.confirm) {
+            state.withdraw_consent();
+        }
         // Places that no slot has would be a form's that nobody could finish.
         for form in &mut state.forms {
             // A consent is a person's word of this turn. One that a client could write, or send again, is none.
@@ -141,29 +174,68 @@ impl Tokens {
         Ok(state)
     }
 
-    /// What the text holds, if its signature is what it must be.
-    fn checked<'a>(&self, text: &'a str) -> Result<&'a str, TokenError> {
+    /// Takes the consent that this state waited for: after this nobody has it again, whoever echoes the state. To be called
+    /// with a state that was read, before the call that it led to is told.
+    ///
+    /// # Errors
+    /// If it was taken before, or nobody can tell.
+    pub async fn take_consent(&self, text: &str) -> Result<(), ConsentError> {
+        let Ok((_, Some(stamp))) = self.checked(text) else { return Ok(()) };
+        // A clock of another replica may go before ours.
+        let first = self.sessions.take_once(&stamp.number.simple().to_string(), self.confirm * 2).await?;
+        if first { Ok(()) } else { Err(ConsentError::Taken) }
+    }
+
+    /// How long a yes is waited for.
+    #[must_use]
+    pub const fn confirm(&self) -> Duration {
+        self.confirm
+    }
+
+    /// What the text holds, if its signature is what it must be, and its stamp if it has one.
+    fn checked<'a>(&self, text: &'a str) -> Result<(&'a str, Option<Stamp>), TokenError> {
         let (kind, rest) = text.split_once('.').ok_or(TokenError::Malformed)?;
         match (kind, &self.writes_with) {
-            (PLAIN, None) => Ok(rest),
+            (PLAIN, None) => Ok((rest, None)),
             (PLAIN, Some(_)) => Err(TokenError::Unsigned),
             (SIGNED, _) => {
-                let (body, signature) = rest.split_once('.').ok_or(TokenError::Malformed)?;
+                let (stamped, signature) = rest.rsplit_once('.').ok_or(TokenError::Malformed)?;
+                let (body, stamp) = stamped.split_once('.').ok_or(TokenError::Malformed)?;
+                let stamp = Stamp::read(stamp).ok_or(TokenError::Malformed)?;
                 let signature: [u8; blake3::OUT_LEN] = BASE64
                     .decode(signature)
                     .ok()
                     .and_then(|bytes| bytes.try_into().ok())
                     .ok_or(TokenError::Malformed)?;
                 let signature = blake3::Hash::from_bytes(signature);
-                let signed = &text.as_bytes()[..kind.len() + 1 + body.len()];
+                let signed = &text.as_bytes()[..kind.len() + 1 + stamped.len()];
                 // Hashes compare in constant time.
                 let is_ours = |key: &[u8; blake3::KEY_LEN]| blake3::keyed_hash(key, signed) == signature;
                 let ours = self.writes_with.iter().chain(&self.reads_too).any(is_ours);
-                if ours { Ok(body) } else { Err(TokenError::Signature) }
+                if ours { Ok((body, Some(stamp))) } else { Err(TokenError::Signature) }
             }
             (other, _) if is_version(other) => Err(TokenError::Version),
             _ => Err(TokenError::Malformed),
         }
+    }
+}
+
+impl Stamp {
+    fn text(self) -> String {
+        let mut bytes = self.written.to_be_bytes().to_vec();
+        bytes.extend(self.number.as_bytes());
+        BASE64.encode(bytes)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let bytes = BASE64.decode(text).ok()?;
+        let (written, number) = bytes.split_first_chunk()?;
+        Some(Self { written: i64::from_be_bytes(*written), number: Uuid::from_slice(number).ok()? })
+    }
+
+    fn age(self) -> Duration {
+        let seconds = Timestamp::now().as_second().saturating_sub(self.written);
+        Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
     }
 }
 

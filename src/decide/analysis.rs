@@ -1,7 +1,9 @@
 //! Everything that is known of an utterance before anything is decided.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
+#[cfg(test)]
+use crate::text::work;
 use crate::{
     decide::{clauses::Strength, expected::Expected, knowledge::Knowledge, repair},
     module::FunctionId,
@@ -16,6 +18,9 @@ use crate::{
 
 /// Times that somebody may correct themselves in one utterance.
 const MOST_REPAIRS: usize = 4;
+/// Places in one utterance at which something is recognized: far more than a person names, and little enough that whatever
+/// compares them all with each other stays cheap.
+const MOST_PLACES: usize = 256;
 
 /// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads this.
 /// Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
@@ -25,6 +30,8 @@ pub(crate) struct Analysis {
     /// The moment in which "tomorrow" is read.
     pub now: jiff::Zoned,
     pub mentions: Vec<Mention>,
+    /// More was recognized than anybody says at once: it is text, of which nothing is a mention.
+    pub is_crowded: bool,
     pub negations: Vec<Negation>,
     /// What it does to a conversation, beside giving values.
     pub acts: Moves,
@@ -74,7 +81,7 @@ impl Analysis {
         let language = knowledge.module.language();
         let context = Context { now: now.clone() };
         let (mut utterance, mut repairs) = (utterance, 0);
-        let (mentions, acts) = loop {
+        let (mut mentions, acts) = loop {
             let mentions = knowledge.recognizers.recognize(&utterance, &context);
             let acts = acts::read(language, utterance.text());
             match repair::repaired(language, &utterance, &mentions, &acts).filter(|_| repairs < MOST_REPAIRS) {
@@ -82,8 +89,13 @@ impl Analysis {
                 None => break (mentions, acts),
             }
         };
+        let is_crowded = is_crowded(&mentions);
+        if is_crowded {
+            mentions.clear();
+        }
         let nothing: Arc<[f32]> = Arc::new([]);
         Self {
+            is_crowded,
             negations: knowledge.recognizers.negations(&utterance, &mentions),
             acts,
             reply: reply::read(language, None, utterance.text()),
@@ -104,10 +116,13 @@ impl Analysis {
     /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those that
     /// lie in the part.
     pub(crate) fn within(&self, part: &Part) -> Self {
+        #[cfg(test)]
+        work::add(self.mentions.len());
         let inside: Vec<Part> = self.clauses.iter().filter(|clause| part.span.contains(clause.span)).cloned().collect();
         Self {
             utterance: self.utterance.only(part.span),
             now: self.now.clone(),
+            is_crowded: self.is_crowded,
             mentions: self.mentions.iter().filter(|mention| part.span.contains(mention.span)).cloned().collect(),
             negations: self.negations.iter().filter(|one| part.span.overlaps(one.scope)).copied().collect(),
             acts: self.acts.clone(),
@@ -131,6 +146,11 @@ impl Analysis {
             ..self.clone()
         }
     }
+}
+
+fn is_crowded(mentions: &[Mention]) -> bool {
+    mentions.len() > MOST_PLACES
+        && mentions.iter().map(|mention| mention.span).collect::<HashSet<_>>().len() > MOST_PLACES
 }
 
 /// The functions that a part of the utterance may mean, best first.

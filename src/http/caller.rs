@@ -1,17 +1,23 @@
 //! Who asks.
 
-use std::{convert::Infallible, net::IpAddr};
+use std::{convert::Infallible, net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Request},
     http::request::Parts,
 };
+use tokio::sync::Semaphore;
 
-use super::{ApiError, Fault, IndexByGet};
-use crate::conversation::store::SessionId;
+use super::{
+    ApiError, Fault, IndexByGet,
+    keys::{Holder, Scope},
+};
+use crate::{conversation::store::SessionId, module::ModuleName};
 
 /// Where a page is from that makes a browser ask.
 const FETCH_SITE: &str = "sec-fetch-site";
+/// Characters of a session's id where there are keys: a shorter one is guessed.
+const SHORTEST_ID: usize = 16;
 
 /// The other end of a connection, put among a request's extensions by whoever accepted it.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +25,14 @@ pub struct Peer(pub IpAddr);
 
 /// What is known of who sent a request. A layer makes it, and the request carries it to where it counts: what may be
 /// rebuilt, and which sessions there are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Caller {
     /// `None` if the request came over no connection.
     address: Option<IpAddr>,
     /// A browser asks for a page of another origin, and says so.
     is_foreign_page: bool,
+    /// The key that it brought, where there are keys.
+    holder: Option<Arc<Holder>>,
 }
 
 impl Caller {
@@ -33,7 +41,32 @@ impl Caller {
         Self {
             address: request.extensions().get::<Peer>().map(|peer| peer.0),
             is_foreign_page: site.is_some_and(|site| site != "none" && site != "same-origin"),
+            holder: None,
         }
+    }
+
+    pub(super) fn with(self, holder: Arc<Holder>) -> Self {
+        Self { holder: Some(holder), ..self }
+    }
+
+    /// The turns that it may run at once, where that is bounded.
+    pub(super) fn turns(&self) -> Option<Arc<Semaphore>> {
+        self.holder.as_ref().map(|holder| Arc::clone(&holder.turns))
+    }
+
+    /// # Errors
+    /// 403 if the key is for other modules.
+    pub(super) fn may_use(&self, module: &ModuleName) -> Result<(), ApiError> {
+        if self.sees(module) {
+            return Ok(());
+        }
+        let message = format!("the key may not use the module `{module}`");
+        Err(ApiError::fault(Fault::NotAllowed, message).about("module"))
+    }
+
+    /// Whether the key is for this module, too.
+    pub(super) fn sees(&self, module: &ModuleName) -> bool {
+        self.holder.as_ref().is_none_or(|holder| holder.key.may_use(module))
     }
 
     pub(super) fn may_index_by_get(&self, who: IndexByGet) -> bool {
@@ -45,13 +78,22 @@ impl Caller {
             }
     }
 
-    /// The session that the caller calls so.
+    /// The session that the caller calls so. It is its own: what another key calls so is another one.
     ///
     /// # Errors
-    /// 400 for what is no id.
+    /// 400 for what is no id, and 403 if the key is not for sessions.
     pub(super) fn session(&self, text: &str) -> Result<SessionId, ApiError> {
-        SessionId::new(text)
-            .map_err(|error| ApiError::fault(Fault::InvalidValue, error.to_string()).about("session_id"))
+        let wrong = |message: String| ApiError::fault(Fault::InvalidValue, message).about("session_id");
+        let id = SessionId::new(text).map_err(|error| wrong(error.to_string()))?;
+        let Some(holder) = &self.holder else { return Ok(id) };
+        if !holder.key.has(Scope::Sessions) {
+            let message = "the key may not keep conversations here: it needs the scope `sessions`";
+            return Err(ApiError::fault(Fault::NotAllowed, message).about("session_id"));
+        }
+        if text.len() < SHORTEST_ID {
+            return Err(wrong(format!("a session id has {SHORTEST_ID} characters or more, of which most are random")));
+        }
+        Ok(id.of(&holder.key.id))
     }
 }
 

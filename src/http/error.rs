@@ -51,6 +51,8 @@ pub enum Fault {
     ForeignHost,
     /// A web page asks that may not.
     ForeignOrigin,
+    /// There are keys, and the request brings none that is known.
+    NoKey,
     /// The caller may not do this.
     NotAllowed,
     ModuleRefused,
@@ -68,7 +70,7 @@ pub enum Fault {
 
 impl Fault {
     #[cfg(test)]
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 26] = [
         Self::InvalidJson,
         Self::InvalidBody,
         Self::MissingParameter,
@@ -86,6 +88,7 @@ impl Fault {
         Self::UnsupportedMediaType,
         Self::ForeignHost,
         Self::ForeignOrigin,
+        Self::NoKey,
         Self::NotAllowed,
         Self::ModuleRefused,
         Self::OverTokenBudget,
@@ -115,6 +118,7 @@ impl Fault {
             Self::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::ForeignHost => (StatusCode::FORBIDDEN, "host_not_allowed"),
             Self::ForeignOrigin => (StatusCode::FORBIDDEN, "origin_not_allowed"),
+            Self::NoKey => (StatusCode::UNAUTHORIZED, "invalid_api_key"),
             Self::NotAllowed => (StatusCode::FORBIDDEN, "not_allowed"),
             Self::ModuleRefused => (StatusCode::UNPROCESSABLE_ENTITY, "module_refused"),
             Self::OverTokenBudget => (StatusCode::UNPROCESSABLE_ENTITY, "over_token_budget"),
@@ -493,6 +497,7 @@ mod tests {
     #[test]
     fn types_match_statuses_as_sdks_read_them() {
         let expected = |status: u16| match status {
+            401 => "authentication_error",
             403 => "permission_error",
             404 => "not_found_error",
             429 => "rate_limit_error",

@@ -1,5 +1,12 @@
 //! What handlers take out of requests, with refusals in our own envelope.
 
+use super::{
+    ApiError, AppState, Fault,
+    caller::Caller,
+    error::{empty_utterance, long_utterance},
+    state::Leave,
+};
+use crate::module::ModuleName;
 use axum::{
     body::{Body, Bytes, HttpBody as _},
     extract::{FromRequest, FromRequestParts, Path, Request},
@@ -11,13 +18,6 @@ use axum::{
 };
 use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
-use tokio::sync::OwnedSemaphorePermit;
-
-use super::{
-    ApiError, AppState, Fault,
-    error::{empty_utterance, long_utterance},
-};
-use crate::module::ModuleName;
 
 /// A body over the limit is read on up to this many times the limit, and thrown away: a client that is still
 /// sending would see a broken connection instead of the 413.
@@ -25,22 +25,23 @@ const DRAIN_FACTOR: usize = 8;
 
 /// A permit to run a turn. It is taken when the body is there, so that nobody holds one who only sends slowly.
 pub(super) struct Permit {
-    _held: OwnedSemaphorePermit,
+    _held: Leave,
 }
 
 impl Permit {
     /// # Errors
     /// 429 if as many turns run as may.
-    pub(super) fn take(app: &AppState) -> Result<Self, ApiError> {
-        Ok(Self { _held: app.permit()? })
+    pub(super) async fn take(app: &AppState, caller: &Caller) -> Result<Self, ApiError> {
+        Ok(Self { _held: app.permit(caller).await? })
     }
 }
 
 impl FromRequestParts<AppState> for Permit {
     type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, app: &AppState) -> Result<Self, ApiError> {
-        Self::take(app)
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, ApiError> {
+        let Ok(caller) = Caller::from_request_parts(parts, app).await;
+        Self::take(app, &caller).await
     }
 }
 
@@ -55,7 +56,10 @@ impl FromRequestParts<AppState> for ModuleSegment {
         let Path(segment) = Path::<String>::from_request_parts(parts, app)
             .await
             .map_err(|_| bad("the module's name is not percent-encoded UTF-8".to_owned()))?;
-        ModuleName::new(&segment).map(Self).map_err(|error| bad(error.to_string()))
+        let name = ModuleName::new(&segment).map_err(|error| bad(error.to_string()))?;
+        let Ok(caller) = Caller::from_request_parts(parts, app).await;
+        caller.may_use(&name)?;
+        Ok(Self(name))
     }
 }
 
@@ -85,6 +89,7 @@ impl FromRequest<AppState> for Unread {
 
     async fn from_request(request: Request, app: &AppState) -> Result<Self, ApiError> {
         expect_json(request.headers())?;
+        let caller = request.extensions().get::<Caller>().cloned().unwrap_or_default();
         let limit = app.options.body_bytes;
         let declared = request.body().size_hint().lower();
         let waits_for_leave = request.headers().contains_key(EXPECT);
@@ -95,7 +100,7 @@ impl FromRequest<AppState> for Unread {
         let body = tokio::time::timeout(app.options.body(), read_body(request.into_body(), limit))
             .await
             .map_err(|_| too_slow(app.options.body_ms))??;
-        Ok(Self { permit: Permit::take(app)?, body })
+        Ok(Self { permit: Permit::take(app, &caller).await?, body })
     }
 }
 

@@ -189,6 +189,7 @@ impl Metrics {
             StoreError::Unavailable(_) => "unavailable",
             StoreError::Newer { .. } => "newer",
             StoreError::UnknownKey => "unknown_key",
+            StoreError::Plain => "plain",
             StoreError::Damaged => "damaged",
         };
         self.store_errors.get_or_create(&StoreErrorLabels { operation, error }).inc();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `router` | every route, in one list |
 //! | `middleware` | the layers around them, one file each |
-//! | `caller` | who asks |
+//! | `caller`, `keys` | who asks, and what they may |
 //! | `serve`, `connections` | the listener, from start to stop; how many connections there are, and how they end |
 //! | `state` | what handlers share, and the permit that a turn needs |
 //! | `error` | the one table from faults and failures to status, type and code |
@@ -28,6 +28,7 @@ mod error;
 mod extract;
 mod health;
 mod json;
+pub mod keys;
 mod metrics;
 mod middleware;
 mod modules;

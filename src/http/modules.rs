@@ -363,7 +363,7 @@ pub(super) async fn load(
     get, path = "/v1/modules", tag = "modules",
     responses((status = 200, description = "Every module that serves, failed, or lies on disk", body = ModuleList)),
 )]
-pub(super) async fn list(State(app): State<AppState>) -> Json<ModuleList> {
+pub(super) async fn list(State(app): State<AppState>, caller: Caller) -> Json<ModuleList> {
     let mut failures = app.snapshots.failures();
     let served = app.snapshots.all();
     let names: BTreeSet<ModuleName> = served
@@ -371,6 +371,7 @@ pub(super) async fn list(State(app): State<AppState>) -> Json<ModuleList> {
         .map(|snapshot| snapshot.module.name.clone())
         .chain(failures.keys().cloned())
         .chain(app.snapshots.on_disk())
+        .filter(|name| caller.sees(name))
         .collect();
     let data = names.iter().map(|name| {
         let module = served.iter().map(|snapshot| &snapshot.module).find(|module| module.name == *name);

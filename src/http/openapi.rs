@@ -47,8 +47,10 @@ fn add_errors(path: &str, operation: &mut Operation) {
     let names_session = path.starts_with("/v1/sessions/");
     let keeps = understands || names_session;
     let names_module = path.contains("{module}") || completes || names_session;
+    let is_public = matches!(path, "/hello" | "/healthz" | "/readyz");
     let errors = [
         (names_module || takes_body, "400", "The request is wrong; `error.param` names the member"),
+        (!is_public, "401", "There are keys, and the request brings none that is known"),
         (true, "403", "The host or the web page that asks is not configured, or the caller may not do this"),
         (names_session, "404", "There is no such session, or no such module"),
         (!names_session && (names_module || path.contains("{model}")), "404", "There is no such module"),

@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::http::HeaderValue;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,13 @@ use super::chat::ChatOptions;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpOptions {
-    /// Address to listen on. The loopback by default, because the service has no authentication of its own.
+    /// Address to listen on. Where others reach it, there must be keys, or `open` must say that it is for everybody.
     pub host: String,
     pub port: u16,
+    /// Holds the keys that `uptake key` makes. Once there is one, requests need one.
+    pub keys: PathBuf,
+    /// Nobody is asked for a key.
+    pub open: bool,
     /// Longest request body, in bytes.
     pub body_bytes: usize,
     /// Connections that are open at once. Where one more comes, the one that was idle for longest is closed.
@@ -23,8 +27,11 @@ pub struct HttpOptions {
     pub body_ms: u64,
     /// Milliseconds from a request's head to its answer; index builds are exempt. Longer than a turn's own deadline.
     pub timeout_ms: u64,
-    /// Turns that run at once; one more is answered 429.
+    /// Turns that run at once; one more waits.
     pub max_in_flight: usize,
+    /// Turns that wait, at most, and milliseconds until one that waits is answered 429.
+    pub max_queued: usize,
+    pub queue_ms: u64,
     /// Milliseconds that running requests get to finish after a signal to stop.
     pub shutdown_ms: u64,
     /// Names under which clients reach the service (`uptake.example.com`, or `*`), beside `host`, addresses, and names
@@ -52,12 +59,16 @@ impl Default for HttpOptions {
         Self {
             host: "127.0.0.1".to_owned(),
             port: 3001,
+            keys: PathBuf::from("data/keys.json"),
+            open: false,
             body_bytes: 1 << 20,
             max_connections: 512,
             head_ms: 30_000,
             body_ms: 15_000,
             timeout_ms: 30_000,
             max_in_flight: 64,
+            max_queued: 256,
+            queue_ms: 500,
             shutdown_ms: 10_000,
             allowed_hosts: Vec::new(),
             index_by_get: IndexByGet::Loopback,
@@ -81,6 +92,11 @@ impl HttpOptions {
     #[must_use]
     pub const fn body(&self) -> Duration {
         Duration::from_millis(self.body_ms)
+    }
+
+    #[must_use]
+    pub const fn queue(&self) -> Duration {
+        Duration::from_millis(self.queue_ms)
     }
 
     #[must_use]

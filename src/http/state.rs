@@ -6,9 +6,12 @@ use std::{
     },
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
-use super::{ApiError, Conversations, HttpOptions, builds::Builds, metrics::Metrics, middleware::Edge};
+use super::{
+    ApiError, Conversations, HttpOptions, builds::Builds, caller::Caller, keys::Keys, metrics::Metrics,
+    middleware::Edge,
+};
 use crate::{
     module::ModuleName,
     snapshot::{Snapshot, Snapshots},
@@ -28,11 +31,20 @@ pub struct Shared {
     pub turns: UnderstandOptions,
     pub(super) conversations: Conversations,
     pub(super) builds: Builds,
+    keys: Arc<Keys>,
     permits: Arc<Semaphore>,
+    /// Places to wait for one of them.
+    queue: Semaphore,
     /// Turns that nobody waits for wait for one another, and take no place of those that somebody does.
     background: Semaphore,
     phase: AtomicU8,
     stopping: watch::Sender<bool>,
+}
+
+/// Leave to run a turn, of all and of the caller's own.
+pub(super) struct Leave {
+    _of_all: OwnedSemaphorePermit,
+    _own: Option<OwnedSemaphorePermit>,
 }
 
 /// Where the service is in its life; `/readyz` tells.
@@ -56,8 +68,9 @@ impl AppState {
         conversations: Conversations,
     ) -> Self {
         let permits = options.permits();
+        let queue = Semaphore::new(options.max_queued.min(Semaphore::MAX_PERMITS));
         let builds = Builds::new(snapshots.clone());
-        let Edge { options, metrics } = Edge::new(options);
+        let Edge { options, metrics, keys } = Edge::new(options);
         Self(Arc::new(Shared {
             snapshots,
             understander,
@@ -68,6 +81,8 @@ impl AppState {
             builds,
             background: Semaphore::new(permits.available_permits().max(1)),
             permits,
+            queue,
+            keys,
             phase: AtomicU8::new(Phase::Starting as u8),
             stopping: watch::Sender::new(false),
         }))
@@ -75,7 +90,7 @@ impl AppState {
 
     /// What the layers around the routes share with them.
     pub(super) fn edge(&self) -> Edge {
-        Edge { options: Arc::clone(&self.options), metrics: Arc::clone(&self.metrics) }
+        Edge { options: Arc::clone(&self.options), metrics: Arc::clone(&self.metrics), keys: Arc::clone(&self.0.keys) }
     }
 
     #[must_use]
@@ -116,9 +131,29 @@ impl AppState {
     /// Leave to run one turn, held until it is dropped.
     ///
     /// # Errors
-    /// 429 if `http.max_in_flight` turns run already. Nobody waits here: a queue would only hide the load.
-    pub(super) fn permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        Arc::clone(&self.0.permits).try_acquire_owned().map_err(|_| ApiError::too_many_requests())
+    /// 429 if as many turns run as may, of this caller or of all, and none ends soon; or if many wait already.
+    pub(super) async fn permit(&self, caller: &Caller) -> Result<Leave, ApiError> {
+        let own = caller.turns();
+        let at_once = || {
+            let own = own.clone().map(Semaphore::try_acquire_owned).transpose().ok()?;
+            Some(Leave { _of_all: Arc::clone(&self.0.permits).try_acquire_owned().ok()?, _own: own })
+        };
+        if let Some(leave) = at_once() {
+            return Ok(leave);
+        }
+        let busy = |_| ApiError::too_many_requests();
+        let _place = self.0.queue.try_acquire().map_err(busy)?;
+        let waiting = async {
+            // A caller who has as many as may be had takes no place of another one.
+            let own = match own {
+                Some(own) => Some(own.acquire_owned().await?),
+                None => None,
+            };
+            let of_all = Arc::clone(&self.0.permits).acquire_owned().await?;
+            Ok::<_, AcquireError>(Leave { _of_all: of_all, _own: own })
+        };
+        let waited = tokio::time::timeout(self.options.queue(), waiting).await;
+        waited.map_err(|_| ApiError::too_many_requests())?.map_err(|_| ApiError::too_many_requests())
     }
 
     /// Those of `permit`, for whoever serves turns beside the routes.

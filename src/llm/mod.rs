@@ -15,6 +15,7 @@ pub mod openai;
 pub mod options;
 pub mod probe;
 pub mod retry;
+mod said;
 pub mod scripted;
 mod server;
 mod sse;

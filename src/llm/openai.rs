@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::{
     ChatModel, ChatReply, ChatRequest, Listener, LlmError, LlmOptions, Secret, SetupError,
     dialect::{self, Complaint},
+    said::without_said,
     stream::{self, Gathering, Kind, Next},
     wire,
     wording::Wording,
@@ -86,6 +87,7 @@ impl OpenAi {
                 Ok(reply) => return Ok(reply),
                 Err(failed) => failed,
             };
+            let error = without_said(error, request);
             let LlmError::Status { status, .. } = error else { return Err(error) };
             let Some(field) = dialect::refused(status, &complaints, sent.optional) else { return Err(error) };
             if self.wording.leave_out(request, field) {

@@ -158,7 +158,7 @@ impl Default for LlmOptions {
             connect_timeout_ms: 2_000,
             retries: 2,
             max_concurrency: 16,
-            max_queue: 64,
+            max_queue: 16,
             temperature: Some(0.0),
             max_tokens: Some(1_024),
             max_response_bytes: 4 << 20,

@@ -15,7 +15,7 @@ use crate::{
     answer::{Kept, Understanding, json_schema},
     conversation::State,
     module::settings::StrategyName,
-    understand::{self, Conversed, TurnRequest, request},
+    understand::{self, Conversed, Outcome, TurnRequest, request},
 };
 
 pub(super) const NAME: &str = "understand";
@@ -83,6 +83,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         among: functions.map(|names| request::functions(module, &names)).transpose()?,
         ..TurnRequest::default()
     };
+    let echoed = state.clone();
     let state = match state {
         Some(text) => shared
             .tokens
@@ -90,11 +91,16 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
             .map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?,
         None => State::new(&module.name),
     };
+    let awaits_consent = state.awaits_consent();
     let Conversed { turn, state } = shared
         .understander
         .converse(&snapshot, &state, &turn_request)
         .await
         .map_err(|error| Refusal::of_turn(&error, "utterance"))?;
+    if let Some(text) = echoed.filter(|_| awaits_consent && matches!(turn.outcome, Outcome::Call(_))) {
+        let taken = shared.tokens.take_consent(&text).await;
+        taken.map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?;
+    }
     tracing::info!(
         module = %module.name,
         outcome = turn.outcome.name(),

@@ -37,9 +37,13 @@ impl Understander {
         limit: usize,
     ) -> Result<Analysed, TurnError> {
         let mut took = Timings::default();
+        let core = self.cores.free().await;
         let clock = Instant::now();
-        let mut analysis = self.recognize(snapshot, request)?;
-        let clauses = clauses_of(snapshot, request, &analysis);
+        let (mut analysis, clauses) = core.run(|| {
+            let analysis = self.recognize(snapshot, request)?;
+            let clauses = clauses_of(snapshot, request, &analysis);
+            Ok::<_, TurnError>((analysis, clauses))
+        })?;
         took.recognize = milliseconds(clock);
 
         let clock = Instant::now();
@@ -50,16 +54,17 @@ impl Understander {
         let vectors = self.vectors(&analysis.utterance, &spans).await?;
         took.embed = milliseconds(clock);
 
+        let core = self.cores.free().await;
         let clock = Instant::now();
         let among = among(request);
         let pool = Pool { among: among.as_deref(), expected: &request.expected, limit };
         let joints = std::iter::once(None).chain(clauses.iter().map(|clause| clause.joined)).chain(rest.map(|_| None));
-        let mut parts = spans.into_iter().zip(joints).zip(vectors).map(|((span, joined), vectors)| {
+        let parts = spans.into_iter().zip(joints).zip(vectors).map(|((span, joined), vectors)| {
             let found = candidates(snapshot, &analysis.utterance, &analysis.mentions, (span, &vectors), pool);
             Part { span, joined, vectors, candidates: found }
         });
-        let first = parts.next();
-        let mut others: Vec<Part> = parts.collect();
+        let mut others: Vec<Part> = core.run(|| parts.collect());
+        let first = (!others.is_empty()).then(|| others.remove(0));
         analysis.rest = rest.and_then(|_| others.pop());
         analysis.clauses = others;
         if let Some(first) = first {

@@ -116,11 +116,12 @@ impl Understander {
             applied: &applied,
             tied: &found.tied,
         };
-        let Answer { outcome, pending, frames, notes } = turning.next_step(&mut state);
+        let core = self.cores.free().await;
+        let Answer { outcome, pending, frames, notes } = core.run(|| turning.next_step(&mut state));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
         let mut trace = Trace::new(&situation.with(&requests), took);
-        trace.notes = [assisted.notes, found.notes, notes].concat();
+        trace.notes.extend([assisted.notes, found.notes, notes].concat());
         let analysed = took.recognize + took.embed + took.retrieve;
         trace.timings.decide = (milliseconds(started) - analysed - (ledger.llm_ms() - asked_before)).max(0.0);
         let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
@@ -157,7 +158,7 @@ impl Understander {
                 assistance: assisted.assistance,
                 told: &assisted.told,
             };
-            let mut found = interpret(&dialogue);
+            let mut found = self.cores.free().await.run(|| interpret(&dialogue));
             match found.task.take() {
                 None => return Ok((found, assisted)),
                 Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted, ledger).await?,

@@ -36,7 +36,7 @@ impl Understander {
         ledger: &mut Ledger,
     ) -> Result<Decided, TurnError> {
         match named {
-            StrategyName::Local => Ok(locally(brief)),
+            StrategyName::Local => Ok(self.locally(brief).await),
             StrategyName::Auto => self.auto(brief, ledger).await,
             StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => {
                 let decided = ask::decide(&self.servers, Some(named), brief, ledger).await;
@@ -46,7 +46,7 @@ impl Understander {
     }
 
     async fn auto(&self, brief: &Brief<'_>, ledger: &mut Ledger) -> Result<Decided, TurnError> {
-        let mut local = locally(brief);
+        let mut local = self.locally(brief).await;
         let (confidence, sure) = (local.decision.confidence, brief.thresholds.sure);
         if confidence >= sure {
             local.decision.notes.push(format!("decided locally: confidence {confidence:.2} reaches {sure:.2}"));
@@ -68,6 +68,14 @@ impl Understander {
                 None => Err(TurnError::of_asking(error, StrategyName::Auto)),
             },
         }
+    }
+
+    /// Decides without a model server.
+    async fn locally(&self, brief: &Brief<'_>) -> Decided {
+        let core = self.cores.free().await;
+        let clock = Instant::now();
+        let decision = core.run(|| local::decide(brief));
+        Decided { decision, by: DecidedBy::Local, decide_ms: milliseconds(clock) }
     }
 
     /// The utterance as one request.
@@ -115,13 +123,6 @@ impl Understander {
         let instructions = instructions(snapshot, request);
         Brief { situation, snapshot, before, instructions, extent, is_explained: OnceLock::new() }
     }
-}
-
-/// Decides without a model server.
-fn locally(brief: &Brief<'_>) -> Decided {
-    let clock = Instant::now();
-    let decision = local::decide(brief);
-    Decided { decision, by: DecidedBy::Local, decide_ms: milliseconds(clock) }
 }
 
 /// The module's, then the client's.

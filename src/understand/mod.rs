@@ -8,6 +8,7 @@
 //! | `converse` | the recipe of a turn of a conversation |
 //! | `front` | words of a model server where no function is meant |
 //! | `told` | what is said of the results of calls |
+//! | `cores` | where the work is done that waits for nothing |
 //! | `wording` | a question in the words of a model server |
 //! | `yes_no` | what a reply says to a yes-or-no question |
 //! | `replay` | a conversation that only its messages tell of |
@@ -20,6 +21,7 @@ use std::{sync::Arc, time::Instant};
 
 pub(crate) mod analysis;
 mod converse;
+mod cores;
 mod deciding;
 mod error;
 mod front;
@@ -70,6 +72,7 @@ use crate::{
     telemetry::milliseconds,
 };
 use analysis::Analysed;
+use cores::Cores;
 
 /// Holds what turns share; cheap to clone.
 #[derive(Clone)]
@@ -78,13 +81,14 @@ pub struct Understander {
     embedder: SharedEmbedder,
     /// The preferred one first.
     pub(crate) servers: Arc<[Server]>,
+    cores: Cores,
 }
 
 impl Understander {
     /// `servers` are model servers, the preferred one first; the next is asked where one fails.
     #[must_use]
     pub fn new(options: UnderstandOptions, embedder: SharedEmbedder, servers: Vec<Server>) -> Self {
-        Self { options: options.into(), embedder, servers: servers.into() }
+        Self { options: options.into(), embedder, servers: servers.into(), cores: Cores::new() }
     }
 
     /// The same with these model servers in place of its own.
@@ -123,7 +127,7 @@ impl Understander {
         let Analysed { analysis, mut took } = self.analyse(snapshot, request).await?;
         let clock = Instant::now();
         let whole = self.situation(snapshot, request, &heard.earlier, &analysis);
-        let requests = Requests::find(&whole);
+        let requests = self.cores.free().await.run(|| Requests::find(&whole));
         let situation = whole.with(&requests);
         took.retrieve += milliseconds(clock);
         let trace = Trace::new(&situation, took);
@@ -162,10 +166,13 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         decide::Outcome::NoMatch => Outcome::NoMatch,
     };
     trace.timings.decide = decide_ms;
-    trace.notes = notes;
+    trace.notes.extend(notes);
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }
     let remark = matches!(outcome, Outcome::NoMatch).then(|| question::Voice::new(module, language).remark(acts, ""));
     Turn { outcome, confidence, decided_by, frames, trace, usage: Usage::default(), pending: None, remark }
 }
+
+#[cfg(test)]
+mod tests;

@@ -166,6 +166,36 @@ mod alone {
         lines.for_each(drop);
         assert_eq!(server.wait().expect("it ends").code(), Some(0));
     }
+
+    #[test]
+    fn keys_are_made_listed_and_revoked() {
+        let shell = Shell::new();
+        let made = ends(&shell.run(&["key", "add", "the frontend", "--scope", "predict", "--per-minute", "60"]), 0);
+        let id = made.split('_').nth(1).expect("uk_ID_SECRET").to_owned();
+        let listed = ends(&shell.run(&["key", "list"]), 0);
+        assert!(listed.contains(&id) && listed.contains("the frontend") && listed.contains("60 a minute"), "{listed}");
+        assert!(!listed.contains(made.trim()));
+        ends(&shell.run(&["key", "revoke", "nobody"]), 1);
+        ends(&shell.run(&["key", "revoke", &id]), 0);
+        assert_eq!(ends(&shell.run(&["key", "list"]), 0), "");
+        ends(&shell.run(&["key", "add", "x", "--module", "../x"]), 2);
+    }
+
+    /// Before it loads anything.
+    #[test]
+    fn an_address_that_others_reach_is_not_served_without_keys() {
+        let shell = Shell::new();
+        for arguments in [&["serve", "--host", "0.0.0.0", "--port", "0"][..], &["mcp", "--http", "0.0.0.0:0"]] {
+            let output = shell.run(arguments);
+            ends(&output, 2);
+            let told = text(&output.stderr);
+            assert!(told.contains("uptake key add") && told.contains("--open"), "{told}");
+        }
+        // With a file that cannot be read nobody knows, wherever it listens.
+        std::fs::create_dir(shell.directory.path().join("data")).expect("a directory");
+        std::fs::write(shell.directory.path().join("data/keys.json"), "{").expect("a file");
+        ends(&shell.run(&["serve", "--port", "0"]), 2);
+    }
 }
 
 /// Over a module on disk.

@@ -3,6 +3,8 @@ mod conversations;
 mod faults;
 mod guard;
 mod healing;
+mod hostile;
+mod keys;
 mod metrics;
 mod openapi;
 mod predict;

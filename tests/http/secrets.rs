@@ -57,6 +57,36 @@ async fn a_key_goes_to_the_model_server_and_nowhere_else() {
     }
 }
 
+/// A server that repeats its prompt where it should say what is wrong.
+#[tokio::test]
+async fn what_was_said_is_not_in_the_log() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(log.clone()).finish();
+    let _logged = tracing::subscriber::set_default(subscriber);
+    let said = "Springfieldia forecast for Zürich-Enge";
+    for (status, body) in [
+        (400, json!({"error": {"message": format!("cannot read: {said}")}}).to_string()),
+        (500, said.to_owned()),
+        (200, json!({"error": {"message": said}}).to_string()),
+        (200, format!("{{\"choices\": \"{said}\"}}")),
+        (200, said.to_owned()),
+    ] {
+        let server = ModelServer::replying(vec![(status, "application/json", body.into_bytes())]).await;
+        let servers = llm::connect(&server.options()).expect("valid options");
+        let service = Service::asking(&["weather"], HttpOptions::default(), UnderstandOptions::default(), servers);
+        for strategy in ["tools", "structured", "staged", "auto"] {
+            let body = json!({ "utterance": said, "strategy": strategy });
+            service.post("/v1/predict/weather", body.to_string()).await;
+        }
+        assert!(server.served() > 0, "it was told");
+    }
+    let log = log.text();
+    assert!(log.contains("model server"), "the failures are in the log");
+    for word in ["Springfieldia", "Zürich", "Enge"] {
+        assert!(!log.contains(word), "{log}");
+    }
+}
+
 #[tokio::test]
 async fn a_module_cannot_hold_a_key() {
     let service = Service::new(&["weather"]);

@@ -14,7 +14,6 @@ use tokio::{
     sync::oneshot,
 };
 use uptake::{
-    conversation::{ConversationOptions, Tokens},
     http::HttpOptions,
     llm::{self, LlmOptions, Server},
     mcp::{self, McpOptions, McpServer, Offer},
@@ -41,7 +40,7 @@ fn options(named: &[&str]) -> McpOptions {
 
 fn server(service: &Service, options: McpOptions) -> McpServer {
     let app = &service.app;
-    let tokens = Tokens::open(&ConversationOptions::default()).expect("good options");
+    let tokens = crate::support::in_memory().tokens();
     let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());
     McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, app.permits())
 }

@@ -269,6 +269,8 @@ async fn keys_can_be_changed_and_are_needed(place: Place) {
     let plain = place.sessions(&with_keys(None, &[]));
     plain.begin(&id("a")).await.unwrap().commit("before any key").await.unwrap();
     let old = place.sessions(&with_keys(Some("01"), &[]));
+    assert_eq!(old.read(&id("a")).await, Err(StoreError::Plain));
+    let old = place.sessions(&SessionOptions { read_plain: true, ..with_keys(Some("01"), &[]) });
     assert_eq!(old.read(&id("a")).await.unwrap().unwrap().data, b"before any key");
     old.begin(&id("a")).await.unwrap().commit("Jane Austin").await.unwrap();
     let in_store = place.open().load(&id("a"), now()).await.unwrap().unwrap().data;

@@ -112,3 +112,96 @@ async fn the_file_of_something_else_is_left_alone() {
         assert!(fs::read(&path).unwrap() == before || path.ends_with("photos.db"));
     }
 }
+
+/// Turns that were answered into a file that nobody finds again would be lost.
+#[tokio::test]
+async fn a_deleted_file_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    let sessions = open(&path);
+    sessions.begin(&id("a")).await.unwrap().commit("before").await.unwrap();
+    let begun = sessions.begin(&id("a")).await.unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        fs::remove_file(format!("{}{suffix}", path.display())).unwrap();
+    }
+    assert_eq!(begun.commit("lost").await, Err(StoreError::Conflict), "it is not there any more");
+    assert_eq!(sessions.read(&id("a")).await, Ok(None));
+    sessions.begin(&id("a")).await.unwrap().commit("after").await.unwrap();
+    let other = open(&path).read(&id("a")).await.unwrap().expect("it is in the file that has the name");
+    assert_eq!(other.data, b"after");
+}
+
+/// One waits, and those after it do not wait as long one after the other.
+#[tokio::test]
+async fn a_locked_file_holds_nobody_up_but_the_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    let sessions = open(&path);
+    sessions.begin(&id("a")).await.unwrap().commit("x").await.unwrap();
+    let stranger = Connection::open(&path).unwrap();
+    stranger.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let clock = std::time::Instant::now();
+    for number in 0..12 {
+        let error = sessions.begin(&id(&format!("{number}"))).await.unwrap().commit("y").await.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    assert!(clock.elapsed() < std::time::Duration::from_secs(12), "{:?}: each waited by itself", clock.elapsed());
+    stranger.execute_batch("COMMIT").unwrap();
+    sessions.begin(&id("b")).await.unwrap().commit("y").await.unwrap();
+}
+
+/// Whoever can write to the file but has no key.
+#[tokio::test]
+async fn a_row_without_encryption_is_refused_beside_those_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sessions.db");
+    open(&path).begin(&id("a")).await.unwrap().commit("planted").await.unwrap();
+    let key = Some(Secret::new("ab".repeat(32)));
+    let encrypted = SessionOptions { encryption_key: key, ..options(&path) };
+    let refused = Sessions::open(&encrypted).unwrap().read(&id("a")).await;
+    assert_eq!(refused, Err(StoreError::Plain));
+    let lenient = Sessions::open(&SessionOptions { read_plain: true, ..encrypted }).unwrap();
+    assert_eq!(lenient.read(&id("a")).await.unwrap().unwrap().data, b"planted");
+}
+
+#[tokio::test]
+async fn sessions_that_rest_make_room() {
+    for url in ["memory:", "sqlite:"] {
+        let directory = tempfile::tempdir().unwrap();
+        let url = if url == "memory:" {
+            url.to_owned()
+        } else {
+            format!("sqlite:{}", directory.path().join("s.db").display())
+        };
+        let limits = |max_sessions, max_total_bytes| SessionOptions {
+            url: StoreUrl::new(url.clone()),
+            max_sessions,
+            max_total_bytes,
+            ..SessionOptions::default()
+        };
+        let sessions = Sessions::open(&limits(3, 1_000)).unwrap();
+        for number in 0..6 {
+            sessions.begin(&id(&number.to_string())).await.unwrap().commit("x".repeat(100)).await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+        }
+        // Used again: the first one rests no longer than the last.
+        sessions.begin(&id("0")).await.unwrap().commit("x".repeat(100)).await.unwrap();
+        assert_eq!(sessions.take_once("spent", std::time::Duration::from_secs(60)).await, Ok(true));
+        assert_eq!(sessions.sweep().await, Ok(3), "{url}");
+        let mut left = Vec::new();
+        for number in 0..6 {
+            left.push(sessions.read(&id(&number.to_string())).await.unwrap().is_some());
+        }
+        assert_eq!(left, [true, false, false, false, true, true], "{url}");
+        assert_eq!(
+            sessions.take_once("spent", std::time::Duration::from_secs(60)).await,
+            Ok(false),
+            "it is no session"
+        );
+        for number in 6..10 {
+            sessions.begin(&id(&number.to_string())).await.unwrap().commit("x".repeat(500)).await.unwrap();
+        }
+        sessions.sweep().await.unwrap();
+        assert!(sessions.read(&id("6")).await.unwrap().is_none(), "{url}");
+    }
+}

@@ -39,12 +39,15 @@ impl Key {
 pub(super) struct Cipher {
     writes_with: Option<Key>,
     reads_too: Vec<Key>,
+    reads_plain: bool,
 }
 
 impl Cipher {
-    /// Without a current key, what is written stays readable.
-    pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]]) -> Self {
-        Self { writes_with: current.map(Key::new), reads_too: previous.iter().map(Key::new).collect() }
+    /// Without a current key, what is written stays readable. With one, whoever can write to the store could put there what
+    /// nobody said; so what is not encrypted is only read if `plain` says so.
+    pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]], plain: bool) -> Self {
+        let reads_too = previous.iter().map(Key::new).collect();
+        Self { writes_with: current.map(Key::new), reads_too, reads_plain: plain || current.is_none() }
     }
 
     /// What is stored for this data.
@@ -65,7 +68,8 @@ impl Cipher {
     /// The data again.
     pub(super) fn open(&self, id: &SessionId, stored: &[u8]) -> Result<Vec<u8>, StoreError> {
         match stored.split_first() {
-            Some((&PLAIN, data)) => Ok(data.to_vec()),
+            Some((&PLAIN, data)) if self.reads_plain => Ok(data.to_vec()),
+            Some((&PLAIN, _)) => Err(StoreError::Plain),
             Some((&XCHACHA20_POLY1305, rest)) => self.decrypt(id, rest),
             _ => Err(StoreError::Damaged),
         }
@@ -98,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_is_sealed_opens_and_shows_nothing() {
-        let cipher = Cipher::new(Some(&NEW), &[]);
+        let cipher = Cipher::new(Some(&NEW), &[], false);
         for data in [&b""[..], b"Jane Austin", &[7; 70_000]] {
             let stored = cipher.seal(&id("a"), data).unwrap();
             assert_eq!(cipher.open(&id("a"), &stored).unwrap(), data);
@@ -108,22 +112,24 @@ mod tests {
     }
 
     #[test]
-    fn keys_rotate_and_plain_data_stays_readable() {
-        let (plain, old) = (Cipher::new(None, &[]), Cipher::new(Some(&OLD), &[]));
-        let rotated = Cipher::new(Some(&NEW), &[OLD]);
+    fn keys_rotate_and_plain_data_is_read_where_that_is_said() {
+        let (plain, old) = (Cipher::new(None, &[], false), Cipher::new(Some(&OLD), &[], false));
+        let rotated = Cipher::new(Some(&NEW), &[OLD], true);
         for before in [&plain, &old] {
             let stored = before.seal(&id("a"), b"x").unwrap();
             assert_eq!(rotated.open(&id("a"), &stored).unwrap(), b"x");
         }
+        let written_by_a_stranger = plain.seal(&id("a"), b"x").unwrap();
+        assert_eq!(old.open(&id("a"), &written_by_a_stranger), Err(StoreError::Plain));
         let stored = rotated.seal(&id("a"), b"x").unwrap();
         assert_eq!(old.open(&id("a"), &stored), Err(StoreError::UnknownKey));
         assert_eq!(plain.open(&id("a"), &stored), Err(StoreError::UnknownKey));
-        assert_eq!(Cipher::new(None, &[NEW]).open(&id("a"), &stored).unwrap(), b"x");
+        assert_eq!(Cipher::new(None, &[NEW], false).open(&id("a"), &stored).unwrap(), b"x");
     }
 
     #[test]
     fn a_changed_byte_or_another_session_is_damage() {
-        let cipher = Cipher::new(Some(&NEW), &[OLD]);
+        let cipher = Cipher::new(Some(&NEW), &[OLD], false);
         let stored = cipher.seal(&id("a"), b"size 9").unwrap();
         assert_eq!(cipher.open(&id("b"), &stored), Err(StoreError::Damaged));
         for at in 0..stored.len() {

@@ -56,4 +56,23 @@ impl Store for Memory {
         sessions.retain(|_, stored| stored.expires > now);
         future::ready(Ok((before - sessions.len()) as u64)).boxed()
     }
+
+    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+        let mut sessions = self.sessions();
+        let mut latest: Vec<_> = sessions
+            .iter()
+            .filter(|(id, _)| !id.is_reserved())
+            .map(|(id, one)| (one.expires, one.data.len(), id.clone()))
+            .collect();
+        latest.sort_unstable_by(|one, other| other.cmp(one));
+        let (mut kept, mut bytes, mut gone) = (0, 0, 0);
+        for (_, length, id) in latest {
+            (kept, bytes) = (kept + 1, bytes + length as u64);
+            if kept > most || bytes > most_bytes {
+                sessions.remove(&id);
+                gone += 1;
+            }
+        }
+        future::ready(Ok(gone)).boxed()
+    }
 }

@@ -69,6 +69,22 @@ impl SessionId {
         }
     }
 
+    /// The session that this owner calls so. A client's own name has no `/`, so that no two meet.
+    #[must_use]
+    pub fn of(&self, owner: &str) -> Self {
+        Self(format!("{owner}/{}", self.0).into())
+    }
+
+    /// A name that no client can give: it begins with a character that ids do not have.
+    fn reserved(text: &str) -> Self {
+        Self(format!("!{text}").into())
+    }
+
+    fn is_reserved(&self) -> bool {
+        self.0.starts_with('!')
+    }
+
+    /// As it is stored, with its owner.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -77,7 +93,8 @@ impl SessionId {
 
 impl fmt::Display for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        // Whose it is, is nobody else's affair.
+        formatter.write_str(self.0.rsplit('/').next().unwrap_or_default())
     }
 }
 
@@ -116,6 +133,10 @@ pub trait Store: Send + Sync {
 
     /// Removes what is expired; how many sessions that were.
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
+
+    /// Removes those that expire first, until no more than so many sessions and bytes are left; how many that were. What is
+    /// kept under reserved names stays.
+    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 
 /// Why a session could not be had or kept. No message shows what is stored or a password; those of `Unavailable` and
@@ -137,6 +158,9 @@ pub enum StoreError {
     Newer { place: String, found: i64, known: i64 },
     #[error("the session was encrypted with a key that is not configured")]
     UnknownKey,
+    /// Not written by us, or before there was a key.
+    #[error("the session is not encrypted, and `sessions.read_plain` is not set")]
+    Plain,
     /// Tampered with, or moved from another session.
     #[error("what is stored of the session is damaged")]
     Damaged,

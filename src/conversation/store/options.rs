@@ -34,8 +34,14 @@ pub struct SessionOptions {
     pub encryption_key_file: Option<PathBuf>,
     /// Keys that what is stored may still be read with.
     pub previous_keys: Vec<Secret>,
+    /// Read what was stored without a key, though there is one.
+    pub read_plain: bool,
     /// Largest state of one session, in bytes.
     pub max_bytes: usize,
+    /// Sessions that are kept; those that rested for longest go first.
+    pub max_sessions: u64,
+    /// Bytes of all their states together.
+    pub max_total_bytes: u64,
     /// Connections to PostgreSQL at most.
     pub connections: u32,
 }
@@ -52,7 +58,10 @@ impl Default for SessionOptions {
             encryption_key: None,
             encryption_key_file: None,
             previous_keys: Vec::new(),
+            read_plain: false,
             max_bytes: 1 << 20,
+            max_sessions: 100_000,
+            max_total_bytes: 1 << 30,
             connections: 8,
         }
     }
@@ -161,6 +170,8 @@ impl SessionOptions {
             ("ttl_s", self.ttl_s == 0),
             ("wait_ms", self.wait_ms == 0),
             ("max_bytes", self.max_bytes == 0),
+            ("max_sessions", self.max_sessions == 0),
+            ("max_total_bytes", self.max_total_bytes == 0),
             ("connections", self.connections == 0),
         ];
         if let Some((key, _)) = counts.into_iter().find(|(_, is_zero)| *is_zero) {
@@ -190,6 +201,15 @@ impl SessionOptions {
         match &self.url_file {
             Some(path) => Ok(StoreUrl::new(read("url_file", path)?)),
             None => Ok(self.url.clone()),
+        }
+    }
+
+    /// Where sessions are on this machine's disk, if they are.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        let address = self.address().ok()?;
+        match address.place() {
+            Ok(Place::Sqlite(path)) => Some(path.parent().map(Path::to_owned).unwrap_or_default()),
+            Ok(Place::Memory | Place::Postgres(_)) | Err(_) => None,
         }
     }
 
@@ -269,6 +289,8 @@ mod tests {
             (r#"{"wait_ms": 0}"#, "wait_ms"),
             (r#"{"max_bytes": 0}"#, "max_bytes"),
             (r#"{"connections": 0}"#, "connections"),
+            (r#"{"max_sessions": 0}"#, "max_sessions"),
+            (r#"{"max_total_bytes": 0}"#, "max_total_bytes"),
             (r#"{"url": "sqlite:"}"#, "url"),
             (r#"{"url": "sqlite://data/x.db"}"#, "url"),
             (r#"{"url": "data/sessions.db"}"#, "url"),

@@ -264,6 +264,10 @@ impl Store for Postgres {
         }
         .boxed()
     }
+
+    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+        self.run(move |pool, _| shed_all(pool, most, most_bytes)).boxed()
+    }
 }
 
 /// Data, revision, expiry.
@@ -315,5 +319,17 @@ async fn sweep_some(pool: PgPool, now: Timestamp) -> Result<u64, sqlx::Error> {
          SELECT id FROM uptake_sessions WHERE expires <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
     let limit = SWEPT_AT_ONCE.cast_signed();
     let done = sqlx::query(delete).bind(now.as_millisecond()).bind(limit).execute(&pool).await?;
+    Ok(done.rows_affected())
+}
+
+async fn shed_all(pool: PgPool, most: u64, most_bytes: u64) -> Result<u64, sqlx::Error> {
+    let delete = "DELETE FROM uptake_sessions WHERE id IN (
+         SELECT id FROM (
+             SELECT id, row_number() OVER latest AS place, sum(octet_length(data)) OVER latest AS bytes
+             FROM uptake_sessions WHERE left(id, 1) <> '!'
+             WINDOW latest AS (ORDER BY expires DESC, id ROWS UNBOUNDED PRECEDING)
+         ) AS kept WHERE place > $1 OR bytes > $2)";
+    let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
+    let done = sqlx::query(delete).bind(bound(most)).bind(bound(most_bytes)).execute(&pool).await?;
     Ok(done.rows_affected())
 }

@@ -1,7 +1,13 @@
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use jiff::Timestamp;
-use tokio::{task::JoinHandle, time::MissedTickBehavior};
+use tokio::{sync::Notify, task::JoinHandle, time::MissedTickBehavior};
 
 use super::{
     Memory, OpenError, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
@@ -11,6 +17,8 @@ use super::{
 };
 
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// Sessions that begin between two sweeps.
+const SWEEP_AFTER: u64 = 1_000;
 
 /// The sessions of a service. Cheap to clone; all clones share their locks, so that a process should open one.
 #[derive(Clone)]
@@ -23,6 +31,12 @@ struct Inner {
     ttl: Duration,
     wait: Duration,
     max_bytes: usize,
+    max_sessions: u64,
+    max_total_bytes: u64,
+    /// Sessions that began since the last sweep.
+    begun: AtomicU64,
+    /// Many began.
+    crowded: Notify,
 }
 
 impl Sessions {
@@ -52,11 +66,15 @@ impl Sessions {
         }
         Ok(Self(Arc::new(Inner {
             store,
-            cipher: Cipher::new(options.current_key()?.as_ref(), &options.older_keys()),
+            cipher: Cipher::new(options.current_key()?.as_ref(), &options.older_keys(), options.read_plain),
             locks: Locks::default(),
             ttl: Duration::from_secs(options.ttl_s),
             wait: options.wait(),
             max_bytes: options.max_bytes,
+            max_sessions: options.max_sessions,
+            max_total_bytes: options.max_total_bytes,
+            begun: AtomicU64::new(0),
+            crowded: Notify::new(),
         })))
     }
 
@@ -68,8 +86,12 @@ impl Sessions {
     pub async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
         let turn = self.0.locks.acquire(id, self.0.wait).await?;
         let stored = self.read(id).await?;
+        let age = stored.as_ref().map_or(Duration::ZERO, |stored| {
+            let left = Timestamp::now().duration_until(stored.expires).try_into().unwrap_or(Duration::ZERO);
+            self.0.ttl.saturating_sub(left)
+        });
         let (data, revision) = stored.map(|stored| (stored.data, stored.revision)).unzip();
-        Ok(Session { data, revision, id: id.clone(), sessions: self.clone(), _turn: turn })
+        Ok(Session { data, revision, age, id: id.clone(), sessions: self.clone(), _turn: turn })
     }
 
     /// What is kept, without waiting for a turn that runs. `None`: there is no such session, or it expired.
@@ -92,15 +114,18 @@ impl Sessions {
         self.0.store.delete(id, Timestamp::now()).await
     }
 
-    /// Removes what is expired from the store; how many sessions that were. They are absent before that too.
+    /// Removes what is expired from the store, which is absent before that too, and of what is too much those that rested
+    /// for longest; how many sessions that were.
     ///
     /// # Errors
     /// What the store says.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
-        self.0.store.sweep(Timestamp::now()).await
+        self.0.begun.store(0, Ordering::Relaxed);
+        let expired = self.0.store.sweep(Timestamp::now()).await?;
+        Ok(expired + self.0.store.shed(self.0.max_sessions, self.0.max_total_bytes).await?)
     }
 
-    /// Sweeps now and once a minute. Must be called within a Tokio runtime.
+    /// Sweeps now, once a minute, and whenever many sessions began. Must be called within a Tokio runtime.
     #[must_use = "dropping it stops the sweeping"]
     pub fn sweep_in_background(&self) -> Sweeper {
         let sessions = self.clone();
@@ -109,7 +134,10 @@ impl Sessions {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             let mut works = true;
             loop {
-                ticks.tick().await;
+                tokio::select! {
+                    _ = ticks.tick() => {}
+                    () = sessions.0.crowded.notified() => {}
+                }
                 match sessions.sweep().await {
                     Ok(0) => works = true,
                     Ok(count) => {
@@ -127,6 +155,21 @@ impl Sessions {
         }))
     }
 
+    /// Takes what can be taken once, in all processes that share the store; whether this was the first time. `name` is
+    /// remembered for so long.
+    ///
+    /// # Errors
+    /// What the store says: then nobody knows.
+    pub async fn take_once(&self, name: &str, remembered: Duration) -> Result<bool, StoreError> {
+        let now = Timestamp::now();
+        let until = now.saturating_add(remembered).unwrap_or(Timestamp::MAX);
+        match self.0.store.save(&SessionId::reserved(name), None, Vec::new(), until, now).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::Conflict) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn save(&self, id: &SessionId, expected: Option<u64>, data: &[u8]) -> Result<u64, StoreError> {
         let Inner { store, cipher, ttl, max_bytes: limit, .. } = &*self.0;
         if data.len() > *limit {
@@ -135,7 +178,11 @@ impl Sessions {
         let now = Timestamp::now();
         let expires = now.saturating_add(*ttl).unwrap_or(Timestamp::MAX);
         let expires = Timestamp::from_millisecond(expires.as_millisecond()).unwrap_or(expires);
-        store.save(id, expected, cipher.seal(id, data)?, expires, now).await
+        let revision = store.save(id, expected, cipher.seal(id, data)?, expires, now).await?;
+        if expected.is_none() && self.0.begun.fetch_add(1, Ordering::Relaxed) >= SWEEP_AFTER {
+            self.0.crowded.notify_one();
+        }
+        Ok(revision)
     }
 }
 
@@ -145,6 +192,8 @@ pub struct Session {
     pub data: Option<Vec<u8>>,
     /// Of `data`.
     pub revision: Option<u64>,
+    /// How long ago it was kept.
+    pub age: Duration,
     id: SessionId,
     sessions: Sessions,
     _turn: Turn,

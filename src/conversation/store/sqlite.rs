@@ -10,7 +10,7 @@ use std::{
 
 use futures::future::{BoxFuture, FutureExt as _};
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
 use tokio::sync::oneshot;
 
 use super::{OpenError, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
@@ -51,7 +51,7 @@ impl Sqlite {
     /// If no thread can be started.
     pub fn new(path: impl Into<PathBuf>, sync: SyncMode) -> Result<Self, OpenError> {
         let (jobs, queue) = mpsc::channel::<Job>();
-        let mut keeper = Keeper { path: path.into(), sync, connection: None };
+        let mut keeper = Keeper { path: path.into(), sync, connection: None, file: None, is_locked: false };
         let work = move || queue.into_iter().for_each(|job| job(&mut keeper));
         thread::Builder::new().name("sessions".to_owned()).spawn(work).map_err(OpenError::Thread)?;
         Ok(Self { jobs })
@@ -60,11 +60,19 @@ impl Sqlite {
     /// Does the work on the thread. It is done also where nobody waits for it any more.
     fn run<T: Send + 'static>(
         &self,
+        writes: bool,
         work: impl FnOnce(&mut Keeper) -> Result<T, Failure> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, StoreError>> {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |keeper| {
-            let done = work(keeper).map_err(|failure| failure.of(&keeper.path));
+            let done = work(keeper);
+            match &done {
+                Err(failure) if failure.is_lock() => keeper.is_locked = true,
+                // A file that is locked can be read.
+                Ok(_) if writes => keeper.is_locked = false,
+                _ => {}
+            }
+            let done = done.map_err(|failure| failure.of(&keeper.path));
             // Nobody waits any more.
             let _ = reply.send(done);
         });
@@ -81,7 +89,7 @@ impl Sqlite {
 impl Store for Sqlite {
     fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {
         let id = id.clone();
-        self.run(move |keeper| {
+        self.run(false, move |keeper| {
             let mut select = keeper
                 .open()?
                 .prepare_cached("SELECT data, revision, expires FROM sessions WHERE id = ?1 AND expires > ?2")?;
@@ -103,7 +111,7 @@ impl Store for Sqlite {
         now: Timestamp,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
         let id = id.clone();
-        self.run(move |keeper| {
+        self.run(true, move |keeper| {
             let connection = keeper.open()?;
             let (expires, now) = (expires.as_millisecond(), now.as_millisecond());
             let (revision, changed) = match expected {
@@ -132,7 +140,7 @@ impl Store for Sqlite {
 
     fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>> {
         let id = id.clone();
-        self.run(move |keeper| {
+        self.run(true, move |keeper| {
             let connection = keeper.open()?;
             let mut delete = connection.prepare_cached("DELETE FROM sessions WHERE id = ?1 RETURNING expires")?;
             let expires: Option<i64> = delete.query_row([id.as_str()], |row| row.get(0)).optional()?;
@@ -147,7 +155,7 @@ impl Store for Sqlite {
         async move {
             let mut swept = 0;
             loop {
-                let some = self.run(move |keeper| keeper.sweep_some(now)).await?;
+                let some = self.run(true, move |keeper| keeper.sweep_some(now)).await?;
                 swept += some as u64;
                 if some < SWEPT_AT_ONCE {
                     return Ok(swept);
@@ -156,6 +164,10 @@ impl Store for Sqlite {
         }
         .boxed()
     }
+
+    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+        self.run(true, move |keeper| keeper.shed(most, most_bytes))
+    }
 }
 
 /// What the thread has.
@@ -163,15 +175,51 @@ struct Keeper {
     path: PathBuf,
     sync: SyncMode,
     connection: Option<Connection>,
+    /// Of the file that the connection has open.
+    file: Option<FileId>,
+    /// The last work found the file locked. What comes after it does not wait: each would wait for as long, one by one.
+    is_locked: bool,
 }
 
 impl Keeper {
-    /// The connection; what failed is tried again each time.
+    /// The connection; what failed is tried again each time. A file that was deleted or replaced is left: what is written
+    /// there is lost.
     fn open(&mut self) -> Result<&mut Connection, Failure> {
-        match &mut self.connection {
-            Some(connection) => Ok(connection),
-            empty => Ok(empty.insert(connect(&self.path, self.sync)?)),
+        if self.connection.is_some() && file_id(&self.path) != self.file {
+            tracing::warn!(path = %self.path.display(), "the file of sessions was deleted or replaced: it is opened anew");
+            self.connection = None;
         }
+        let wait = if self.is_locked { Duration::ZERO } else { BUSY };
+        if let Some(connection) = &mut self.connection {
+            connection.busy_timeout(wait)?;
+        } else {
+            self.connection = Some(connect(&self.path, self.sync, wait)?);
+            self.file = file_id(&self.path);
+        }
+        self.connection.as_mut().ok_or_else(|| unavailable("it is not open"))
+    }
+
+    /// Removes those that expire first, until so many are left. What is reserved is no session.
+    fn shed(&mut self, most: u64, most_bytes: u64) -> Result<u64, Failure> {
+        if self.connection.is_none() && !self.path.exists() {
+            return Ok(0);
+        }
+        let connection = self.open()?;
+        let mut delete = connection.prepare_cached(
+            "DELETE FROM sessions WHERE id IN (
+                SELECT id FROM (
+                    SELECT id, row_number() OVER latest AS place, sum(length(data)) OVER latest AS bytes FROM sessions
+                    WHERE substr(id, 1, 1) <> '!'
+                    WINDOW latest AS (ORDER BY expires DESC, id ROWS UNBOUNDED PRECEDING)
+                ) WHERE place > ?1 OR bytes > ?2
+            )",
+        )?;
+        let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
+        let gone = delete.execute(params![bound(most), bound(most_bytes)])?;
+        if gone > 0 {
+            forget_the_log(connection)?;
+        }
+        Ok(gone as u64)
     }
 
     fn sweep_some(&mut self, now: Timestamp) -> Result<usize, Failure> {
@@ -194,20 +242,35 @@ impl Keeper {
     }
 }
 
+/// What tells a file from another one of its name.
+type FileId = (u64, u64);
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// Elsewhere a file that is open cannot be deleted.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
+}
+
 /// Deleted text is overwritten in the file, but the log still has what was written before; so it is emptied. Where another
 /// process reads just then, a later deletion or sweep does it.
 fn forget_the_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?.query_row([], |_| Ok(()))
 }
 
-fn connect(path: &Path, sync: SyncMode) -> Result<Connection, Failure> {
+fn connect(path: &Path, sync: SyncMode, wait: Duration) -> Result<Connection, Failure> {
     if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         fs::create_dir_all(directory)?;
     }
     create_private(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(wait)?;
     // First: it has no effect on a file that has a page.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
@@ -273,6 +336,15 @@ fn unavailable(problem: &str) -> Failure {
 }
 
 impl Failure {
+    /// Somebody else has the file.
+    fn is_lock(&self) -> bool {
+        let code = match self {
+            Self::Sqlite(error) => error.sqlite_error_code(),
+            Self::Io(_) | Self::Newer(_) | Self::Store(_) => None,
+        };
+        matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
+
     fn of(self, path: &Path) -> StoreError {
         let path = path.display();
         match self {

@@ -3,7 +3,10 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    conversation::{Form, Source, Who},
+    conversation::{
+        Expects, Form, Source, Who,
+        store::{SessionOptions, StoreUrl},
+    },
     llm::Secret,
     module::fixture,
 };
@@ -11,7 +14,8 @@ use crate::{
 const SECRET: &str = "a secret that is long enough";
 
 fn tokens(options: &ConversationOptions) -> Tokens {
-    Tokens::open(options).expect("good options")
+    let memory = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
+    Tokens::open(options, Sessions::open(&memory).expect("good options")).expect("good options")
 }
 
 fn plain() -> Tokens {
@@ -67,6 +71,44 @@ fn no_echoed_state_carries_a_consent() {
             assert_eq!(read.forms[0].confirmation, expected);
         }
     }
+}
+
+/// With a yes waited for.
+fn asking() -> State {
+    let mut state = state();
+    state.forms[0].confirmation = Confirmation::Asked;
+    state.expects = Some(Expects::Yes { function: "get_current_weather".into() });
+    state
+}
+
+#[tokio::test]
+async fn a_consent_is_taken_once() {
+    let tokens = signed(SECRET, &[]);
+    let text = tokens.write(&asking()).unwrap();
+    // In another conversation that came to the same.
+    let other = tokens.write(&asking()).unwrap();
+    assert_eq!(tokens.take_consent(&text).await, Ok(()));
+    assert_eq!(tokens.take_consent(&text).await, Err(ConsentError::Taken));
+    assert_eq!(tokens.clone().take_consent(&text).await, Err(ConsentError::Taken));
+    assert_eq!(tokens.take_consent(&other).await, Ok(()));
+}
+
+#[test]
+fn a_consent_that_comes_late_is_none() {
+    let module = fixture::module();
+    let tokens = signed(SECRET, &[]);
+    let key = tokens.writes_with.expect("a key");
+    let written = |seconds: i64| {
+        let body = BASE64.encode(serde_json::to_vec(&asking()).unwrap());
+        let stamp = Stamp { written: Timestamp::now().as_second() - seconds, number: Uuid::new_v4() };
+        let signed = format!("s1.{body}.{}", stamp.text());
+        let signature = BASE64.encode(blake3::keyed_hash(&key, signed.as_bytes()).as_bytes());
+        tokens.read(&format!("{signed}.{signature}"), &module).unwrap()
+    };
+    let (soon, late) = (written(890), written(910));
+    assert!(soon.awaits_consent());
+    assert!(!late.awaits_consent() && late.forms[0].confirmation == Confirmation::Open);
+    assert_eq!(late.forms[0].slots, soon.forms[0].slots);
 }
 
 #[test]

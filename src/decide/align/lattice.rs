@@ -106,6 +106,8 @@ struct Lattice<'a> {
 
 impl<'a> Lattice<'a> {
     fn new(aligner: &'a Aligner, model: &'a Model, words: &'a [Token], segments: Vec<Segment>) -> Self {
+        #[cfg(test)]
+        crate::text::work::add(words.len() + segments.len());
         let starting = (0..=words.len()).map(|word| segments.partition_point(|segment| segment.from < word)).collect();
         let mut slots: Vec<SlotId> = segments.iter().map(|segment| segment.slot).collect();
         slots.sort_unstable();

@@ -159,6 +159,7 @@ impl Job {
         let keeping = keeping(&mut options, caller)?;
         let Offer { snapshot, first, mut notes } =
             offer::offer(app, request.model.as_deref(), &task, options.tools).await?;
+        caller.may_use(&snapshot.module.name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
         let results = std::mem::take(&mut conversation.results);

@@ -13,7 +13,10 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::{ApiError, AppState, Fault};
+use crate::{
+    http::{ApiError, AppState, Fault, caller::Caller},
+    module::ModuleName,
+};
 
 /// The model that understands the request's own tools and nothing else.
 pub(super) const OWN: &str = "uptake";
@@ -54,8 +57,9 @@ impl Model {
     get, path = "/v1/models", tag = "modules",
     responses((status = 200, description = "Names for `model`", body = ModelList)),
 )]
-pub(in crate::http) async fn list(State(app): State<AppState>) -> Json<ModelList> {
-    let data = names(&app).iter().map(|name| Model::new(name)).collect();
+pub(in crate::http) async fn list(State(app): State<AppState>, caller: Caller) -> Json<ModelList> {
+    let sees = |name: &&String| ModuleName::new(name).is_ok_and(|name| caller.sees(&name));
+    let data = names(&app).iter().filter(sees).map(|name| Model::new(name)).collect();
     Json(ModelList { object: "list", data })
 }
 

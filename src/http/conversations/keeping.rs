@@ -6,12 +6,12 @@ use super::record::Record;
 use crate::{
     answer::{Kept, SessionBody},
     conversation::{
-        State,
+        ConsentError, State,
         store::{Session, SessionId, StoreError},
     },
     http::{ApiError, AppState, Failure, Fault, caller::Caller},
     snapshot::Snapshot,
-    understand::{self, Conversed, Said, Turn, TurnRequest},
+    understand::{self, Conversed, Outcome, Said, Turn, TurnRequest},
 };
 
 /// Times that a turn is done again on what another replica made of the session meanwhile.
@@ -117,7 +117,11 @@ impl AppState {
                     ApiError::fault(Fault::InvalidState, message).about("state")
                 })?;
                 understand::catch_up(&mut state, meanwhile);
+                let awaits_consent = state.awaits_consent();
                 let conversed = self.step(snapshot, state, request, is_named).await?;
+                if awaits_consent && matches!(conversed.turn.outcome, Outcome::Call(_)) {
+                    self.conversations.tokens.take_consent(text).await.map_err(|error| of_consent(&error))?;
+                }
                 self.echoed(snapshot, conversed, request, true)
             }
             Keeping::Messages => {
@@ -186,6 +190,9 @@ impl AppState {
                 return Err(conflict("the session is at another revision").about("revision"));
             }
             let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
+            if session.age > self.conversations.tokens.confirm() {
+                record.state.withdraw_consent();
+            }
             understand::catch_up(&mut record.state, meanwhile);
             let Conversed { turn, state } = self.step(snapshot, record.state, request, is_named).await?;
             record.state = state;
@@ -237,12 +244,24 @@ fn conflict(message: &str) -> ApiError {
     ApiError::fault(Fault::SessionConflict, message)
 }
 
+fn of_consent(error: &ConsentError) -> ApiError {
+    match error {
+        ConsentError::Taken => {
+            let message = format!("{error}, and counts once: begin a new conversation, without `state`");
+            ApiError::fault(Fault::InvalidState, message).about("state")
+        }
+        ConsentError::Store(error) => of_store(error),
+    }
+}
+
 /// What a store says that did not do its part.
 pub(super) fn of_store(error: &StoreError) -> ApiError {
     match error {
         StoreError::Conflict | StoreError::Busy { .. } => conflict(&error.to_string()).about("session_id"),
         StoreError::TooLarge { .. } => ApiError::fault(Fault::StateTooLarge, error.to_string()).about("session_id"),
-        StoreError::UnknownKey | StoreError::Damaged => ApiError::logged(Failure::SessionUnreadable, error),
+        StoreError::UnknownKey | StoreError::Plain | StoreError::Damaged => {
+            ApiError::logged(Failure::SessionUnreadable, error)
+        }
         StoreError::Unavailable(_) | StoreError::Newer { .. } => ApiError::logged(Failure::SessionsUnavailable, error),
     }
 }

@@ -55,13 +55,20 @@ impl Conversations {
     /// # Errors
     /// For settings that make no sense, and files of secrets that cannot be read.
     pub fn open(sessions: &SessionOptions, options: &ConversationOptions) -> Result<Self, ConversationsError> {
+        let kept = Sessions::open(sessions)?;
         Ok(Self {
-            sessions: Sessions::open(sessions)?,
-            tokens: Tokens::open(options)?,
+            tokens: Tokens::open(options, kept.clone())?,
+            sessions: kept,
             replays: Replays::new(options.replay_entries, options.replay_bytes),
             hub: Hub::new(options.max_pending),
             ttl_s: sessions.ttl_s,
         })
+    }
+
+    /// What reads and writes echoed states, for whoever serves conversations beside the routes.
+    #[must_use]
+    pub fn tokens(&self) -> Tokens {
+        self.tokens.clone()
     }
 
     /// Removes expired sessions from time to time. Must be called within a Tokio runtime.

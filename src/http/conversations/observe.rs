@@ -24,6 +24,7 @@ use crate::{
     conversation::store::{SessionId, StoreError},
     http::{
         ApiError, AppState, Failure, Fault,
+        caller::Caller,
         extract::{self, Admitted},
         json::Json,
     },
@@ -100,9 +101,10 @@ pub(super) enum Heard {
 pub(in crate::http) async fn observe(
     SessionSegment(id): SessionSegment,
     State(app): State<AppState>,
+    caller: Caller,
     Admitted { permit: _permit, body }: Admitted<ObserveRequest>,
 ) -> Result<Response, ApiError> {
-    let observation = read(&app, body).await?;
+    let observation = read(&app, &caller, body).await?;
     let taken = app.conversations.hub.enqueue(&id, observation)?;
     if taken.needs_worker {
         tokio::spawn(work(app, id.clone()));
@@ -111,13 +113,14 @@ pub(in crate::http) async fn observe(
     Ok((StatusCode::ACCEPTED, Json(body)).into_response())
 }
 
-async fn read(app: &AppState, body: ObserveRequest) -> Result<Observation, ApiError> {
+async fn read(app: &AppState, caller: &Caller, body: ObserveRequest) -> Result<Observation, ApiError> {
     let Some(module) = body.module else {
         let message = "`module` is required: the name of a module";
         return Err(ApiError::fault(Fault::MissingParameter, message).about("module"));
     };
     let module = ModuleName::new(&module)
         .map_err(|error| ApiError::fault(Fault::InvalidModuleName, error.to_string()).about("module"))?;
+    caller.may_use(&module)?;
     let utterance = extract::utterance(body.utterance, app.turns.max_utterance)?;
     let language = language(body.language)?;
     let snapshot = app.module(&module).await?;

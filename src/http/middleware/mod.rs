@@ -1,11 +1,12 @@
-//! The layers around every route, one file each. From outside in: request id, trace, count of errors, host, origin, CORS,
-//! caller, panics; and, around those routes that want them, count of requests and time limit.
+//! The layers around every route, one file each. From outside in: request id, headers, trace, count of errors, host, origin, CORS,
+//! keys, panics; and, around those routes that want them, count of requests and time limit.
 
-mod caller;
 mod cors;
 mod count;
 mod deadline;
+mod headers;
 mod host;
+mod keys;
 mod origin;
 mod panics;
 mod request_id;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::{HttpOptions, metrics::Metrics};
+use super::{HttpOptions, keys::Keys, metrics::Metrics};
 
 pub(super) use count::in_flight;
 pub(super) use deadline::deadline;
@@ -26,17 +27,21 @@ pub(super) use deadline::deadline;
 pub(super) struct Edge {
     pub(super) options: Arc<HttpOptions>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) keys: Arc<Keys>,
 }
 
 impl Edge {
     pub(super) fn new(options: HttpOptions) -> Self {
-        Self { options: Arc::new(options), metrics: Arc::new(Metrics::new()) }
+        let keys = Arc::new(Keys::new(&options));
+        Self { options: Arc::new(options), metrics: Arc::new(Metrics::new()), keys }
     }
 }
 
 /// Puts around `routes`, with their fallbacks, what every request passes.
 pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: &Edge) -> Router<S> {
-    let mut router = routes.layer(CatchPanicLayer::custom(panics::panicked)).layer(middleware::from_fn(caller::caller));
+    let mut router = routes
+        .layer(CatchPanicLayer::custom(panics::panicked))
+        .layer(middleware::from_fn_with_state(edge.clone(), keys::keys));
     if let Some(cors) = cors::layer(&edge.options) {
         router = router.layer(cors);
     }
@@ -45,5 +50,6 @@ pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: 
         .layer(middleware::from_fn_with_state(edge.clone(), host::host))
         .layer(middleware::from_fn_with_state(edge.clone(), count::errors))
         .layer(trace::layer())
+        .layer(middleware::from_fn(headers::headers))
         .layer(middleware::from_fn(request_id::request_id))
 }

@@ -122,3 +122,32 @@ fn no_state_or_id_is_a_failure_of_ours() {
         });
     });
 }
+
+/// Whoever has the state of a question has one yes, and not two.
+#[tokio::test]
+async fn a_confirmation_is_not_replayed() {
+    let service = Service::keeping(&["weather"], crate::support::embedder(), keeping("memory:", &signing()));
+    let settings = std::fs::read_to_string(service.root().join("weather/module.toml")).expect("settings");
+    service.write("weather", "module.toml", &format!("{settings}\n[functions.get_current_weather]\nconfirm = true\n"));
+    let say = async |utterance: &str, state: &Value| {
+        service.post("/v1/predict/weather", json!({"utterance": utterance, "state": state}).to_string()).await
+    };
+    let asked = read(&say("what is the current weather in Seattle, in celsius?", &Value::Null).await);
+    assert_eq!(asked["uptake"]["outcome"], "ask", "{asked}");
+    let state = &asked["uptake"]["state"];
+    // Other answers may be given as often as somebody goes back.
+    for _ in 0..2 {
+        assert_eq!(read(&say("no, forget it", state).await)["uptake"]["outcome"], "cancelled");
+    }
+    let confirmed = read(&say("yes", state).await);
+    assert_eq!(confirmed["uptake"]["outcome"], "call", "{confirmed}");
+    for _ in 0..2 {
+        let (status, _, code, param) = say("yes", state).await.error();
+        assert_eq!((status, code.as_str(), param.as_deref()), (400, "invalid_state", Some("state")));
+    }
+    // Many at once: one of them is the first.
+    let asked = read(&say("what is the current weather in Seattle, in celsius?", &Value::Null).await);
+    let many = (0..8).map(|_| say("yes", &asked["uptake"]["state"]));
+    let answers = futures::future::join_all(many).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+}

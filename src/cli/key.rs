@@ -1,0 +1,101 @@
+//! Keys, for a service that others reach.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{CliError, End, report};
+use crate::{
+    config::Config,
+    http::keys::{self, Key, KeysError, Scope},
+    module::ModuleName,
+};
+
+#[derive(Debug, Args)]
+pub(super) struct KeyArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make a key, and print it: it is told once
+    Add(AddArgs),
+    /// List keys, without their secrets
+    List,
+    /// Take a key away; a running server knows at once
+    Revoke {
+        /// As `list` shows it
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct AddArgs {
+    /// Whose it is
+    name: String,
+    /// What it may be used for; may be repeated
+    #[arg(long, value_enum, value_name = "SCOPE", default_values = ["predict", "sessions"])]
+    scope: Vec<Scope>,
+    /// A module that it may be used for; may be repeated; all if none is given
+    #[arg(long, value_name = "MODULE")]
+    module: Vec<String>,
+    /// Requests a minute, at most
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    per_minute: Option<u32>,
+    /// Turns at once, at most
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    turns: Option<u32>,
+}
+
+impl ValueEnum for Scope {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}
+
+pub(super) fn run(args: KeyArgs, config: &Config) -> Result<End, CliError> {
+    let failed = |error: KeysError| CliError::Setting(error.to_string());
+    let path = &config.http.keys;
+    let mut all = keys::read(path).map_err(failed)?;
+    match args.what {
+        What::Add(AddArgs { name, scope, module, per_minute, turns }) => {
+            let named =
+                |name: &String| ModuleName::new(name).map_err(|error| CliError::Usage(format!("`{name}`: {error}")));
+            let modules = module.iter().map(named).collect::<Result<_, _>>()?;
+            let (mut key, text) = Key::make(&name, scope, modules);
+            (key.per_minute, key.turns) = (per_minute, turns);
+            all.push(key);
+            keys::write(path, all).map_err(failed)?;
+            report::line(&text);
+        }
+        What::List => all.iter().for_each(|key| report::line(&shown(key))),
+        What::Revoke { id } => {
+            let before = all.len();
+            all.retain(|key| key.id != id);
+            if all.len() == before {
+                report::line(&format!("there is no key `{id}`"));
+                return Ok(End::Findings);
+            }
+            keys::write(path, all).map_err(failed)?;
+            report::line(&format!("`{id}` is revoked"));
+        }
+    }
+    Ok(End::Done)
+}
+
+fn shown(key: &Key) -> String {
+    let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.name()).collect();
+    let modules: Vec<String> = key.modules.iter().map(ToString::to_string).collect();
+    let modules = if modules.is_empty() { "all modules".to_owned() } else { modules.join(",") };
+    let mut line = format!("{}  {}  {}  {}  {modules}", key.id, key.created, key.name, scopes.join(","));
+    if let Some(count) = key.per_minute {
+        line += &format!("  {count} a minute");
+    }
+    if let Some(count) = key.turns {
+        line += &format!("  {count} turns at once");
+    }
+    line
+}

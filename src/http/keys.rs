@@ -1,0 +1,382 @@
+//! Keys: who may ask, for what, and how much.
+//!
+//! A key is `uk_ID_SECRET`. The file of keys holds the hash of the secret, which is as random as the hash is long, so that
+//! nobody finds it by trying. The file is read again when it changes; while it cannot be read, what was read before holds.
+//! Once there were keys, a request without one is refused until the end of the process, whatever becomes of the file.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Instant, SystemTime},
+};
+
+use axum::http::{HeaderMap, header::AUTHORIZATION};
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as BASE64};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use super::{ApiError, Fault, HttpOptions};
+use crate::module::ModuleName;
+
+const PREFIX: &str = "uk";
+const CONTEXT: &str = "uptake 2026 hash of the secret of a key";
+
+/// What a key may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// To have utterances understood, in all protocols.
+    Predict,
+    /// To keep conversations here, read and delete them: its own.
+    Sessions,
+    /// To read about modules, and the numbers of the service.
+    Inspect,
+    /// To build and load modules anew.
+    Edit,
+    /// All of it.
+    Admin,
+}
+
+impl Scope {
+    pub const ALL: [Self; 5] = [Self::Predict, Self::Sessions, Self::Inspect, Self::Edit, Self::Admin];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Predict => "predict",
+            Self::Sessions => "sessions",
+            Self::Inspect => "inspect",
+            Self::Edit => "edit",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// A key as it is kept: without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    pub id: String,
+    /// Whose it is, for people.
+    pub name: String,
+    /// Of the secret, in hexadecimal digits.
+    hash: String,
+    pub scopes: Vec<Scope>,
+    /// The only modules that it may be used for; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<ModuleName>,
+    /// Requests a minute, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_minute: Option<u32>,
+    /// Turns at once, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
+    /// When it was made, by RFC 3339.
+    pub created: String,
+}
+
+impl Key {
+    /// A new key, and the text that its holder sends; it is told once and kept nowhere.
+    #[must_use]
+    pub fn make(name: &str, scopes: Vec<Scope>, modules: Vec<ModuleName>) -> (Self, String) {
+        let id = Uuid::new_v4().simple().to_string()[..12].to_owned();
+        let secret = BASE64.encode([*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()].as_flattened());
+        let text = format!("{PREFIX}_{id}_{secret}");
+        let hash = hash(&secret).to_hex().to_string();
+        let created = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default().to_string();
+        (Self { id, name: name.to_owned(), hash, scopes, modules, per_minute: None, turns: None, created }, text)
+    }
+
+    #[must_use]
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
+    }
+
+    #[must_use]
+    pub fn may_use(&self, module: &ModuleName) -> bool {
+        self.modules.is_empty() || self.modules.contains(module)
+    }
+}
+
+fn hash(secret: &str) -> blake3::Hash {
+    blake3::Hash::from_bytes(blake3::derive_key(CONTEXT, secret.as_bytes()))
+}
+
+/// What lies in the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    keys: Vec<Key>,
+}
+
+/// Why the file of keys cannot be used. Shows no key.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct KeysError {
+    path: PathBuf,
+    problem: String,
+}
+
+/// The keys in the file; none if there is no file.
+///
+/// # Errors
+/// If it cannot be read, or holds something else.
+pub fn read(path: &Path) -> Result<Vec<Key>, KeysError> {
+    let failed = |problem: String| KeysError { path: path.to_owned(), problem };
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    // The message of the parser could show what lies in the file.
+    let kept: Kept = serde_json::from_str(&text)
+        .map_err(|error| failed(format!("no file of keys: line {}, column {}", error.line(), error.column())))?;
+    match kept.keys.iter().find(|key| blake3::Hash::from_hex(&key.hash).is_err()) {
+        Some(key) => Err(failed(format!("the hash of `{}` is none", key.id))),
+        None => Ok(kept.keys),
+    }
+}
+
+/// Puts these keys into the file, as a whole; it is its owner's alone.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, keys: Vec<Key>) -> Result<(), KeysError> {
+    let put = || -> io::Result<()> {
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        if let Some(directory) = directory {
+            fs::create_dir_all(directory)?;
+        }
+        let draft = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&draft)?;
+        file.write_all(&serde_json::to_vec_pretty(&Kept { keys })?)?;
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    };
+    put().map_err(|error| KeysError { path: path.to_owned(), problem: error.to_string() })
+}
+
+/// A key in use.
+#[derive(Debug)]
+pub(super) struct Holder {
+    pub(super) key: Key,
+    hash: blake3::Hash,
+    /// Requests that may come at once, which grow back by the minute, and when they were counted.
+    left: Mutex<(f64, Instant)>,
+    /// Turns that it may run at once.
+    pub(super) turns: Arc<Semaphore>,
+}
+
+impl Holder {
+    fn new(key: Key, most_turns: usize) -> Self {
+        let hash = blake3::Hash::from_hex(&key.hash).unwrap_or_else(|_| blake3::Hash::from_bytes([0; 32]));
+        let turns =
+            key.turns.map_or(most_turns, |turns| most_turns.min(turns as usize)).clamp(1, Semaphore::MAX_PERMITS);
+        let left = Mutex::new((f64::from(key.per_minute.unwrap_or(0)), Instant::now()));
+        Self { key, hash, left, turns: Arc::new(Semaphore::new(turns)) }
+    }
+
+    /// Counts a request; false if it is one too many.
+    fn spend(&self, now: Instant) -> bool {
+        let Some(most) = self.key.per_minute.map(f64::from) else { return true };
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let grown = now.saturating_duration_since(left.1).as_secs_f64() / 60.0 * most;
+        *left = ((left.0 + grown).min(most), now);
+        let may = left.0 >= 1.0;
+        left.0 -= f64::from(u8::from(may));
+        may
+    }
+}
+
+/// See [the module](self).
+pub(super) struct Keys {
+    path: PathBuf,
+    /// Nobody is asked for one.
+    open: bool,
+    most_turns: usize,
+    loaded: Mutex<Loaded>,
+}
+
+#[derive(Default)]
+struct Loaded {
+    /// Of the file that was read.
+    stamp: Option<(SystemTime, u64)>,
+    /// There were keys.
+    required: bool,
+    holders: HashMap<String, Arc<Holder>>,
+}
+
+impl Keys {
+    pub(super) fn new(options: &HttpOptions) -> Self {
+        Self {
+            path: options.keys.clone(),
+            open: options.open,
+            // One key leaves room for others.
+            most_turns: options.max_in_flight.saturating_mul(3).div_ceil(4),
+            loaded: Mutex::default(),
+        }
+    }
+
+    /// The key that a request brings; `None` where none is asked for.
+    ///
+    /// # Errors
+    /// 401 without a key that is known, and 429 for a request too many.
+    pub(super) fn of(&self, headers: &HeaderMap) -> Result<Option<Arc<Holder>>, ApiError> {
+        if self.open {
+            return Ok(None);
+        }
+        let loaded = self.loaded();
+        if !loaded.required {
+            return Ok(None);
+        }
+        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let Some(text) =
+            given.and_then(|value| value.split_once(' ')).filter(|(how, _)| how.eq_ignore_ascii_case("bearer"))
+        else {
+            let message = "a key is needed: send `Authorization: Bearer KEY`";
+            return Err(ApiError::fault(Fault::NoKey, message));
+        };
+        let mut parts = text.1.trim().splitn(3, '_');
+        let (prefix, id, secret) = (parts.next(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        // Hashes compare in constant time; who asks for a key that is not there waits for a hash all the same.
+        let given = hash(secret);
+        let holder = loaded.holders.get(id).filter(|holder| prefix == Some(PREFIX) && holder.hash == given).cloned();
+        drop(loaded);
+        let Some(holder) = holder else {
+            return Err(ApiError::fault(Fault::NoKey, "the key is not known, or was revoked"));
+        };
+        if !holder.spend(Instant::now()) {
+            return Err(ApiError::too_many(
+                "the key's requests for this minute are used up; try again shortly".to_owned(),
+            ));
+        }
+        Ok(Some(holder))
+    }
+
+    /// What is in the file now.
+    fn loaded(&self) -> MutexGuard<'_, Loaded> {
+        // A file that is replaced has another time or length; one that is gone has neither.
+        let stamp = fs::metadata(&self.path).and_then(|file| Ok((file.modified()?, file.len()))).ok();
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if loaded.stamp != stamp {
+            match read(&self.path) {
+                Ok(keys) => {
+                    loaded.required |= !keys.is_empty();
+                    let before = std::mem::take(&mut loaded.holders);
+                    let holder = |key: Key| match before.get(&key.id).filter(|holder| holder.key == key) {
+                        // What it used up stays used up.
+                        Some(holder) => Arc::clone(holder),
+                        None => Arc::new(Holder::new(key, self.most_turns)),
+                    };
+                    loaded.holders = keys.into_iter().map(|key| (key.id.clone(), holder(key))).collect();
+                }
+                // Nothing is opened up by a file that is broken.
+                Err(error) => {
+                    loaded.required = true;
+                    tracing::error!(%error, "the file of keys cannot be read: those of before hold");
+                }
+            }
+            loaded.stamp = stamp;
+        }
+        loaded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Place {
+        directory: tempfile::TempDir,
+        keys: Keys,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let options = HttpOptions { keys: directory.path().join("kept/keys.json"), ..HttpOptions::default() };
+            Self { keys: Keys::new(&options), directory }
+        }
+
+        fn put(&self, keys: &[&Key]) {
+            write(&self.keys.path, keys.iter().copied().cloned().collect()).unwrap();
+            // Files of one length may be written within one tick of the clock.
+            self.keys.loaded.lock().unwrap().stamp = Some((SystemTime::UNIX_EPOCH, 0));
+        }
+
+        fn ask(&self, bearer: &str) -> Result<Option<String>, u16> {
+            let mut headers = HeaderMap::new();
+            if !bearer.is_empty() {
+                headers.insert(AUTHORIZATION, format!("Bearer {bearer}").parse().unwrap());
+            }
+            let asked = self.keys.of(&headers).map(|holder| holder.map(|holder| holder.key.name.clone()));
+            asked.map_err(|error| error.into_body().0.as_u16())
+        }
+    }
+
+    #[test]
+    fn only_who_has_a_key_is_known() {
+        let place = Place::new();
+        assert_eq!(place.ask(""), Ok(None), "without keys there is nothing to ask for");
+        let (key, text) = Key::make("ours", vec![Scope::Predict], Vec::new());
+        let (other, _) = Key::make("other", vec![Scope::Predict], Vec::new());
+        place.put(&[&key, &other]);
+        assert_eq!(place.ask(&text), Ok(Some("ours".to_owned())));
+        let stranger = Key::make("stranger", Vec::new(), Vec::new()).1;
+        let swapped = text.replace(&key.id, &other.id);
+        for wrong in ["", "uk", "uk__", &text[1..], &text[..text.len() - 1], &stranger, &swapped, &key.hash] {
+            assert_eq!(place.ask(wrong), Err(401), "{wrong}");
+        }
+        let kept = fs::read_to_string(&place.keys.path).unwrap();
+        assert!(!kept.contains(text.rsplit('_').next().unwrap()), "the secret is in the file");
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&place.keys.path).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        assert_eq!(fs::read_dir(place.directory.path().join("kept")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_revoked_key_is_out_and_nothing_opens_up() {
+        let place = Place::new();
+        let (key, text) = Key::make("ours", vec![Scope::Predict], Vec::new());
+        place.put(&[&key]);
+        assert!(place.ask(&text).is_ok());
+        place.put(&[]);
+        assert_eq!((place.ask(&text), place.ask("")), (Err(401), Err(401)), "the last one was revoked");
+        place.put(&[&key]);
+        assert!(place.ask(&text).is_ok());
+        fs::write(&place.keys.path, "{").unwrap();
+        assert!(place.ask(&text).is_ok(), "a broken file takes no key away");
+        assert_eq!(place.ask(""), Err(401));
+        fs::remove_file(&place.keys.path).unwrap();
+        assert_eq!((place.ask(&text), place.ask("")), (Err(401), Err(401)), "the file is gone");
+        let broken = Place::new();
+        fs::create_dir_all(broken.keys.path.parent().unwrap()).unwrap();
+        fs::write(&broken.keys.path, "{").unwrap();
+        assert_eq!(broken.ask(""), Err(401), "nobody knows whether there are keys");
+    }
+
+    #[test]
+    fn requests_a_minute_are_counted() {
+        let (mut key, _) = Key::make("ours", Vec::new(), Vec::new());
+        key.per_minute = Some(3);
+        let (holder, begun) = (Holder::new(key, 8), Instant::now());
+        let spent = |seconds: u64| holder.spend(begun + Duration::from_secs(seconds));
+        assert_eq!([0, 0, 0, 0, 19, 21, 22, 600, 600, 600, 600].map(spent), {
+            [true, true, true, false, false, true, false, true, true, true, false]
+        });
+    }
+}

@@ -1,0 +1,18 @@
+use axum::{
+    extract::Request,
+    http::{
+        HeaderValue,
+        header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS},
+    },
+    middleware::Next,
+    response::Response,
+};
+
+/// Nothing of ours is kept by whoever passes it on, or taken for what it does not say that it is.
+pub(super) async fn headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,74 @@
+//! Which key a request brings, and whether that may do what is asked.
+
+use axum::{
+    extract::{MatchedPath, Request, State},
+    http::{HeaderValue, Method, header::WWW_AUTHENTICATE},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+
+use super::Edge;
+use crate::http::{ApiError, Fault, caller::Caller, keys::Scope};
+
+/// What is told to everybody: that the service is there, alive, and ready.
+const PUBLIC: [&str; 3] = ["/hello", "/healthz", "/readyz"];
+
+/// Finds out who asks, once, for everything behind it, and refuses who may not.
+pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
+    let caller = Caller::of(&request);
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let route = route.unwrap_or_default();
+    if PUBLIC.contains(&route.as_str()) {
+        request.extensions_mut().insert(caller);
+        return next.run(request).await;
+    }
+    let holder = match edge.keys.of(request.headers()) {
+        Ok(holder) => holder,
+        Err(error) => {
+            let mut response = error.into_response();
+            if response.status() == 401 {
+                response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            return response;
+        }
+    };
+    let Some(holder) = holder else {
+        request.extensions_mut().insert(caller);
+        return next.run(request).await;
+    };
+    let key = &holder.key;
+    let scope = needed(request.method(), &route);
+    if !key.has(scope) {
+        let message = format!("the key may not do this: it needs the scope `{}`", scope.name());
+        return ApiError::fault(Fault::NotAllowed, message).into_response();
+    }
+    // Its requests name modules in bodies that are another protocol's to read.
+    if route == "/mcp" && !key.modules.is_empty() {
+        let message = "a key for some modules only is not taken here: use one for all";
+        return ApiError::fault(Fault::NotAllowed, message).into_response();
+    }
+    let (method, id, name) = (request.method().clone(), key.id.clone(), key.name.clone());
+    request.extensions_mut().insert(caller.with(holder));
+    let response = next.run(request).await;
+    if scope != Scope::Predict {
+        let status = response.status().as_u16();
+        tracing::info!(target: "uptake::audit", key = id, name, scope = scope.name(), %method, route, status, "audit");
+    }
+    response
+}
+
+/// The scope that a route needs. Whatever is not listed needs all.
+fn needed(method: &Method, route: &str) -> Scope {
+    match route {
+        "/v1/predict/{module}" | "/v1/retrieve/{module}" | "/v1/chat/completions" | "/mcp" => Scope::Predict,
+        "/v1/models" | "/v1/models/{model}" => Scope::Predict,
+        "/v1/index/{module}" | "/v1/load/{module}" => Scope::Edit,
+        "/v1/modules" | "/v1/modules/{module}" | "/openapi.json" | "/metrics" if method == Method::GET => {
+            Scope::Inspect
+        }
+        _ if route.starts_with("/v1/sessions/") => Scope::Sessions,
+        // A route that does not exist tells nothing but that.
+        "" => Scope::Predict,
+        _ => Scope::Admin,
+    }
+}

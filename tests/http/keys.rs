@@ -1,0 +1,203 @@
+//! Keys: what a holder of each can do, and what a stranger cannot.
+
+use axum::{
+    body::Body,
+    http::{Method, Request},
+};
+use serde_json::{Value, json};
+use uptake::{
+    http::{
+        HttpOptions,
+        keys::{self, Key, Scope},
+    },
+    module::ModuleName,
+};
+
+use crate::support::{Answer, Service, json_request, log::Log};
+
+/// A service that has these keys, and what their holders send.
+fn guarded<const N: usize>(keys: [Key; N], texts: [String; N]) -> (Service, [String; N], tempfile::TempDir) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("keys.json");
+    keys::write(&path, keys.into()).expect("a file of keys");
+    let options = HttpOptions { keys: path, queue_ms: 50, max_in_flight: 4, ..HttpOptions::default() };
+    (Service::with(&["weather", "tools"], options), texts, directory)
+}
+
+fn one(scopes: &[Scope], modules: &[&str]) -> (Key, String) {
+    let modules = modules.iter().map(|name| ModuleName::new(name).expect("a name")).collect();
+    Key::make("somebody", scopes.to_vec(), modules)
+}
+
+async fn ask(service: &Service, method: Method, path: &str, key: &str, body: &str) -> Answer {
+    let mut request = Request::builder().method(method).uri(path);
+    if !body.is_empty() {
+        request = request.header("content-type", "application/json");
+    }
+    if !key.is_empty() {
+        request = request.header("authorization", format!("Bearer {key}"));
+    }
+    service.send(request.body(Body::from(body.to_owned())).expect("a request")).await
+}
+
+const SAID: &str = r#"{"utterance": "how cold is it in Seattle?"}"#;
+
+/// Every route of the document, for a stranger and for holders of each scope alone.
+#[tokio::test]
+async fn each_scope_opens_its_routes_and_no_other() {
+    let made: Vec<_> = Scope::ALL.iter().map(|scope| one(&[*scope], &[])).collect();
+    let (keys, texts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+    let keys: [Key; 5] = keys.try_into().expect("five");
+    let (service, texts, _directory) = guarded(keys, texts.try_into().expect("five"));
+    let document = Service::new(&[]).get("/openapi.json").await.json();
+    for (path, operations) in document["paths"].as_object().expect("paths") {
+        let concrete = path.replace("{module}", "weather").replace("{model}", "weather");
+        let concrete = concrete.replace("{id}", "order-5f0c1e9a7d3b2c4e");
+        for method in operations.as_object().expect("operations").keys() {
+            let method: Method = method.to_uppercase().parse().expect("a method");
+            if path.ends_with("/events") {
+                continue;
+            }
+            let public = ["/hello", "/healthz", "/readyz"].contains(&path.as_str());
+            let stranger = ask(&service, method.clone(), &concrete, "", "").await;
+            assert_eq!(stranger.status == 401, !public, "{method} {path}: {}", stranger.text);
+            if !public {
+                let (_, kind, code, _) = stranger.error();
+                assert_eq!((kind.as_str(), code.as_str()), ("authentication_error", "invalid_api_key"));
+                assert_eq!(stranger.headers["www-authenticate"], "Bearer");
+            }
+            let opens: Vec<&str> = {
+                let mut opens = Vec::new();
+                for (scope, key) in Scope::ALL.iter().zip(&texts) {
+                    let answer = ask(&service, method.clone(), &concrete, key, "").await;
+                    let refused = answer.status == 403 && answer.text.contains("scope");
+                    if !refused {
+                        opens.push(scope.name());
+                    }
+                }
+                opens
+            };
+            let expected = match path.as_str() {
+                _ if public => vec!["predict", "sessions", "inspect", "edit", "admin"],
+                path if path.starts_with("/v1/sessions/") => vec!["sessions", "admin"],
+                path if path.starts_with("/v1/index/") || path.starts_with("/v1/load/") => vec!["edit", "admin"],
+                path if path.starts_with("/v1/modules") => vec!["inspect", "admin"],
+                "/openapi.json" | "/metrics" => vec!["inspect", "admin"],
+                _ => vec!["predict", "admin"],
+            };
+            assert_eq!(opens, expected, "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_for_one_module_opens_no_other() {
+    let (key, text) = one(&[Scope::Admin], &["weather"]);
+    let (service, [text], _directory) = guarded([key], [text]);
+    let chat = |model: &str| json!({"model": model, "messages": [{"role": "user", "content": "hello"}]}).to_string();
+    assert_eq!(ask(&service, Method::POST, "/v1/predict/weather", &text, SAID).await.status, 200);
+    assert_eq!(ask(&service, Method::POST, "/v1/chat/completions", &text, &chat("weather")).await.status, 200);
+    let observed = json!({"module": "tools", "utterance": "hello"}).to_string();
+    for (method, path, body) in [
+        (Method::POST, "/v1/predict/tools", SAID),
+        (Method::POST, "/v1/retrieve/tools", SAID),
+        (Method::POST, "/v1/index/tools", ""),
+        (Method::GET, "/v1/load/tools", ""),
+        (Method::GET, "/v1/modules/tools", ""),
+        (Method::POST, "/v1/chat/completions", chat("tools").as_str()),
+        (Method::POST, "/v1/sessions/order-5f0c1e9a7d3b2c4e/observe", observed.as_str()),
+    ] {
+        let (status, _, code, _) = ask(&service, method.clone(), path, &text, body).await.error();
+        assert_eq!((status, code.as_str()), (403, "not_allowed"), "{method} {path}");
+    }
+    let listed = ask(&service, Method::GET, "/v1/modules", &text, "").await;
+    assert!(listed.text.contains("weather") && !listed.text.contains("\"tools\""), "{}", listed.text);
+    let listed = ask(&service, Method::GET, "/v1/models", &text, "").await;
+    assert!(listed.text.contains("weather") && !listed.text.contains("\"tools\""), "{}", listed.text);
+}
+
+/// Whoever knows the name of another's session has none of it.
+#[tokio::test]
+async fn a_session_is_its_keys_alone() {
+    let ((ours, our), (others, other)) = (one(&[Scope::Predict, Scope::Sessions], &[]), one(&[Scope::Admin], &[]));
+    let (plain, without) = one(&[Scope::Predict], &[]);
+    let (service, [our, other, without], _directory) = guarded([ours, others, plain], [our, other, without]);
+    let id = "order-5f0c1e9a7d3b2c4e";
+    let turn = |id: &str| json!({"utterance": "how cold is it in Seattle?", "session_id": id}).to_string();
+    let path = format!("/v1/sessions/{id}");
+    let begun = ask(&service, Method::POST, "/v1/predict/weather", &our, &turn(id)).await;
+    assert_eq!(begun.json()["uptake"]["session"]["id"], id, "{}", begun.text);
+    assert_eq!(ask(&service, Method::GET, &path, &our, "").await.json()["id"], id);
+    assert_eq!(ask(&service, Method::GET, &path, &other, "").await.error().0, 404);
+    assert_eq!(ask(&service, Method::DELETE, &path, &other, "").await.error().0, 404);
+    let elsewhere = ask(&service, Method::POST, "/v1/predict/weather", &other, &turn(id)).await;
+    assert_eq!(elsewhere.json()["uptake"]["turn"], 1, "{}", elsewhere.text);
+    assert_eq!(ask(&service, Method::POST, "/v1/predict/weather", &our, &turn(id)).await.json()["uptake"]["turn"], 2);
+    // Without the scope not by a member of the body either, and not under a name that is guessed.
+    let (status, _, _, param) = ask(&service, Method::POST, "/v1/predict/weather", &without, &turn(id)).await.error();
+    assert_eq!((status, param.as_deref()), (403, Some("session_id")));
+    let (status, _, _, param) =
+        ask(&service, Method::POST, "/v1/predict/weather", &our, &turn("order-1")).await.error();
+    assert_eq!((status, param.as_deref()), (400, Some("session_id")));
+    assert_eq!(ask(&service, Method::DELETE, &path, &our, "").await.status, 204);
+}
+
+#[tokio::test]
+async fn a_key_has_its_quota_and_leaves_room_for_others() {
+    let ((mut few, first), (busy, second)) = (one(&[Scope::Predict], &[]), one(&[Scope::Predict], &[]));
+    few.per_minute = Some(2);
+    let (service, [first, second], _directory) = guarded([few, busy], [first, second]);
+    let status = async |key: &str| ask(&service, Method::POST, "/v1/predict/weather", key, SAID).await.status;
+    assert_eq!([status(&first).await, status(&first).await, status(&first).await], [200, 200, 429]);
+    // Of four turns at once one key has three: where another key has the fourth, it waits and is refused.
+    assert_eq!(status(&second).await, 200);
+    let _all = service.app.permits().acquire_many_owned(4).await.expect("four");
+    let (code, _, kind, _) = ask(&service, Method::POST, "/v1/predict/weather", &second, SAID).await.error();
+    assert_eq!((code, kind.as_str()), (429, "too_many_requests"));
+}
+
+/// A place that becomes free within the time to wait is taken.
+#[tokio::test]
+async fn whoever_comes_at_a_bad_moment_waits_a_little() {
+    let options = HttpOptions { max_in_flight: 1, queue_ms: 20_000, max_queued: 1, ..HttpOptions::default() };
+    let service = std::sync::Arc::new(Service::with(&["weather"], options));
+    let held = service.app.permits().acquire_owned().await.expect("the only one");
+    let waiting = {
+        let service = std::sync::Arc::clone(&service);
+        tokio::spawn(async move { service.post("/v1/predict/weather", SAID).await.status })
+    };
+    tokio::task::yield_now().await;
+    assert_eq!(service.post("/v1/predict/weather", SAID).await.status, 429, "one waits already");
+    drop(held);
+    assert_eq!(waiting.await.expect("no panic"), 200);
+}
+
+#[tokio::test]
+async fn what_is_changed_and_read_is_in_the_audit_log() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(log.clone()).finish();
+    let _logged = tracing::subscriber::set_default(subscriber);
+    let (key, text) = one(&[Scope::Admin], &[]);
+    let id = key.id.clone();
+    let (service, [text], _directory) = guarded([key], [text]);
+    ask(&service, Method::POST, "/v1/index/weather", &text, "").await;
+    ask(&service, Method::DELETE, "/v1/sessions/order-5f0c1e9a7d3b2c4e", &text, "").await;
+    let log = log.text();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("uptake::audit") && line.contains(&id)).collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    assert!(lines[0].contains("/v1/index/{module}") && lines[1].contains("DELETE"), "{lines:?}");
+    assert!(!log.contains(&text) && !log.contains("5f0c1e9a7d3b2c4e"), "{log}");
+}
+
+#[tokio::test]
+async fn answers_are_kept_by_nobody_and_are_what_they_say() {
+    let service = Service::new(&["weather"]);
+    for path in ["/hello", "/v1/modules", "/no/such/route", "/metrics"] {
+        let answer = service.get(path).await;
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(answer.headers["cache-control"], "no-store", "{path}");
+    }
+    let refused = service.send(json_request("/v1/predict/weather").body(Body::from("{")).expect("a request")).await;
+    assert_eq!(refused.headers["cache-control"], "no-store");
+    assert_ne!(refused.json()["error"], Value::Null);
+}
