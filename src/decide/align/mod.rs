@@ -12,6 +12,8 @@
 
 mod lattice;
 mod model;
+mod said;
+mod template;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -22,6 +24,7 @@ use crate::{
 };
 
 pub use model::Aligner;
+pub(crate) use said::Said;
 
 /// A span that could be the value of a slot, because one of the slot's recognizers found it there.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,7 +70,21 @@ impl Aligner {
         expected: &[SlotId],
     ) -> Vec<Filling> {
         let words = self.read(utterance);
-        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected);
+        let said = self.said(function, &said::Compared::new(self, utterance, &words, anchors));
+        if let Some(said) = said.filter(Said::is_certain) {
+            return self.settled(function, said.fillings, anchors);
+        }
+        let fillings = lattice::decode(self, function, utterance, &words, anchors, expected);
+        self.settled(function, fillings, anchors)
+    }
+
+    /// The template of the function that the utterance says, if it says one.
+    pub(crate) fn said_of(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Option<Said> {
+        let words = self.read(utterance);
+        self.said(function, &said::Compared::new(self, utterance, &words, anchors))
+    }
+
+    fn settled(&self, function: FunctionId, mut fillings: Vec<Filling>, anchors: &[Anchor]) -> Vec<Filling> {
         for filling in &mut fillings {
             // To the letter: "$5" is more than the word in it.
             filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);
