@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct LintArgs {
     /// Names under the modules root, or directories
     #[arg(value_name = "MODULE", required = true)]
-    modules: Vec<String>,
+    names: Vec<String>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -29,8 +29,8 @@ struct Linted {
 pub(super) fn run(args: &LintArgs, config: &Config) -> Result<End, CliError> {
     let linted: Vec<Linted> = runtime()?.block_on(async {
         let embedder = embed::open(&config.embed).await?;
-        let mut linted = Vec::with_capacity(args.modules.len());
-        for argument in &args.modules {
+        let mut linted = Vec::with_capacity(args.names.len());
+        for argument in &args.names {
             let mut options = config.modules.clone();
             let name = target::resolve(argument, &mut options)?;
             let module =

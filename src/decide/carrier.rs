@@ -3,7 +3,7 @@
 //! In answers, words are elsewhere looked at one by one. Without spaces a word is a character, and です says nothing only
 //! as a whole.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 use crate::{
     language::{Language, words::Answers},
@@ -49,25 +49,29 @@ pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
     let said = words::words(utterance.text(), false);
     let spans = utterance.words();
     let phrases = &language.words.around;
-    let fits = |phrase: &[String], at: usize| {
+    let fits = &|phrase: &[String], at: usize| {
         said.get(at..at + phrase.len()).is_some_and(|said| said.iter().map(|word| &word.text).eq(phrase))
     };
-    let (mut starts, mut at) = (vec![0], 0);
-    while let Some(length) = longest(&phrases.before, |phrase| fits(phrase, at)) {
-        at += length;
-        let Some(next) = said.get(at) else { break };
-        starts.push(spans.partition_point(|word| word.end <= next.span.start));
-    }
-    let (mut ends, mut end) = (vec![spans.len()], said.len());
-    while let Some(length) = longest(&phrases.behind, |phrase| end > phrase.len() && fits(phrase, end - phrase.len())) {
-        end -= length;
-        ends.push(spans.partition_point(|word| word.start < said[end].span.start));
-    }
-    Around { starts, ends }
+    let before =
+        |at: usize| phrases.before.iter().filter(move |phrase| fits(phrase, at)).map(move |phrase| at + phrase.len());
+    let behind = |end: usize| {
+        let ends_with = move |phrase: &&Vec<String>| phrase.len() < end && fits(phrase, end - phrase.len());
+        phrases.behind.iter().filter(ends_with).map(move |phrase| end - phrase.len())
+    };
+    let word =
+        |at: usize| said.get(at).map_or(spans.len(), |next| spans.partition_point(|word| word.end <= next.span.start));
+    let starts = reached(0, before).into_iter().filter(|at| *at == 0 || *at < said.len()).map(word);
+    let ends = reached(said.len(), behind).into_iter().rev().map(word);
+    Around { starts: starts.collect(), ends: ends.collect() }
 }
 
-fn longest(phrases: &[Vec<String>], fits: impl Fn(&[String]) -> bool) -> Option<usize> {
-    phrases.iter().filter(|phrase| fits(phrase)).map(Vec::len).max()
+/// Every place that is reached from the first by any number of steps, in order.
+fn reached<S: Iterator<Item = usize>>(first: usize, steps: impl Fn(usize) -> S) -> BTreeSet<usize> {
+    let (mut reached, mut next) = (BTreeSet::from([first]), vec![first]);
+    while let Some(place) = next.pop() {
+        next.extend(steps(place).filter(|place| reached.insert(*place)));
+    }
+    reached
 }
 
 /// How many words these characters are worth: two characters without spaces are about one.

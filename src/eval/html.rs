@@ -107,7 +107,8 @@ fn place(across: f64, upwards: f64) -> (f64, f64) {
 }
 
 fn risk_coverage(points: &[RiskPoint]) -> String {
-    let highest = points.iter().map(|point| point.risk).fold(0.05, f64::max);
+    let most = points.iter().map(|point| point.risk).fold(0.0, f64::max);
+    let highest = [0.04, 0.08, 0.2, 0.4, 0.6, 0.8].into_iter().find(|highest| most <= *highest).unwrap_or(1.0);
     let mut drawn = String::new();
     let mut path = String::new();
     for (index, point) in points.iter().enumerate() {

@@ -150,7 +150,7 @@ mod tests {
         };
         let clear = compare(&of(|index| index < 40), &of(|index| index < 70));
         assert_eq!((clear.cases, clear.unpaired, clear.won.len(), clear.lost.len()), (100, 0, 30, 0));
-        assert!(clear.metrics[0].interval[0] > 0.2 && clear.metrics[0].interval[1] < 0.4);
+        assert!(clear.metrics[0].interval[0] > 0.15 && clear.metrics[0].interval[1] < 0.45);
         assert!(clear.metrics[2].interval[1] < 0.0);
         let chance = compare(&of(|index| index.is_multiple_of(2)), &of(|index| index % 2 == 1 || index < 4));
         assert!(chance.metrics[0].interval[0] < 0.0 && chance.metrics[0].interval[1] > 0.0);

@@ -16,6 +16,8 @@ pub struct Words {
     pub numbers: Vec<String>,
     /// Words that stand for a value without saying it: "something", "all".
     pub indefinite: Vec<String>,
+    /// Words that lead to a name and are no part of it: "called".
+    pub naming: Vec<String>,
     /// What a question ends in that needs no question mark.
     pub question_endings: Vec<String>,
     /// Say nothing but that the last call is meant: "the same", "what about".
@@ -99,6 +101,7 @@ impl Words {
             &mut words.said_of_anything,
             &mut words.numbers,
             &mut words.indefinite,
+            &mut words.naming,
             &mut words.follow_ups,
         ];
         let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];

@@ -4,6 +4,8 @@
 //! holds what one of them found there, any other slot holds a few words. Around it may stand what says nothing
 //! ("hi, could you ... please"), and behind it a slot that another template of the function adds in just these words.
 
+use std::collections::BTreeSet;
+
 use crate::{
     decide::{
         align::{
@@ -26,6 +28,8 @@ pub(crate) struct Said {
     telling_words: usize,
     found: usize,
     pub free_words: usize,
+    /// It begins with a word of its own.
+    is_opened: bool,
     /// Something that a recognizer found for another slot, or the end of a sentence, lies within free text.
     pub is_doubtful: bool,
     pub is_contextual: bool,
@@ -36,8 +40,8 @@ pub(crate) struct Said {
 impl Said {
     /// The values are where the template has its slots: enough of it is the template's own, or was found.
     pub(crate) fn is_certain(&self) -> bool {
-        let is_told = self.telling_words > 0 || self.found > 0;
-        !self.is_doubtful && !self.is_negative && is_told && self.free() <= MOST_FREE
+        let is_told = self.telling_words > 0 || self.found > 0 || self.is_opened;
+        !self.is_doubtful && !self.is_negative && is_told && self.free() <= MOST_FREE_OF_SLOTS
     }
 
     /// How sure it is that the template's function is meant, 0 to 1: the less, the more of it could be any words. `None`
@@ -45,7 +49,7 @@ impl Said {
     pub(crate) fn sureness(&self) -> Option<f32> {
         let is_known = self.telling_words > 0 || self.found > 1 || self.own_words > 2;
         let sure = VERBATIM - FREE * self.free() * self.free();
-        (is_known && self.is_certain() && !self.is_contextual).then_some(sure)
+        (is_known && self.is_certain() && !self.is_contextual && self.free() <= MOST_FREE).then_some(sure)
     }
 
     /// The share of it that could be any words.
@@ -71,10 +75,12 @@ const ARTICLE: f32 = -2.0;
 /// What a recognizer found with less says nothing against free text.
 const DOUBTED: f32 = 0.5;
 
-/// How sure a function is whose template is said word for word, what free words take from that, and their share at most.
+/// How sure a function is whose template is said word for word, what free words take from that, and their share at most;
+/// where only the slots are in question, more of it may be free.
 const VERBATIM: f32 = 0.97;
 const FREE: f32 = 0.3;
-const MOST_FREE: f32 = 0.7;
+const MOST_FREE: f32 = 0.75;
+const MOST_FREE_OF_SLOTS: f32 = 0.85;
 
 /// How sure a value of free text is: with words of the template beside it, and beside another one.
 const PARTED: f32 = 0.92;
@@ -253,7 +259,8 @@ impl Aligner {
         if model.open {
             self.free(model, compared.words, |from, to, fit| {
                 let Some(step) = before[from] else { return };
-                let says_nothing = compared.words[from..to].iter().all(|word| self.says_nothing(word));
+                let says_nothing = compared.words[from..to].iter().all(|word| self.says_nothing(word))
+                    || self.is_polite(compared.text(from, to));
                 if compared.gaps[from].joins || compared.gaps[to].joins || says_nothing {
                     return;
                 }
@@ -278,6 +285,11 @@ impl Aligner {
         word.carrier || self.language.words.is_indefinite(&word.folded)
     }
 
+    /// True for what stands behind an answer where a word is a character: です.
+    fn is_polite(&self, text: &str) -> bool {
+        self.language.words.answers.behind.iter().any(|phrase| phrase == text)
+    }
+
     /// True for a word that joins two values: "and".
     fn joins(&self, word: &Token) -> bool {
         self.language.words.joints.conjunctions.contains(&word.folded)
@@ -285,6 +297,12 @@ impl Aligner {
 }
 
 impl Compared<'_> {
+    /// What these words are as they were said.
+    fn text(&self, from: usize, to: usize) -> &str {
+        let spans = self.utterance.words();
+        self.utterance.slice(Span::new(spans[from].start, spans[to - 1].end))
+    }
+
     /// Every word of the template is said somewhere.
     fn has_words(&self, items: &[Item]) -> bool {
         items.iter().all(|item| match item {
@@ -322,12 +340,27 @@ impl Compared<'_> {
         let inside = &self.gaps[from + 1..to];
         let marks = inside.iter().filter(|gap| gap.has_mark).count();
         let has_stop = inside.iter().any(|gap| gap.has_stop);
-        let claimed = self.anchors.iter().zip(&self.places).any(|(anchor, (start, end))| {
-            let is_within = from <= *start && *end <= to && start < end;
+        let found =
+            self.anchors.iter().zip(&self.places).filter(|(anchor, (start, end))| {
+                from <= *start && *end <= to && start < end && anchor.score >= DOUBTED
+            });
+        let (mut claimed, mut others) = (false, BTreeSet::new());
+        for (anchor, (start, end)) in found {
+            let is_all = end - start == to - from;
+            if anchor.slot == slot {
+                // What was found for this very slot is all of its value.
+                claimed |= !is_all;
+                continue;
+            }
             let is_led = *start == from || templates.leads(&self.words[start - 1].folded, anchor.slot);
-            let is_part = end - start < to - from && (slots[anchor.slot.index()].is_common || !is_led);
-            anchor.slot != slot && anchor.score >= DOUBTED && is_within && !is_part
-        });
+            let is_common = slots[anchor.slot.index()].is_common;
+            claimed |= is_all || (is_led && !is_common);
+            if !is_common {
+                others.insert(anchor.slot);
+            }
+        }
+        // Values of several slots are a request of their own.
+        claimed |= others.len() > 1;
         let claim = if claimed { CLAIMED } else { 0.0 };
         (BROKEN * words(marks) + claim, claimed || has_stop)
     }
@@ -359,6 +392,7 @@ fn read_back(
         telling_words: 0,
         found: 0,
         free_words: 0,
+        is_opened: matches!(items.first(), Some(Item::Word(_))),
         is_doubtful: columns[items.len()][end].is_some_and(|step| step.is_doubtful),
         is_contextual: template.is_contextual,
         is_negative: template.is_negative,

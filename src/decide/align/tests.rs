@@ -146,6 +146,27 @@ fn an_anchor_outweighs_the_words_that_it_is_made_of() {
 }
 
 #[test]
+fn what_a_recognizer_found_for_one_slot_is_no_free_text_of_another() {
+    let module = music();
+    let aligner = Aligner::compile(&module);
+    for said in ["good morning I am at home and would hear 07700 900142", "would you say by the 07700 900142"] {
+        let utterance = Utterance::new(said);
+        let start = utterance.len() - 12;
+        let anchor = Anchor { slot: slot(&module, "year"), span: Span::new(start, utterance.len()), score: 1.0 };
+        let fillings = aligner.align(FunctionId::from_index(0), &utterance, &[anchor]);
+        let other = fillings.iter().find(|one| one.slot != anchor.slot && one.span.overlaps(anchor.span));
+        assert_eq!(other, None, "{said}");
+    }
+}
+
+#[test]
+fn free_text_begins_behind_what_leads_to_it_and_ends_before_thanks() {
+    for said in ["I would like to hear something by one called Nina Simone", "any tunes by Nina Simone, thanks a lot"] {
+        assert_eq!(read(said), pairs(&[("artist", "Nina Simone")]), "{said}");
+    }
+}
+
+#[test]
 fn a_slot_that_was_asked_for_takes_the_bare_answer() {
     let module = music();
     let aligner = Aligner::compile(&module);

@@ -194,7 +194,9 @@ impl<'m> Values<'m> {
                 };
                 let text = instance.expressions.get(random.usize(..=instance.expressions.len())).unwrap_or(&label);
                 // What two entries have in common says neither.
-                (self.read(id, text)? == instance.label).then(|| (text.clone(), instance.label.clone(), false))?
+                let says_it = |other: &RecognizerId| self.read(*other, text).is_none_or(|read| read == instance.label);
+                let is_clear = self.read(id, text).is_some() && known.recognizers.iter().all(says_it);
+                is_clear.then(|| (text.clone(), instance.label.clone(), false))?
             }
             RecognizerKind::Pattern(spec) => {
                 let text = pattern::matching(&spec.patterns[random.usize(..spec.patterns.len())], random)?;
