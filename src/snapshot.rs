@@ -267,6 +267,15 @@ impl Snapshots {
         Ok(Prepared { snapshot: Arc::new(snapshot), report, stamp })
     }
 
+    /// A module that lies on no disk, for one use: nothing keeps or serves it.
+    ///
+    /// # Errors
+    /// If it cannot be compiled, or the embedding fails.
+    pub async fn build_apart(&self, module: Module) -> Result<Snapshot, PrepareError> {
+        let parts = compile(module, &|| true)?;
+        Ok(self.index(parts, None, &unwatched).await?.0)
+    }
+
     /// Embeds and indexes what was compiled; `store` keeps the vectors.
     async fn index(
         &self,

@@ -39,11 +39,12 @@ const LAYERS: [(&str, u8); 26] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 33] = [
+const OWNERS: [(&str, &[&str]); 34] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
     ("regex_automata::", &["module/pattern.rs"]),
+    ("regex_syntax::", &["sample/pattern.rs"]),
     ("jsonschema_regex::", &["module/pattern.rs"]),
     ("hyper::", &["http/connections.rs"]),
     ("hyper_util::", &["http/connections.rs"]),

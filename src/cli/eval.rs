@@ -13,11 +13,13 @@ use crate::{
     config::Config,
     embed,
     eval::{
-        self, Cases, Curve, EvalOptions, Evaluation, curve,
+        self, CaseResult, Cases, Curve, EvalOptions, Evaluation, curve, html, leave_one_out, paired,
         report::{ReportOptions, json, text},
+        round_trip::{self, RoundTripOptions},
     },
     module::{ModuleName, settings::StrategyName},
     snapshot::{Snapshot, Snapshots},
+    understand::Understander,
 };
 
 /// Where a module keeps its own cases.
@@ -26,8 +28,8 @@ const OWN_CASES: [&str; 3] = ["cases.jsonl", "cases.json", "dialogues.jsonl"];
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
     /// A name under the modules root, or a directory
-    #[arg(value_name = "MODULE")]
-    module: String,
+    #[arg(value_name = "MODULE", required_unless_present = "compare")]
+    module: Option<String>,
     /// Labelled utterances and dialogues, JSON Lines or a JSON list; may be repeated [default: the module's cases.jsonl,
     /// cases.json and dialogues.jsonl]
     #[arg(long, value_name = "FILE")]
@@ -45,6 +47,26 @@ pub(super) struct EvalArgs {
     /// `auto` would ask and how good it would be; asks no model server
     #[arg(long, conflicts_with = "strategy")]
     curve: bool,
+    /// Fill every template of the module with values of its slots, in several forms, and tell which are not understood as
+    /// themselves; asks no model server and needs no cases
+    #[arg(long, conflicts_with_all = ["strategy", "curve", "cases", "pooled", "now"])]
+    round_trip: bool,
+    /// Take the module's own exemplars, with values in their slots, as cases for a module that has not seen them; asks no
+    /// model server
+    #[arg(long, conflicts_with_all = ["strategy", "curve", "cases", "pooled", "now", "round_trip"])]
+    leave_one_out: bool,
+    /// Compare two reports that `--json` printed of the same cases, by a paired bootstrap; runs nothing
+    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["round_trip", "leave_one_out", "curve"])]
+    compare: Option<Vec<PathBuf>>,
+    /// Write the report as a page with plots, which needs nothing but itself
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["round_trip", "compare"])]
+    html: Option<PathBuf>,
+    /// Other values for templates
+    #[arg(long, value_name = "N", default_value_t = RoundTripOptions::default().seed)]
+    seed: u64,
+    /// How often the round trip fills each template in each form
+    #[arg(long, value_name = "N", default_value_t = RoundTripOptions::default().fillings)]
+    fillings: usize,
     /// List every answer that is not wholly right, with what came instead
     #[arg(long)]
     errors: bool,
@@ -57,34 +79,109 @@ pub(super) struct EvalArgs {
 }
 
 pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
-    let name = target::resolve(&args.module, &mut config.modules)?;
+    if let Some(reports) = &args.compare {
+        return compare(reports, args.json);
+    }
+    let name = target::resolve(args.module.as_deref().unwrap_or_default(), &mut config.modules)?;
+    if args.round_trip {
+        return round_trip(&args, &config, &name);
+    }
+    let options = EvalOptions { strategy: args.strategy, now: args.now.clone(), pooled: args.pooled };
+    if args.leave_one_out {
+        let evaluation = runtime()?.block_on(left_out(&config, &name, args.seed))?;
+        return told(&args, &evaluation, None);
+    }
     // Before the model is loaded: a wrong path should not cost seconds.
     let cases = read(&args.cases, &config.modules.root.join(name.as_str()))?;
-    let shown = ReportOptions { top: args.top, errors: args.errors };
-    let options = EvalOptions { strategy: args.strategy, now: args.now, pooled: args.pooled };
-    runtime()?.block_on(async {
-        let (evaluation, curve) = if args.curve {
+    let (evaluation, curve) = runtime()?.block_on(async {
+        if args.curve {
             let (evaluation, mut curve) = draw(&config, &name, cases, &options).await?;
             if !args.errors {
                 curve.wrong.clear();
             }
-            (evaluation, Some(curve))
+            Ok::<_, CliError>((evaluation, Some(curve)))
         } else {
-            (evaluate(&config, &name, cases, &options).await?, None)
-        };
-        if args.json {
-            let mut report = json(&evaluation, shown);
-            if let (Some(curve), Some(members)) = (&curve, report.as_object_mut()) {
-                members.insert("curve".to_owned(), serde_json::json!(curve));
-            }
-            report::json(&report);
-        } else {
-            report::line(&text(&evaluation, shown));
-            if let Some(curve) = &curve {
-                report::line(&format!("\n{}", curve::text(curve)));
-            }
+            Ok((evaluate(&config, &name, cases, &options).await?, None))
         }
-        Ok(if evaluation.problems.is_empty() { End::Done } else { End::Findings })
+    })?;
+    told(&args, &evaluation, curve.as_ref())
+}
+
+/// Prints it, and writes the page if there is to be one.
+fn told(args: &EvalArgs, evaluation: &Evaluation, curve: Option<&Curve>) -> Result<End, CliError> {
+    let shown = ReportOptions { top: args.top, errors: args.errors };
+    if let Some(path) = &args.html {
+        fs::write(path, html::page(evaluation)).map_err(CliError::io(path.display().to_string()))?;
+    }
+    if args.json {
+        let mut report = json(evaluation, shown);
+        if let (Some(curve), Some(members)) = (curve, report.as_object_mut()) {
+            members.insert("curve".to_owned(), serde_json::json!(curve));
+        }
+        report::json(&report);
+    } else {
+        report::line(&text(evaluation, shown));
+        if let Some(curve) = curve {
+            report::line(&format!("\n{}", curve::text(curve)));
+        }
+    }
+    Ok(if evaluation.problems.is_empty() { End::Done } else { End::Findings })
+}
+
+fn compare(reports: &[PathBuf], as_json: bool) -> Result<End, CliError> {
+    let read = |path: &PathBuf| -> Result<Vec<CaseResult>, CliError> {
+        let text = fs::read_to_string(path).map_err(CliError::io(path.display().to_string()))?;
+        let report = serde_json::from_str(&text).ok();
+        report.as_ref().and_then(paired::answers).ok_or_else(|| {
+            CliError::Usage(format!("{} is no report that `uptake eval --json` printed", path.display()))
+        })
+    };
+    let [first, second] = reports else {
+        return Err(CliError::Usage("two reports are compared".to_owned()));
+    };
+    let comparison = paired::compare(&read(first)?, &read(second)?);
+    if comparison.cases == 0 {
+        return Err(CliError::Usage("the two reports have no case in common".to_owned()));
+    }
+    if as_json {
+        report::json(&comparison);
+    } else {
+        report::line(&paired::text(&comparison));
+    }
+    Ok(End::Done)
+}
+
+async fn left_out(config: &Config, name: &ModuleName, seed: u64) -> Result<Evaluation, CliError> {
+    let embedder = embed::open(&config.embed).await?;
+    let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
+    let snapshot = prepare(&snapshots, name, config).await?;
+    let understander = Understander::new(config.understand.clone(), embedder, Vec::new());
+    let progress = report::Progress::start(name.as_str());
+    let report = |done, all| progress.at(done, all);
+    let found = leave_one_out::leave_one_out(&snapshots, &understander, &snapshot, seed, &report).await;
+    progress.end();
+    Ok(found?)
+}
+
+fn round_trip(args: &EvalArgs, config: &Config, name: &ModuleName) -> Result<End, CliError> {
+    let options = RoundTripOptions { seed: args.seed, fillings: args.fillings };
+    let shown = ReportOptions { top: args.top, errors: args.errors };
+    runtime()?.block_on(async {
+        let embedder = embed::open(&config.embed).await?;
+        let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
+        let snapshot = prepare(&snapshots, name, config).await?;
+        let understander = Understander::new(config.understand.clone(), embedder, Vec::new());
+        let progress = report::Progress::start(name.as_str());
+        let report = |done, all| progress.at(done, all);
+        let found = round_trip::round_trip(&understander, &snapshot, options, &report).await;
+        progress.end();
+        let found = found?;
+        if args.json {
+            report::json(&found);
+        } else {
+            report::line(&round_trip::report::text(&found, shown));
+        }
+        Ok(End::Done)
     })
 }
 

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     config::{Config, ConfigError, Sources},
     embed::{self, EmbedError},
+    eval::{leave_one_out::LeaveOneOutError, lint::LintError, round_trip::RoundTripError},
     export::ExportError,
     llm::{self, SetupError},
     mcp::ServeError,
@@ -24,6 +25,7 @@ mod health;
 mod import;
 mod index;
 mod key;
+mod lint;
 mod mcp;
 mod predict;
 mod probe;
@@ -35,7 +37,7 @@ mod target;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; for predict: a valid call
-  1  no success: errors found (check), a module refused or unknown, no call (predict),
+  1  no success: errors found (check), something found (lint), a module refused or unknown, no call (predict),
      unusable cases (eval), a project with faults (import), not healthy, a model server that
      could not be probed
   2  the command line or the configuration is wrong
@@ -80,6 +82,8 @@ enum Verb {
     Repl(repl::ReplArgs),
     /// Measure how well a module is understood, over labelled utterances
     Eval(eval::EvalArgs),
+    /// Tell what of a module will be mistaken for something else, and how to mend it
+    Lint(lint::LintArgs),
     /// Make a module of another tool's project
     Import(import::ImportArgs),
     /// Make training records of a module
@@ -126,6 +130,12 @@ enum CliError {
     #[error(transparent)]
     Turn(#[from] TurnError),
     #[error(transparent)]
+    RoundTrip(#[from] RoundTripError),
+    #[error(transparent)]
+    LeaveOneOut(#[from] LeaveOneOutError),
+    #[error(transparent)]
+    Lint(#[from] LintError),
+    #[error(transparent)]
     Embed(#[from] EmbedError),
     #[error(transparent)]
     Llm(#[from] SetupError),
@@ -155,7 +165,15 @@ impl CliError {
             | Self::Turn(TurnError::EmptyUtterance | TurnError::LongUtterance { .. } | TurnError::NoModelServer(_)) => {
                 2
             }
-            Self::Prepare(_) | Self::Export(_) | Self::Turn(_) | Self::Embed(_) | Self::Mcp(_) | Self::Io { .. } => 3,
+            Self::Prepare(_)
+            | Self::Export(_)
+            | Self::Turn(_)
+            | Self::RoundTrip(_)
+            | Self::LeaveOneOut(_)
+            | Self::Lint(_)
+            | Self::Embed(_)
+            | Self::Mcp(_)
+            | Self::Io { .. } => 3,
         }
     }
 }
@@ -211,6 +229,7 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         Verb::Predict(args) => predict::run(args, config),
         Verb::Repl(args) => repl::run(&args, config),
         Verb::Eval(args) => eval::run(args, config),
+        Verb::Lint(args) => lint::run(&args, &config),
         Verb::Import(args) => import::run(&args, &config),
         Verb::Export(args) => export::run(&args, config),
         Verb::Probe(args) => probe::run(&args, &config),

@@ -5,6 +5,7 @@ use super::{CliError, Core, End, prepare_failed, report, runtime, target};
 use crate::{
     answer::{ChatCompletion, Stamp},
     config::Config,
+    conversation::State,
     module::settings::StrategyName,
     understand::{Outcome, TurnRequest},
 };
@@ -23,7 +24,7 @@ pub(super) struct PredictArgs {
     /// The moment in which "tomorrow" is read, such as 2026-03-01T09:00:00+01:00[Europe/Zurich]
     #[arg(long, value_name = "MOMENT")]
     now: Option<Zoned>,
-    /// Print the answer that the server would give
+    /// Print the answer that the server would give, but for the state that it hands out
     #[arg(long)]
     json: bool,
 }
@@ -41,7 +42,9 @@ pub(super) fn run(args: PredictArgs, mut config: Config) -> Result<End, CliError
             core.snapshots.fresh(&name).await.map_err(|error| prepare_failed(error, &core.snapshots, &config))?;
         let request =
             TurnRequest { utterance: args.utterance, strategy: args.strategy, now: args.now, ..TurnRequest::default() };
-        let turn = core.understander.turn(&snapshot, &request).await?;
+        // As the server answers what begins a conversation: confirmation and rules hold.
+        let state = State::new(&snapshot.module.name);
+        let turn = core.understander.converse(&snapshot, &state, &request).await?.turn;
         let completion = ChatCompletion::new(&snapshot.module, &turn, Stamp::now());
         if args.json {
             report::json(&completion);

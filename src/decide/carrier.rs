@@ -1,12 +1,13 @@
-//! What people say around a value in an answer, in languages without spaces: hesitation before it, politeness behind it.
+//! What people say around a value in an answer, in languages without spaces, and around a request in any language.
 //!
-//! Elsewhere words are looked at one by one. Here a word is a character, and です says nothing only as a whole.
+//! In answers, words are elsewhere looked at one by one. Without spaces a word is a character, and です says nothing only
+//! as a whole.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 use crate::{
     language::{Language, words::Answers},
-    text::{Span, Utterance, is_unspaced},
+    text::{Span, Utterance, is_unspaced, words},
 };
 
 /// Characters of the name of what was asked for, at most.
@@ -32,6 +33,45 @@ pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Spa
         trim_marks(&said, &mut left);
     }
     if left.start >= left.end { whole } else { Span::new(left.start, left.end) }
+}
+
+/// Where a request may begin and end, in words: what lies outside is a greeting, politeness, what leads a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Around {
+    /// Rising; the first word is among them.
+    pub starts: Vec<usize>,
+    /// Falling; the end is among them.
+    pub ends: Vec<usize>,
+}
+
+/// Everything around a request that says nothing of it, phrase by phrase.
+pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
+    let said = words::words(utterance.text(), false);
+    let spans = utterance.words();
+    let phrases = &language.words.around;
+    let fits = &|phrase: &[String], at: usize| {
+        said.get(at..at + phrase.len()).is_some_and(|said| said.iter().map(|word| &word.text).eq(phrase))
+    };
+    let before =
+        |at: usize| phrases.before.iter().filter(move |phrase| fits(phrase, at)).map(move |phrase| at + phrase.len());
+    let behind = |end: usize| {
+        let ends_with = move |phrase: &&Vec<String>| phrase.len() < end && fits(phrase, end - phrase.len());
+        phrases.behind.iter().filter(ends_with).map(move |phrase| end - phrase.len())
+    };
+    let word =
+        |at: usize| said.get(at).map_or(spans.len(), |next| spans.partition_point(|word| word.end <= next.span.start));
+    let starts = reached(0, before).into_iter().filter(|at| *at == 0 || *at < said.len()).map(word);
+    let ends = reached(said.len(), behind).into_iter().rev().map(word);
+    Around { starts: starts.collect(), ends: ends.collect() }
+}
+
+/// Every place that is reached from the first by any number of steps, in order.
+fn reached<S: Iterator<Item = usize>>(first: usize, steps: impl Fn(usize) -> S) -> BTreeSet<usize> {
+    let (mut reached, mut next) = (BTreeSet::from([first]), vec![first]);
+    while let Some(place) = next.pop() {
+        next.extend(steps(place).filter(|place| reached.insert(*place)));
+    }
+    reached
 }
 
 /// How many words these characters are worth: two characters without spaces are about one.
@@ -128,6 +168,20 @@ mod tests {
     fn other_languages_are_left_alone() {
         let utterance = Utterance::new("uh, it is Rome, please");
         assert_eq!(core("en", &utterance, &["it is"]), Span::new(0, utterance.len()));
+    }
+
+    #[test]
+    fn a_request_may_begin_behind_a_greeting_and_end_before_thanks() {
+        let around = |code: &str, text: &str| {
+            let Around { starts, ends } = around(Language::or_english(code), &Utterance::new(text));
+            (starts, ends)
+        };
+        assert_eq!(around("en", "hi, could you please stop it, please"), (vec![0, 1, 3, 4], vec![7, 6]));
+        assert_eq!(around("en", "Good morning. Stop it, thank you very much!"), (vec![0, 2], vec![8, 4]));
+        assert_eq!(around("de", "Guten Tag, storniere das bitte"), (vec![0, 2], vec![5, 4]));
+        assert_eq!(around("fr", "annulez, s'il vous plaît"), (vec![0], vec![4, 1]));
+        assert_eq!(around("en", "please"), (vec![0], vec![1]));
+        assert_eq!(around("en", ""), (vec![0], vec![0]));
     }
 
     #[test]

@@ -37,6 +37,9 @@ const OFFERED: usize = 3;
 
 /// See [the module](self).
 pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
+    if let Some(decision) = as_written(situation) {
+        return decision;
+    }
     let mut decision = match situation.segments {
         [_, _, ..] => read_each(situation),
         _ => read_one(situation),
@@ -45,6 +48,13 @@ pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
         decision.confidence *= SINGLE;
     }
     decision
+}
+
+/// What says a template word for word is what its author meant, also where that looks like a refusal or like two requests.
+fn as_written(situation: &Situation<'_>) -> Option<Decision> {
+    let (reading, sure) = Reading::as_written(situation).filter(|_| situation.given.is_none())?;
+    let (outcome, confidence, frames) = concluded(reading.judged(situation, sure), sure);
+    Some(Decision { outcome, confidence, frames, notes: Vec::new() })
 }
 
 /// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, ground::flag_within},
     decide::{
-        align::{Anchor, Filling},
+        align::{Anchor, Filling, Said as Written},
         arguments::{self as assemble, Said},
         expected,
         outcome::{self, Frame},
@@ -76,6 +76,36 @@ impl<'a> Reading<'a> {
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
         Self { function, definition, values, excluded, ruled_out }
+    }
+
+    /// The utterance as a template of one of the candidates, said word for word, and how sure that is. `None` if two
+    /// functions have it, or if most of it could be any words.
+    pub(crate) fn as_written(situation: &Situation<'a>) -> Option<(Self, f32)> {
+        if !situation.expected.is_empty() {
+            return None;
+        }
+        let knowledge = situation.knowledge;
+        let mut said: Vec<(FunctionId, Written)> = Vec::new();
+        for candidate in situation.candidates() {
+            let function = candidate.function;
+            let definition = knowledge.module.function(function);
+            let found: Vec<Anchor> = anchors(situation, definition).into_iter().map(|(anchor, _)| anchor).collect();
+            said.extend(knowledge.aligner.said_of(function, situation.utterance(), &found).map(|one| (function, one)));
+        }
+        said.sort_by_key(|(_, one)| std::cmp::Reverse(one.own_words));
+        let (function, best) = said.first()?;
+        let is_rivalled = said.get(1).is_some_and(|(_, other)| other.own_words == best.own_words);
+        let begins_within = |span: Span| {
+            situation
+                .analysis
+                .clauses
+                .iter()
+                .any(|clause| span.start < clause.span.start && clause.span.start < span.end)
+        };
+        let mut free = best.fillings.iter().filter(|filling| filling.anchor.is_none());
+        let runs_on = situation.may_be_several() && free.any(|filling| begins_within(filling.span));
+        let sure = best.sureness().filter(|_| !is_rivalled && !runs_on)?;
+        Some((Self::new(situation, *function), sure))
     }
 
     /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a function

@@ -54,6 +54,8 @@ pub struct Case {
     pub given: Option<Vec<String>>,
     /// How the turn should end, where the author says so.
     pub outcome: Option<OutcomeKind>,
+    /// What kind of utterance it is, in the author's words: scores are also told by it.
+    pub kind: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -205,8 +207,12 @@ impl Reader {
                     .ok_or_else(|| format!("`outcome` is \"call\", \"ask\" or \"no_match\", found {named}"))?,
             ),
         };
+        let kind = match members.shift_remove("kind") {
+            Some(Value::String(kind)) if !kind.trim().is_empty() => Some(kind.trim().to_owned()),
+            _ => None,
+        };
         let place = Place { file: Arc::clone(&self.file), line };
-        Ok(Case { place, utterance, functions, given, outcome })
+        Ok(Case { place, utterance, functions, given, outcome, kind })
     }
 }
 

@@ -58,6 +58,14 @@ pub struct Counts {
     pub false_negatives: usize,
 }
 
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.true_positives += other.true_positives;
+        self.false_positives += other.false_positives;
+        self.false_negatives += other.false_negatives;
+    }
+}
+
 impl Counts {
     pub fn add(&mut self, verdict: Verdict) {
         let (right, positive, negative) = match verdict {

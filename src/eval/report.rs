@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Evaluation, Finding, Verdict, WrongCase, dialogue};
-use crate::eval::score::Scores;
+use super::{
+    Counts, Evaluation, Finding, Verdict, WrongCase, dialogue,
+    risk::{AtRisk, CallScores, SURE},
+    score::Scores,
+};
 
 /// What a report shows beside the scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub fn text(evaluation: &Evaluation, options: ReportOptions) -> String {
         lines.push(format!("{name} (version {version}): {}", plural(dialogues.all(), "dialogue")));
     }
     lines.extend(dialogue::report::summary(dialogues).into_iter().map(|(name, text)| row(name, &text)));
+    kinds(scores, &mut lines);
+    calibration(scores, &mut lines);
     latency(scores, &mut lines);
     if !evaluation.confusions.is_empty() && options.top > 0 {
         lines.push(String::new());
@@ -103,6 +108,7 @@ pub fn json(evaluation: &Evaluation, options: ReportOptions) -> Value {
         "dialogues": evaluation.dialogues,
         "skipped_dialogues": evaluation.skipped_dialogues,
         "problems": evaluation.problems,
+        "answers": evaluation.answers,
     });
     if options.errors
         && let Some(members) = value.as_object_mut()
@@ -120,6 +126,11 @@ fn row(name: &str, text: &str) -> String {
 fn summary(scores: &Scores, lines: &mut Vec<String>) {
     let mut row = |name: &str, text: String| lines.push(row(name, &text));
     row("answers", format!("{} wholly right", percent(scores.right)));
+    row("calls", calls(&scores.calls));
+    if let Some(curve) = &scores.risk_coverage {
+        let at = |at: &AtRisk| format!("{} at {:.0} % wrong", percent(Some(at.coverage)), at.risk * 100.0);
+        row("answerable", curve.at_risk.iter().map(at).collect::<Vec<_>>().join(", "));
+    }
     if scores.in_scope > 0 {
         let mut function = format!(
             "accuracy {}, best guess {}, recall",
@@ -170,6 +181,65 @@ fn summary(scores: &Scores, lines: &mut Vec<String>) {
         let _ = write!(outcomes, "; as expected in {} of {}", percent(scores.outcome_right), scores.outcome_checked);
     }
     row("outcomes", outcomes);
+    if scores.tokens > 0 {
+        row("tokens", scores.tokens.to_string());
+    }
+}
+
+pub(super) fn calls(calls: &CallScores) -> String {
+    format!(
+        "{} wrong of {} ({}), {} of all cases; {} of them at {SURE} or surer",
+        calls.wrong,
+        plural(calls.made, "call"),
+        percent(calls.wrong_of_calls),
+        percent(calls.wrong_of_cases),
+        calls.surely_wrong
+    )
+}
+
+/// Slots and cases by their kinds, where there are several.
+fn kinds(scores: &Scores, lines: &mut Vec<String>) {
+    if scores.slots.by_group.len() > 1 {
+        lines.push(String::new());
+        lines.push(format!("  {:<18}{:>8}{:>8}{:>8}{:>9}", "slots of", "right", "extra", "missed", "F1"));
+        for (group, found) in &scores.slots.by_group {
+            let Counts { true_positives, false_positives, false_negatives } = found.counts;
+            let f1 = percent(found.f1);
+            let counts = format!("{true_positives:>8}{false_positives:>8}{false_negatives:>8}");
+            lines.push(format!("  {:<18}{counts}{f1:>9}", group.name()));
+        }
+    }
+    if scores.by_kind.len() > 1 {
+        lines.push(String::new());
+        lines.push(format!("  {:<18}{:>8}{:>9}{:>10}{:>8}{:>8}", "cases", "", "right", "function", "calls", "wrong"));
+        for (kind, found) in &scores.by_kind {
+            lines.push(format!(
+                "  {kind:<18}{:>8}{:>9}{:>10}{:>8}{:>8}",
+                found.cases,
+                percent(found.right),
+                percent(found.function),
+                found.calls.made,
+                found.calls.wrong
+            ));
+        }
+    }
+}
+
+/// What was said against what came true: a row for each bin that holds something.
+fn calibration(scores: &Scores, lines: &mut Vec<String>) {
+    const WIDTH: f64 = 40.0;
+    if scores.cases == 0 {
+        return;
+    }
+    lines.push(String::new());
+    lines.push(format!("  {:<11}{:>6}{:>9}{:>9}", "confidence", "cases", "said", "true"));
+    for bin in scores.calibration.iter().filter(|bin| bin.cases > 0) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of forty characters")]
+        let bar = "#".repeat((bin.right.unwrap_or_default() * WIDTH).round() as usize);
+        let range = format!("{:.1} to {:.1}", bin.from, bin.to);
+        let (said, came_true) = (percent(bin.confidence), percent(bin.right));
+        lines.push(format!("  {range:<11}{:>6}{said:>9}{came_true:>9}  {bar}", bin.cases).trim_end().to_owned());
+    }
 }
 
 fn latency(scores: &Scores, lines: &mut Vec<String>) {
@@ -203,7 +273,7 @@ pub(super) fn describe(wrong: &WrongCase, lines: &mut Vec<String>) {
     lines.extend(wrong.error.iter().map(|error| format!("  {error}")));
 }
 
-fn describe_finding(finding: &Finding) -> String {
+pub(super) fn describe_finding(finding: &Finding) -> String {
     let expected = || finding.expected.iter().map(Value::to_string).collect::<Vec<_>>().join(" or ");
     let got = finding.got.as_ref().map(Value::to_string).unwrap_or_default();
     let slot = &finding.slot;
@@ -236,27 +306,31 @@ fn ratio(part: usize, whole: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::{
-        eval::{Confusion, Counts, Dialogues, Observation, OutcomeKind, Place, Problem, SlotCounts, score},
+        eval::{
+            Confusion, Dialogues, Observation, OutcomeKind, Place, Problem, SlotCounts, score, slot_group::SlotGroup,
+        },
         module::FunctionId,
         understand::Timings,
     };
 
-    fn evaluation() -> Evaluation {
+    pub(in crate::eval) fn evaluation() -> Evaluation {
         let function = FunctionId::from_index(0);
         let right = Observation {
             expected: vec![function],
             decided: vec![function],
             best_guess: Some(function),
             candidates: vec![function],
-            outcome: OutcomeKind::Call,
-            expected_outcome: None,
             confidence: Some(0.9),
             in_scope_belief: Some(0.9),
             slots: Some(Counts { true_positives: 1, ..Counts::default() }),
+            slots_by_group: [(SlotGroup::List, Counts { true_positives: 1, ..Counts::default() })].into(),
+            is_proposed: true,
+            kind: Some("plain".to_owned()),
             timings: Some(Timings { embed: 1.5, total: 2.0, ..Timings::default() }),
+            ..Observation::call()
         };
         let taken = Observation { expected: Vec::new(), slots: None, confidence: Some(0.4), ..right.clone() };
         let place = Place { file: "cases.jsonl".into(), line: 2 };
@@ -274,6 +348,7 @@ mod tests {
                 slot: "dishes[].name".to_owned(),
                 counts: Counts { true_positives: 1, false_positives: 1, false_negatives: 0 },
             }],
+            answers: Vec::new(),
             wrong: vec![WrongCase {
                 place: place.clone(),
                 utterance: "what is soup".to_owned(),
@@ -302,11 +377,17 @@ mod tests {
         insta::assert_snapshot!(text(&evaluation(), ReportOptions { top: 1, errors: true }), @r#"
         weather (version b3f1c0de): 2 cases, 1 in scope, 1 out of scope
           answers    50.0 % wholly right
+          calls      1 wrong of 2 calls (50.0 %), 50.0 % of all cases; 0 of them at 0.75 or surer
+          answerable 100.0 % at 1 % wrong, 100.0 % at 2 % wrong, 100.0 % at 5 % wrong
           function   accuracy 100.0 %, best guess 100.0 %, recall @1 100.0 % @3 100.0 % @5 100.0 % @10 100.0 %
           slots      precision 100.0 %, recall 100.0 %, F1 100.0 %; all right in 100.0 % of 1 case
           scope      accuracy 50.0 %, out-of-scope recall 0.0 %, precision -, AUROC 50.0 %
           confidence expected calibration error 25.0 %
           outcomes   call 2 (100.0 %)
+
+          confidence  cases     said     true
+          0.4 to 0.5      1   40.0 %    0.0 %
+          0.9 to 1.0      1   90.0 %  100.0 %  ########################################
 
           ms               p50      p90      p99
           embed          1.500    1.500    1.500

@@ -8,6 +8,7 @@
 //! - **Scope**: out of scope is the positive class; rejecting is answering `no_match`.
 //! - **AUROC**: the probability that a random in-scope case gets a higher belief to be in scope than a random
 //!   out-of-scope one, ties counting half.
+//! - **Wrong calls** and what can be answered at which risk: see [`risk`](super::risk).
 //! - **Expected calibration error**: ten bins of equal width over the confidence; right means the whole answer (function
 //!   and every checked slot, or a rejection where none fits, and the outcome where the case names it).
 
@@ -15,13 +16,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{OutcomeKind, compare::Counts};
+use super::{
+    OutcomeKind,
+    compare::Counts,
+    risk::{self, Bin, CallScores, RiskCoverage},
+    slot_group::SlotGroup,
+};
 use crate::{module::FunctionId, understand::Timings};
 
 /// The k of recall@k.
 pub const RECALLS: [usize; 4] = [1, 3, 5, 10];
-
-const BINS: usize = 10;
 
 /// What one case came to: all that the metrics look at.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,11 +46,39 @@ pub struct Observation {
     pub in_scope_belief: Option<f64>,
     /// `None`: the case gives no arguments.
     pub slots: Option<Counts>,
+    pub slots_by_group: BTreeMap<SlotGroup, Counts>,
+    /// A call was made, or it was asked whether to make it.
+    pub is_proposed: bool,
+    /// What kind of utterance its author says it is.
+    pub kind: Option<String>,
+    /// Tokens that a model server read and wrote.
+    pub tokens: u64,
     /// `None` if the turn failed.
     pub timings: Option<Timings>,
 }
 
 impl Observation {
+    /// A call of nothing that nobody expected, for tests to begin with.
+    #[cfg(test)]
+    pub(super) fn call() -> Self {
+        Self {
+            expected: Vec::new(),
+            decided: Vec::new(),
+            best_guess: None,
+            candidates: Vec::new(),
+            outcome: OutcomeKind::Call,
+            expected_outcome: None,
+            confidence: None,
+            in_scope_belief: None,
+            slots: None,
+            slots_by_group: BTreeMap::new(),
+            is_proposed: false,
+            kind: None,
+            tokens: 0,
+            timings: None,
+        }
+    }
+
     #[must_use]
     pub fn is_in_scope(&self) -> bool {
         !self.expected.is_empty()
@@ -70,12 +102,22 @@ impl Observation {
         sorted(&self.decided) == sorted(&self.expected)
     }
 
+    /// What would be called is right; it may be that it should have been asked first.
+    #[must_use]
+    pub fn is_understood(&self) -> bool {
+        self.is_function_right() && self.slots.is_none_or(|slots| slots.errors() == 0)
+    }
+
+    /// What was called, or offered, is right.
+    #[must_use]
+    pub fn is_proposal_right(&self) -> bool {
+        if self.outcome == OutcomeKind::Call { self.is_right() } else { self.is_understood() }
+    }
+
     /// The whole answer is right.
     #[must_use]
     pub fn is_right(&self) -> bool {
-        self.is_function_right()
-            && self.slots.is_none_or(|slots| slots.errors() == 0)
-            && self.expected_outcome.is_none_or(|expected| expected == self.outcome)
+        self.is_understood() && self.expected_outcome.is_none_or(|expected| expected == self.outcome)
     }
 }
 
@@ -87,14 +129,24 @@ pub struct Scores {
     pub out_of_scope: usize,
     /// Cases whose whole answer is right.
     pub right: Option<f64>,
+    pub calls: CallScores,
+    /// `None` without cases in scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk_coverage: Option<RiskCoverage>,
     pub function: FunctionScores,
     pub slots: SlotScores,
     pub scope: ScopeScores,
     pub expected_calibration_error: Option<f64>,
+    pub calibration: Vec<Bin>,
+    /// By the kind that cases name; empty if none does.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_kind: BTreeMap<String, KindScores>,
     pub outcomes: BTreeMap<&'static str, usize>,
     /// Of the cases that name their outcome.
     pub outcome_checked: usize,
     pub outcome_right: Option<f64>,
+    /// Tokens of model servers, of all cases.
+    pub tokens: u64,
     /// Milliseconds by phase, over the turns that did not fail.
     pub latency_ms: Vec<PhaseLatency>,
 }
@@ -117,6 +169,25 @@ pub struct SlotScores {
     pub f1: Option<f64>,
     /// Cases with arguments all of which are right.
     pub all_right: Option<f64>,
+    pub by_group: BTreeMap<SlotGroup, GroupScores>,
+}
+
+/// The values of the slots of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupScores {
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub f1: Option<f64>,
+}
+
+/// The cases of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KindScores {
+    pub cases: usize,
+    pub right: Option<f64>,
+    /// With the right functions, or rightly none.
+    pub function: Option<f64>,
+    pub calls: CallScores,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -181,6 +252,7 @@ pub fn score(observations: &[Observation]) -> Scores {
     let judged: Vec<(f64, bool)> =
         observations.iter().filter_map(|one| Some((one.confidence?, one.is_right()))).collect();
     let named: Vec<&Observation> = observations.iter().filter(|one| one.expected_outcome.is_some()).collect();
+    let calibration = risk::calibration(&judged);
     let mut outcomes: BTreeMap<&'static str, usize> =
         OutcomeKind::ALL.into_iter().map(|outcome| (outcome.name(), 0)).collect();
     for one in observations {
@@ -191,28 +263,60 @@ pub fn score(observations: &[Observation]) -> Scores {
         in_scope: in_scope.len(),
         out_of_scope,
         right: share(count(&Observation::is_right), observations.len()),
+        calls: risk::calls(observations),
+        risk_coverage: risk::risk_coverage(observations),
         function,
         slots: slots(observations),
         scope,
-        expected_calibration_error: calibration_error(&judged),
+        expected_calibration_error: risk::calibration_error(&calibration),
+        calibration,
+        by_kind: by_kind(observations),
         outcomes,
         outcome_checked: named.len(),
         outcome_right: share(named.iter().filter(|one| one.expected_outcome == Some(one.outcome)).count(), named.len()),
+        tokens: observations.iter().map(|one| one.tokens).sum(),
         latency_ms: latency(observations),
     }
+}
+
+fn by_kind(observations: &[Observation]) -> BTreeMap<String, KindScores> {
+    let mut kinds: BTreeMap<&str, Vec<Observation>> = BTreeMap::new();
+    for one in observations {
+        if let Some(kind) = &one.kind {
+            kinds.entry(kind).or_default().push(one.clone());
+        }
+    }
+    let scores = |cases: &[Observation]| KindScores {
+        cases: cases.len(),
+        right: share(cases.iter().filter(|one| one.is_right()).count(), cases.len()),
+        function: share(cases.iter().filter(|one| one.is_function_right()).count(), cases.len()),
+        calls: risk::calls(cases),
+    };
+    kinds.into_iter().map(|(kind, cases)| (kind.to_owned(), scores(&cases))).collect()
 }
 
 fn slots(observations: &[Observation]) -> SlotScores {
     let checked: Vec<Counts> = observations.iter().filter_map(|one| one.slots).collect();
     let mut counts = Counts::default();
     for one in &checked {
-        counts.true_positives += one.true_positives;
-        counts.false_positives += one.false_positives;
-        counts.false_negatives += one.false_negatives;
+        counts += *one;
     }
+    let mut groups: BTreeMap<SlotGroup, Counts> = BTreeMap::new();
+    for (group, found) in observations.iter().flat_map(|one| &one.slots_by_group) {
+        *groups.entry(*group).or_default() += *found;
+    }
+    let by_group = groups.into_iter().map(|(group, counts)| (group, GroupScores { counts, f1: rates(counts).f1 }));
     let Rates { precision, recall, f1 } = rates(counts);
     let all_right = checked.iter().filter(|counts| counts.errors() == 0).count();
-    SlotScores { cases: checked.len(), counts, precision, recall, f1, all_right: share(all_right, checked.len()) }
+    SlotScores {
+        cases: checked.len(),
+        counts,
+        precision,
+        recall,
+        f1,
+        all_right: share(all_right, checked.len()),
+        by_group: by_group.collect(),
+    }
 }
 
 /// Precision, recall and their harmonic mean; `None` where nothing was found, expected, or either.
@@ -258,24 +362,6 @@ pub fn auroc(positives: &[f64], negatives: &[f64]) -> Option<f64> {
     }
     let (positives, negatives) = (positives.len() as f64, negatives.len() as f64);
     Some((rank_sum - positives * (positives + 1.0) / 2.0) / (positives * negatives))
-}
-
-/// Expected calibration error of (confidence, was right); `None` of nothing.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins first")]
-pub fn calibration_error(judged: &[(f64, bool)]) -> Option<f64> {
-    if judged.is_empty() {
-        return None;
-    }
-    let mut bins = [(0.0, 0_usize); BINS];
-    for (confidence, right) in judged {
-        let bin = (confidence * BINS as f64).clamp(0.0, (BINS - 1) as f64) as usize;
-        // |sum of confidence - sum of right| over a bin is its size times the gap of the means.
-        bins[bin].0 += confidence - f64::from(u8::from(*right));
-        bins[bin].1 += 1;
-    }
-    Some(bins.iter().map(|(gap, _)| gap.abs()).sum::<f64>() / judged.len() as f64)
 }
 
 fn latency(observations: &[Observation]) -> Vec<PhaseLatency> {
@@ -330,15 +416,14 @@ mod tests {
         let outcome = if decided.is_empty() { OutcomeKind::NoMatch } else { OutcomeKind::Call };
         Observation {
             expected: ids(expected),
+            is_proposed: !decided.is_empty(),
             decided: ids(decided),
             best_guess: ids(candidates).first().copied(),
             candidates: ids(candidates),
             outcome,
-            expected_outcome: None,
             confidence: Some(confidence),
             in_scope_belief: Some(if decided.is_empty() { 1.0 - confidence } else { confidence }),
-            slots: None,
-            timings: None,
+            ..Observation::call()
         }
     }
 
@@ -458,14 +543,6 @@ mod tests {
             let floats = |values: &[u8]| values.iter().map(|value| f64::from(*value) / 5.0).collect::<Vec<_>>();
             let area = auroc(&floats(&positives), &floats(&negatives)).unwrap();
             prop_assert!((area - wins / (positives.len() * negatives.len()) as f64).abs() < 1e-9);
-        }
-
-        #[test]
-        fn the_calibration_error_is_a_share(judged in prop::collection::vec((-0.5_f64..1.5, any::<bool>()), 1..40)) {
-            let clamped: Vec<(f64, bool)> = judged.iter().map(|(c, right)| (c.clamp(0.0, 1.0), *right)).collect();
-            let error = calibration_error(&clamped).unwrap();
-            prop_assert!((0.0..=1.0).contains(&error));
-            let _ = calibration_error(&[(f64::NAN, true)]);
         }
     }
 }

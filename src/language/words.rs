@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::PackError;
-use crate::text::fold;
+use crate::text::{fold, words::phrase_words};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,13 +14,40 @@ pub struct Words {
     pub said_of_anything: Vec<String>,
     /// Number words, as far as they tell what a value looks like.
     pub numbers: Vec<String>,
+    /// Words that stand for a value without saying it: "something", "all".
+    pub indefinite: Vec<String>,
+    /// Words that lead to a name and are no part of it: "called".
+    pub naming: Vec<String>,
     /// What a question ends in that needs no question mark.
     pub question_endings: Vec<String>,
     /// Say nothing but that the last call is meant: "the same", "what about".
     pub follow_ups: Vec<String>,
+    pub around: Phrases,
     pub joints: Joints,
     pub answers: Answers,
     pub names: Names,
+}
+
+/// What people say around a request that says nothing of it, each phrase as its words.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Sides")]
+pub struct Phrases {
+    pub before: Vec<Vec<String>>,
+    pub behind: Vec<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sides {
+    before: Vec<String>,
+    behind: Vec<String>,
+}
+
+impl From<Sides> for Phrases {
+    fn from(Sides { before, behind }: Sides) -> Self {
+        let words = |phrases: Vec<String>| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
+        Self { before: words(before), behind: words(behind) }
+    }
 }
 
 /// The words that join requests.
@@ -69,7 +96,14 @@ impl Words {
     pub(super) fn parse(text: &str) -> Result<Self, PackError> {
         let mut words: Self = toml::from_str(text)?;
         let joints = &mut words.joints;
-        let lists = [&mut words.carriers, &mut words.said_of_anything, &mut words.numbers, &mut words.follow_ups];
+        let lists = [
+            &mut words.carriers,
+            &mut words.said_of_anything,
+            &mut words.numbers,
+            &mut words.indefinite,
+            &mut words.naming,
+            &mut words.follow_ups,
+        ];
         let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
         for word in lists.into_iter().chain(joined).flatten() {
             *word = fold(word);
@@ -81,6 +115,12 @@ impl Words {
     #[must_use]
     pub fn is_carrier(&self, word: &str) -> bool {
         self.carriers.iter().any(|carrier| carrier == word)
+    }
+
+    /// True for a folded word that stands for a value without saying it.
+    #[must_use]
+    pub fn is_indefinite(&self, word: &str) -> bool {
+        self.indefinite.iter().any(|other| other == word)
     }
 
     /// True for a folded word that says that what was done last is meant.

@@ -238,11 +238,17 @@ fn digits(scan: &Scan<'_>, token: usize) -> Option<Number> {
             end += 2;
         }
     }
+    // `2h30` counts twice, `4b7f` never.
+    let joins_numbers = |letters: usize| {
+        letters > 0
+            && scan.kind(letters - 1) == Some(TokenKind::Digits)
+            && (scan.is_symbol(letters, "x") || scan.pick(letters, |_| Some(())).is_some())
+    };
     let after_letter = scan.is_glued(token)
         && token > 0
         && scan.kind(token - 1) == Some(TokenKind::Word)
         && scan.text(token - 1).is_ascii()
-        && !(token > 1 && scan.kind(token - 2) == Some(TokenKind::Digits));
+        && !joins_numbers(token - 1);
     let before_letters = scan.is_glued(end)
         && scan.kind(end) == Some(TokenKind::Word)
         && scan.text(end).is_ascii()

@@ -14,6 +14,7 @@ use crate::{
     text::Utterance,
 };
 
+pub mod pattern;
 mod values;
 
 /// Tries to say an exemplar, each with other values.

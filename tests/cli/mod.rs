@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{copy, fixture, golden};
+use crate::support::{copy, fixture, golden, shipped};
 
 mod crash;
 
@@ -305,6 +305,48 @@ mod modules {
         assert!(output.stderr.is_empty(), "no progress in a pipe: {}", text(&output.stderr));
         ends(&shell.run(&["eval", &weather()]), 2);
         ends(&shell.run(&["eval", &weather(), "--cases", &good, "--strategy", "tools"]), 2);
+    }
+
+    #[test]
+    fn predict_says_what_the_server_would_say() {
+        let shell = Shell::new();
+        let restaurant = shipped().join("restaurant").to_string_lossy().into_owned();
+        let said = "I'd like to order a margherita for delivery";
+        let out = ends(&shell.run(&["predict", &restaurant, said]), 1);
+        assert!(out.starts_with("ask "), "what is to be confirmed is no call yet: {out}");
+    }
+
+    #[test]
+    fn a_module_is_measured_by_its_own_templates() {
+        let shell = Shell::new();
+        let trip = ends(&shell.run(&["eval", &weather(), "--round-trip", "--json", "--fillings", "1"]), 0);
+        let trip: Value = serde_json::from_str(&trip).expect("one document");
+        assert_eq!(trip["templates"], 5, "{trip}");
+        assert!(trip["scores"]["by_kind"]["carried"]["cases"].as_u64().is_some_and(|cases| cases > 0));
+        assert!(ends(&shell.run(&["eval", &weather(), "--round-trip"]), 0).contains("wholly right"));
+        let out = ends(&shell.run(&["eval", &weather(), "--leave-one-out", "--json"]), 0);
+        let out: Value = serde_json::from_str(&out).expect("one document");
+        assert_eq!(out["scores"]["cases"], 5, "{out}");
+        let output = shell.run(&["lint", &weather(), "--json"]);
+        let found: Value = serde_json::from_str(&text(&output.stdout)).expect("one document");
+        assert_eq!(found[0]["module"], "weather");
+    }
+
+    #[test]
+    fn reports_are_compared_and_shown_as_a_page() {
+        let shell = Shell::new();
+        let path = |name: &str| shell.directory.path().join(name).to_string_lossy().into_owned();
+        let (cases, first, second, page) = (path("cases.jsonl"), path("a.json"), path("b.json"), path("page.html"));
+        std::fs::write(&cases, r#"{"utterance": "weather in seattle", "function": "get_current_weather"}"#).unwrap();
+        for report in [&first, &second] {
+            let out = shell.run(&["eval", &weather(), "--cases", &cases, "--json", "--html", &page]);
+            std::fs::write(report, ends(&out, 0)).unwrap();
+        }
+        let compared = ends(&shell.run(&["eval", "--compare", &first, &second]), 0);
+        assert!(compared.starts_with("1 case in both") && compared.contains("+0.0"), "{compared}");
+        assert!(std::fs::read_to_string(&page).unwrap().contains("<svg"));
+        ends(&shell.run(&["eval", "--compare", &first, &cases]), 2);
+        ends(&shell.run(&["eval"]), 2);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod negation;
 mod probe;
 mod prompts;
 mod recorded;
+mod round_trip;
 mod several;
 mod strategies;
 mod tools;

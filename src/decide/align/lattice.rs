@@ -34,6 +34,10 @@ const IMPOSSIBLE: f32 = f32::NEG_INFINITY;
 /// Log probability of the values that are not considered.
 const HOPELESS: f32 = -60.0;
 
+/// From this score on, what a recognizer found is what it says, and as free text of another slot less likely by so many nats.
+const SURELY: f32 = 0.9;
+const CLAIMED: f32 = -5.0;
+
 /// Nats by which a value is likelier where its slot was just asked for: about ten times.
 const EXPECTED: f32 = 2.3;
 /// Log probability that such a value opens the answer, and that it ends it: people answer in one word.
@@ -76,12 +80,14 @@ fn segments(
             segments.push(Segment { slot: anchor.slot, from, to, anchor: Some(index), fit });
         }
     }
+    let claims = Claims::new(model, words, anchors, &segments);
     for (index, slot) in model.slots.iter().enumerate() {
         if !slot.open {
             continue;
         }
         let name = SlotId::from_index(index);
         aligner.free(slot, words, |from, to, fit| {
+            let fit = if claims.hold(name, from, to) { fit + CLAIMED } else { fit };
             // What is this unlikely changes no sum; leaving it out keeps the lattice small.
             if fit > HOPELESS {
                 segments.push(Segment { slot: name, from, to, anchor: None, fit });
@@ -90,6 +96,35 @@ fn segments(
     }
     segments.sort_by_key(|segment| segment.from);
     segments
+}
+
+/// What recognizers surely found for a slot: it is hardly free text of another one, nor is it so with small words around.
+struct Claims {
+    /// By its first word: the slot, and the word behind the last.
+    starting: Vec<Vec<(SlotId, usize)>>,
+    carriers: Vec<bool>,
+}
+
+impl Claims {
+    /// Numbers, and yes and no, stand in many a longer text, and are titles by themselves.
+    fn new(model: &Model, words: &[Token], anchors: &[Anchor], found: &[Segment]) -> Self {
+        let mut starting = vec![Vec::new(); words.len()];
+        for segment in found {
+            let is_sure = segment.anchor.is_some_and(|anchor| anchors[anchor].score >= SURELY);
+            if is_sure && !model.slots[segment.slot.index()].is_common {
+                starting[segment.from].push((segment.slot, segment.to));
+            }
+        }
+        Self { starting, carriers: words.iter().map(|word| word.carrier).collect() }
+    }
+
+    fn hold(&self, slot: SlotId, from: usize, to: usize) -> bool {
+        let first = (from..to).find(|word| !self.carriers[*word] || !self.starting[*word].is_empty());
+        let claimed = first.into_iter().flat_map(|first| &self.starting[first]);
+        claimed
+            .filter(|(other, end)| *other != slot && *end <= to)
+            .any(|(_, end)| self.carriers[*end..to].iter().all(|is_carrier| *is_carrier))
+    }
 }
 
 struct Lattice<'a> {

@@ -12,16 +12,21 @@
 
 mod lattice;
 mod model;
+mod said;
+mod template;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use crate::{
+    decide::carrier,
     module::{FunctionId, Module, SlotId},
     text::{Span, Utterance},
 };
 
 pub use model::Aligner;
+use model::Token;
+pub(crate) use said::Said;
 
 /// A span that could be the value of a slot, because one of the slot's recognizers found it there.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,7 +72,39 @@ impl Aligner {
         expected: &[SlotId],
     ) -> Vec<Filling> {
         let words = self.read(utterance);
+        let said = self.said(function, &said::Compared::new(self, utterance, &words, anchors));
+        if let Some(said) = said.filter(Said::is_certain) {
+            return self.settled(function, said.fillings, anchors);
+        }
         let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected);
+        for filling in fillings.iter_mut().filter(|filling| filling.anchor.is_none()) {
+            filling.span = self.without_frame(utterance, &words, filling.span);
+        }
+        self.settled(function, fillings, anchors)
+    }
+
+    /// The template of the function that the utterance says, if it says one.
+    pub(crate) fn said_of(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Option<Said> {
+        let words = self.read(utterance);
+        self.said(function, &said::Compared::new(self, utterance, &words, anchors))
+    }
+
+    /// Free text without what only leads to it or thanks for it: "called ...", "..., please". All of it if nothing is left.
+    fn without_frame(&self, utterance: &Utterance, words: &[Token], span: Span) -> Span {
+        let spans = utterance.words();
+        let mut from = spans.partition_point(|word| word.end <= span.start);
+        let mut to = spans.partition_point(|word| word.start < span.end);
+        while from + 1 < to && self.language.words.naming.contains(&words[from].folded) {
+            from += 1;
+        }
+        let around = carrier::around(self.language, utterance);
+        if to == spans.len() {
+            to = around.ends.into_iter().filter(|end| *end > from).min().unwrap_or(to);
+        }
+        if from < to { Span::new(spans[from].start.max(span.start), spans[to - 1].end.min(span.end)) } else { span }
+    }
+
+    fn settled(&self, function: FunctionId, mut fillings: Vec<Filling>, anchors: &[Anchor]) -> Vec<Filling> {
         for filling in &mut fillings {
             // To the letter: "$5" is more than the word in it.
             filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);

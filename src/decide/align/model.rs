@@ -7,10 +7,13 @@ use rustc_hash::FxHashMap;
 use crate::{
     decide::align::{
         Anchor, Filling,
+        template::Templates,
         words::{Shape, is_carrier},
     },
     language::{Language, facts::is_unspaced_language},
-    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot, SlotId, squeeze},
+    module::{
+        Exemplar, Function, FunctionId, Module, OwnerMode, Piece, RecognizerKind, Slot, SlotId, SlotKind, squeeze,
+    },
     text::{Span, Utterance, fold, name_words},
 };
 
@@ -85,7 +88,8 @@ pub struct Aligner {
     module_counts: Vec<f32>,
     module_total: f32,
     models: Vec<Model>,
-    language: &'static Language,
+    pub(super) templates: Vec<Templates>,
+    pub(super) language: &'static Language,
     /// The module's language puts no spaces between words.
     is_unspaced: bool,
 }
@@ -105,8 +109,10 @@ pub(crate) struct Model {
 pub(crate) struct SlotModel {
     /// May be any words, not only what a recognizer finds.
     pub open: bool,
+    /// It takes a number, or a yes or no, which many a longer text has in it.
+    pub is_common: bool,
     off_list: bool,
-    repeated: bool,
+    pub repeated: bool,
     words: HashMap<Box<str>, f32>,
     word_total: f32,
     /// Whole values, folded.
@@ -129,6 +135,7 @@ pub(crate) fn compile(module: &Module) -> Aligner {
         module_counts: Vec::new(),
         module_total: 0.0,
         models: Vec::new(),
+        templates: module.functions.iter().map(Templates::new).collect(),
         language: Language::or_english(language),
         is_unspaced: is_unspaced_language(language),
     };
@@ -406,9 +413,8 @@ impl SlotModel {
         let language = Language::or_english(module.language());
         let label_words: HashSet<String> = name_words(slot.label()).iter().map(|word| fold(word)).collect();
         let mut model = Self {
-            open: exemplified
-                && !closed
-                && matches!(slot.kind, crate::module::SlotKind::String | crate::module::SlotKind::Any),
+            open: exemplified && !closed && matches!(slot.kind, SlotKind::String | SlotKind::Any),
+            is_common: matches!(slot.kind, SlotKind::Integer | SlotKind::Number | SlotKind::Boolean),
             off_list: listed,
             repeated: slot.path.is_repeated(),
             words: HashMap::new(),

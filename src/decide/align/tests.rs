@@ -73,6 +73,40 @@ fn values_never_seen_are_found_by_their_neighbours() {
 }
 
 #[test]
+fn a_template_is_said_with_whatever_its_slots_may_hold() {
+    for (said, expected) in [
+        ("play War and Peace by The Who", &[("album", "War and Peace"), ("artist", "The Who")][..]),
+        (
+            "play on the road to the sea by j. r. peters",
+            &[("album", "on the road to the sea"), ("artist", "j. r. peters")],
+        ),
+        ("hi, could you play 1984 by Mary-Ann O'Brien, please?", &[("album", "1984"), ("artist", "Mary-Ann O'Brien")]),
+        // What another template adds behind the same slot.
+        ("play Dune by Toto from 1984", &[("album", "Dune"), ("artist", "Toto"), ("year", "1984")]),
+        ("I want to hear because the stairs are too steep", &[("album", "because the stairs are too steep")]),
+        // Says that there is a value, and not which.
+        ("I want to hear something", &[]),
+    ] {
+        assert_eq!(read(said), pairs(expected), "{said}");
+    }
+}
+
+#[test]
+fn how_sure_a_template_is_depends_on_how_much_of_it_is_its_own() {
+    let module = music();
+    let aligner = Aligner::compile(&module);
+    let sureness = |said: &str| {
+        let utterance = Utterance::new(said);
+        aligner.said_of(FunctionId::from_index(0), &utterance, &[]).and_then(|said| said.sureness())
+    };
+    let [own, free] = ["put on music by Toto from 1984", "I want to hear the rain on the old roof"].map(sureness);
+    assert!(own > free && free.is_some(), "{own:?} {free:?}");
+    assert_eq!(sureness("play the first thing that you find there by me or you"), None);
+    assert_eq!(sureness("play it. Then stop by Toto"), None, "a value does not run on into the next sentence");
+    assert_eq!(sureness("play chess with Toto"), None);
+}
+
+#[test]
 fn a_value_of_the_exemplars_is_known_again() {
     assert_eq!(read("could I hear Kind of Blue"), pairs(&[("album", "Kind of Blue")]));
 }
@@ -109,6 +143,27 @@ fn an_anchor_outweighs_the_words_that_it_is_made_of() {
     let fillings = aligner.align(FunctionId::from_index(0), &utterance, &[anchor]);
     assert_eq!((fillings.len(), fillings[0].span, fillings[0].anchor), (1, anchor.span, Some(0)));
     assert!(fillings[0].confidence > 0.9, "{fillings:?}");
+}
+
+#[test]
+fn what_a_recognizer_found_for_one_slot_is_no_free_text_of_another() {
+    let module = music();
+    let aligner = Aligner::compile(&module);
+    for said in ["good morning I am at home and would hear 07700 900142", "would you say by the 07700 900142"] {
+        let utterance = Utterance::new(said);
+        let start = utterance.len() - 12;
+        let anchor = Anchor { slot: slot(&module, "year"), span: Span::new(start, utterance.len()), score: 1.0 };
+        let fillings = aligner.align(FunctionId::from_index(0), &utterance, &[anchor]);
+        let other = fillings.iter().find(|one| one.slot != anchor.slot && one.span.overlaps(anchor.span));
+        assert_eq!(other, None, "{said}");
+    }
+}
+
+#[test]
+fn free_text_begins_behind_what_leads_to_it_and_ends_before_thanks() {
+    for said in ["I would like to hear something by one called Nina Simone", "any tunes by Nina Simone, thanks a lot"] {
+        assert_eq!(read(said), pairs(&[("artist", "Nina Simone")]), "{said}");
+    }
 }
 
 #[test]
