@@ -127,11 +127,11 @@ async fn measure_state(name: &str, root: &Path, utterances: &[String], embedder:
             break;
         }
     }
-    let tokens = Tokens::open(&ConversationOptions::default()).expect("good options");
-    let token = tokens.write(&before).expect("a small state");
     let directory = tempfile::tempdir().expect("a temporary directory");
     let url = StoreUrl::new(format!("sqlite:{}", directory.path().join("sessions.db").display()));
     let sessions = Sessions::open(&SessionOptions { url, ..SessionOptions::default() }).expect("good options");
+    let tokens = Tokens::open(&ConversationOptions::default(), sessions.clone()).expect("good options");
+    let token = tokens.write(&before).expect("a small state");
     let id = SessionId::new("bench").expect("an id");
     let kept = serde_json::to_vec(&before).expect("a state is JSON");
 

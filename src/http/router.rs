@@ -164,7 +164,7 @@ mod tests {
         let slow = Request::post("/v1/predict/weather").header("content-type", "application/json").body(slow).unwrap();
         let mut slow = Box::pin(answer(router(app.clone(), None), slow));
         assert!(futures::poll!(&mut slow).is_pending());
-        let permit = app.permit(&Caller::default()).await.ok().expect("the only one");
+        let permit = app.permit(&Caller::default()).await.expect("the only one");
         let (status, _, body) = slow.await;
         assert_eq!((status, &body["error"]["code"]), (408, &"body_timeout".into()));
         drop(permit);
@@ -174,7 +174,7 @@ mod tests {
     async fn one_turn_too_many_is_refused() {
         let options = HttpOptions { max_in_flight: 1, ..HttpOptions::default() };
         let app = app(options);
-        let permit = app.permit(&Caller::default()).await.ok().expect("the only one");
+        let permit = app.permit(&Caller::default()).await.expect("the only one");
         let request = Request::post("/v1/retrieve/weather").header("content-type", "application/json");
         let request = request.body(Body::from(r#"{"utterance": "hi"}"#)).unwrap();
         let (status, headers, body) = answer(router(app.clone(), None), request).await;

@@ -42,6 +42,7 @@ pub struct Shared {
 }
 
 /// Leave to run a turn, of all and of the caller's own.
+#[derive(Debug)]
 pub(super) struct Leave {
     _of_all: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,

@@ -78,7 +78,7 @@ async fn a_server_that_hangs_leaves_room_for_local_answers() {
         loop {
             let body = json!({ "utterance": "how cold is it in Seattle?", "strategy": "local" }).to_string();
             if service.post("/v1/predict/weather", body).await.status == 200
-                && asking.iter().any(|one| one.is_finished())
+                && asking.iter().any(tokio::task::JoinHandle::is_finished)
             {
                 break;
             }

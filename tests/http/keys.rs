@@ -5,15 +5,18 @@ use axum::{
     http::{Method, Request},
 };
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 use uptake::{
     http::{
-        HttpOptions,
+        HttpOptions, Mounted,
         keys::{self, Key, Scope},
+        router,
     },
+    mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
 };
 
-use crate::support::{Answer, Service, json_request, log::Log};
+use crate::support::{Answer, Service, in_memory, json_request, log::Log};
 
 /// A service that has these keys, and what their holders send.
 fn guarded<const N: usize>(keys: [Key; N], texts: [String; N]) -> (Service, [String; N], tempfile::TempDir) {
@@ -174,12 +177,11 @@ async fn whoever_comes_at_a_bad_moment_waits_a_little() {
 
 #[tokio::test]
 async fn what_is_changed_and_read_is_in_the_audit_log() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(log.clone()).finish();
-    let _logged = tracing::subscriber::set_default(subscriber);
     let (key, text) = one(&[Scope::Admin], &[]);
     let id = key.id.clone();
     let (service, [text], _directory) = guarded([key], [text]);
+    let log = Log::default();
+    let _logged = log.listen(tracing::Level::INFO);
     ask(&service, Method::POST, "/v1/index/weather", &text, "").await;
     ask(&service, Method::DELETE, "/v1/sessions/order-5f0c1e9a7d3b2c4e", &text, "").await;
     let log = log.text();
@@ -200,4 +202,33 @@ async fn answers_are_kept_by_nobody_and_are_what_they_say() {
     let refused = service.send(json_request("/v1/predict/weather").body(Body::from("{")).expect("a request")).await;
     assert_eq!(refused.headers["cache-control"], "no-store");
     assert_ne!(refused.json()["error"], Value::Null);
+}
+
+/// Agents ask under the same keys.
+#[tokio::test]
+async fn tools_for_agents_need_a_key_too() {
+    let ((all, whole), (some, part)) = (one(&[Scope::Predict], &[]), one(&[Scope::Admin], &["weather"]));
+    let (edits, other) = one(&[Scope::Edit], &[]);
+    let (service, keys, _directory) = guarded([all, some, edits], [whole, part, other]);
+    let app = &service.app;
+    let options = McpOptions { offer: Offer::All, local: true };
+    let tokens = in_memory().tokens();
+    let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());
+    let server = McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, app.permits());
+    let mounted = Mounted::at(mcp::PATH, mcp::http_service(server, 1 << 20));
+    let router = router(app.clone(), Some(mounted));
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let mut statuses = Vec::new();
+    for key in ["", "uk_x_y"].into_iter().chain(keys.iter().map(String::as_str)) {
+        let request = json_request(mcp::PATH)
+            .header("accept", "application/json, text/event-stream")
+            .header("authorization", format!("Bearer {key}"))
+            .body(Body::from(initialize.to_string()))
+            .expect("a request");
+        statuses.push(router.clone().oneshot(request).await.expect("infallible").status().as_u16());
+    }
+    let [nobody, stranger, whole, part, other] = statuses[..] else { panic!("{statuses:?}") };
+    assert_eq!([nobody, stranger, part, other], [401, 401, 403, 403]);
+    assert!(![401, 403].contains(&whole), "the key is for all modules: {whole}");
 }

@@ -15,8 +15,7 @@ const HEADER: &str = "tenant-token-99881";
 #[tokio::test]
 async fn a_key_goes_to_the_model_server_and_nowhere_else() {
     let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
-    let _logged = tracing::subscriber::set_default(subscriber);
+    let _logged = log.listen(tracing::Level::TRACE);
 
     let told = format!("the key {KEY} with {HEADER} is not allowed");
     for (status, body) in [
@@ -61,8 +60,7 @@ async fn a_key_goes_to_the_model_server_and_nowhere_else() {
 #[tokio::test]
 async fn what_was_said_is_not_in_the_log() {
     let log = Log::default();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_writer(log.clone()).finish();
-    let _logged = tracing::subscriber::set_default(subscriber);
+    let _logged = log.listen(tracing::Level::INFO);
     let said = "Springfieldia forecast for Zürich-Enge";
     for (status, body) in [
         (400, json!({"error": {"message": format!("cannot read: {said}")}}).to_string()),
