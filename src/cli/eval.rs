@@ -78,18 +78,18 @@ pub(super) struct EvalArgs {
     json: bool,
 }
 
-pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
+pub(super) fn run(args: &EvalArgs, mut config: Config) -> Result<End, CliError> {
     if let Some(reports) = &args.compare {
         return compare(reports, args.json);
     }
     let name = target::resolve(args.module.as_deref().unwrap_or_default(), &mut config.modules)?;
     if args.round_trip {
-        return round_trip(&args, &config, &name);
+        return round_trip(args, &config, &name);
     }
     let options = EvalOptions { strategy: args.strategy, now: args.now.clone(), pooled: args.pooled };
     if args.leave_one_out {
         let evaluation = runtime()?.block_on(left_out(&config, &name, args.seed))?;
-        return told(&args, &evaluation, None);
+        return told(args, &evaluation, None);
     }
     // Before the model is loaded: a wrong path should not cost seconds.
     let cases = read(&args.cases, &config.modules.root.join(name.as_str()))?;
@@ -104,7 +104,7 @@ pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
             Ok((evaluate(&config, &name, cases, &options).await?, None))
         }
     })?;
-    told(&args, &evaluation, curve.as_ref())
+    told(args, &evaluation, curve.as_ref())
 }
 
 /// Prints it, and writes the page if there is to be one.

@@ -228,7 +228,7 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         Verb::Check(args) => check::run(&args, &config),
         Verb::Predict(args) => predict::run(args, config),
         Verb::Repl(args) => repl::run(&args, config),
-        Verb::Eval(args) => eval::run(args, config),
+        Verb::Eval(args) => eval::run(&args, config),
         Verb::Lint(args) => lint::run(&args, &config),
         Verb::Import(args) => import::run(&args, &config),
         Verb::Export(args) => export::run(&args, config),

@@ -56,10 +56,10 @@ pub fn compare(first: &[CaseResult], second: &[CaseResult]) -> Comparison {
     }
     let pairs: Vec<(&CaseResult, &CaseResult)> =
         first.iter().filter_map(|one| Some((one, waiting.get_mut(one.utterance.as_str())?.pop()?))).collect();
-    let metrics: [(&'static str, fn(&CaseResult) -> bool); 3] = [
-        ("wholly right", |one| one.right),
-        ("function", |one| one.function_right),
-        ("wrong calls", |one| one.wrong_call),
+    let metrics = vec![
+        metric("wholly right", |one| one.right, &pairs),
+        metric("function", |one| one.function_right, &pairs),
+        metric("wrong calls", |one| one.wrong_call, &pairs),
     ];
     let named = |test: fn(bool, bool) -> bool| -> Vec<String> {
         let changed = pairs.iter().filter(|(one, other)| test(one.right, other.right));
@@ -68,7 +68,7 @@ pub fn compare(first: &[CaseResult], second: &[CaseResult]) -> Comparison {
     Comparison {
         cases: pairs.len(),
         unpaired: first.len() + second.len() - 2 * pairs.len(),
-        metrics: metrics.into_iter().map(|(name, of)| metric(name, of, &pairs)).collect(),
+        metrics,
         lost: named(|before, after| before && !after),
         won: named(|before, after| !before && after),
     }

@@ -124,7 +124,7 @@ pub fn risk_coverage(observations: &[Observation]) -> Option<RiskCoverage> {
 fn thinned(points: Vec<RiskPoint>) -> Vec<RiskPoint> {
     let step = points.len().div_ceil(MOST_POINTS).max(1);
     let last = points.len().saturating_sub(1);
-    points.into_iter().enumerate().filter(|(at, _)| (last - at) % step == 0).map(|(_, point)| point).collect()
+    points.into_iter().enumerate().filter(|(at, _)| (last - at).is_multiple_of(step)).map(|(_, point)| point).collect()
 }
 
 /// The bins of (confidence, was right), all of them, in order.

@@ -117,7 +117,7 @@ impl Sentence {
 /// A greeting, or what leads a request in the imperative.
 fn before(stock: &Stock, template: &str, random: &mut fastrand::Rng) -> String {
     let first = template.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let is_request = !first.starts_with('<') && !stock.no_request.iter().any(|word| *word == first);
+    let is_request = !first.starts_with('<') && !stock.no_request.contains(&first);
     let mut phrases: Vec<&String> = stock.before.iter().collect();
     if is_request {
         phrases.extend(&stock.before_request);
