@@ -3,6 +3,7 @@
 
 mod ad_hoc;
 mod failures;
+mod slots;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -244,10 +245,10 @@ impl Snapshots {
             .await
             .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
-        let (snapshot, indexed) = self.index(compiled?, Some(&store), progress).await?;
+        let previous = self.get(name);
+        let (snapshot, indexed) = self.index(compiled?, Some(&store), previous.as_deref(), progress).await?;
         let module = &snapshot.module;
 
-        let previous = self.get(name);
         let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), module);
         let report = BuildReport {
             module: name.to_string(),
@@ -267,11 +268,13 @@ impl Snapshots {
         Ok(Prepared { snapshot: Arc::new(snapshot), report, stamp })
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors.
+    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be learned
+    /// again.
     async fn index(
         &self,
         parts: Parts,
         store: Option<&Path>,
+        before: Option<&Snapshot>,
         progress: Progress<'_>,
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
         let Parts { module, recognizers, aligner, validator } = parts;
@@ -289,6 +292,7 @@ impl Snapshots {
         .await
         .map_err(|error| not_indexed(name, error))?;
         let background = self.background(language).await.map_err(|error| not_indexed(name, error))?;
+        let slots = self.slots(&module, store, before.and_then(|before| before.slots.as_ref())).await?;
         let measured = tokio::task::spawn_blocking(move || {
             index.adapt(&background);
             let usual_score = index.usual_score(&background);
@@ -296,7 +300,7 @@ impl Snapshots {
         });
         let (index, usual_score) = measured.await.map_err(|_| interrupted(name))?;
         let shown = module.functions.iter().map(|_| Shown::default()).collect();
-        let knowledge = Knowledge { module, recognizers, aligner, validator, index, usual_score };
+        let knowledge = Knowledge { module, recognizers, aligner, validator, index, slots, usual_score };
         Ok((Snapshot { knowledge, shown }, indexed))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge, repair},
+    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge, reader::Words, repair},
     module::FunctionId,
     recognize::{
         Context, Mention, Negation,
@@ -56,6 +56,8 @@ pub(crate) struct Vectors {
     pub symmetric: Arc<[f32]>,
     /// To find descriptions.
     pub asymmetric: Arc<[f32]>,
+    /// To find slots; `None` where the embedder has no reader.
+    pub words: Option<Arc<Words>>,
 }
 
 /// What is looked through for what may be meant.
@@ -90,7 +92,7 @@ impl Analysis {
             whole: Part {
                 span: Span::new(0, utterance.len()),
                 joined: None,
-                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing },
+                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing, words: None },
                 candidates: Vec::new(),
             },
             clauses: Vec::new(),

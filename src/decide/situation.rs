@@ -1,5 +1,7 @@
 //! What is decided from: an analysed utterance, what is known of the module, and what was asked for.
 
+use std::sync::Arc;
+
 use crate::{
     call::{Evidence, RuledOut, Sighting},
     decide::{
@@ -7,9 +9,10 @@ use crate::{
         calibration as belief,
         expected::{Expected, Hint},
         knowledge::Knowledge,
+        reader::SpanScores,
         segments::Requests,
     },
-    module::FunctionId,
+    module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
     retrieve::Candidate,
     text::Utterance,
@@ -129,6 +132,13 @@ impl<'a> Situation<'a> {
         let whole = if self.segments.len() > 1 { None } else { within(self.candidates()) };
         let parts = self.parts().iter().filter_map(|part| within(&part.candidates));
         whole.into_iter().chain(parts).fold(0.0, f32::max)
+    }
+
+    /// How well each run of words fills each slot of a function, of which `asked` were just asked for; `None` without a
+    /// reader.
+    pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
+        let words = self.analysis.whole.vectors.words.as_ref()?;
+        self.knowledge.slots.as_ref()?.read(function, words, asked)
     }
 
     /// The mentions, as the grounding of a call takes them.

@@ -16,6 +16,7 @@ mod background;
 mod documents;
 mod fuse;
 mod graph;
+mod kept;
 mod lexical;
 mod store;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod vector;
 pub use background::Background;
 pub use documents::{documents, name_words};
 pub use fuse::{DescriptionSignals, ExemplarSignals};
+pub use kept::{Kept, vectors_of};
 pub use lexical::{Analyzer, LexicalError};
 
 use fuse::{BestMean, POOLED, Shares, Signals};

@@ -67,13 +67,32 @@ impl Aligner {
         expected: &[SlotId],
     ) -> Vec<Filling> {
         let words = self.read(utterance);
-        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected);
+        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected).best;
         for filling in &mut fillings {
             // To the letter: "$5" is more than the word in it.
             filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);
         }
         self.spread(function, &mut fillings, anchors);
         self.keep_single_values(function, &mut fillings);
+        fillings
+    }
+
+    /// Every value that is at least so `likely`, with its posterior; an answer for an `expected` slot is likelier.
+    #[must_use]
+    pub fn posteriors(
+        &self,
+        function: FunctionId,
+        utterance: &Utterance,
+        anchors: &[Anchor],
+        expected: &[SlotId],
+        likely: f32,
+    ) -> Vec<Filling> {
+        let words = self.read(utterance);
+        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected).all;
+        fillings.retain(|filling| filling.confidence >= likely);
+        for filling in &mut fillings {
+            filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);
+        }
         fillings
     }
 }
