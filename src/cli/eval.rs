@@ -13,7 +13,7 @@ use crate::{
     config::Config,
     embed,
     eval::{
-        self, Cases, Curve, EvalOptions, Evaluation, curve,
+        self, Cases, Curve, EvalOptions, Evaluation, curve, features,
         report::{ReportOptions, json, text},
     },
     module::{ModuleName, settings::StrategyName},
@@ -48,6 +48,9 @@ pub(super) struct EvalArgs {
     /// List every answer that is not wholly right, with what came instead
     #[arg(long)]
     errors: bool,
+    /// Write what each decision rested on, with what would have been right, to this file, a line of JSON for each case
+    #[arg(long, value_name = "FILE", conflicts_with = "curve")]
+    features: Option<PathBuf>,
     /// Most confusions, slots and problems to list
     #[arg(long, value_name = "N", default_value_t = ReportOptions::default().top)]
     top: usize,
@@ -61,7 +64,8 @@ pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
     // Before the model is loaded: a wrong path should not cost seconds.
     let cases = read(&args.cases, &config.modules.root.join(name.as_str()))?;
     let shown = ReportOptions { top: args.top, errors: args.errors };
-    let options = EvalOptions { strategy: args.strategy, now: args.now, pooled: args.pooled };
+    let options =
+        EvalOptions { strategy: args.strategy, now: args.now, pooled: args.pooled, features: args.features.is_some() };
     runtime()?.block_on(async {
         let (evaluation, curve) = if args.curve {
             let (evaluation, mut curve) = draw(&config, &name, cases, &options).await?;
@@ -72,6 +76,11 @@ pub(super) fn run(args: EvalArgs, mut config: Config) -> Result<End, CliError> {
         } else {
             (evaluate(&config, &name, cases, &options).await?, None)
         };
+        if let Some(path) = &args.features {
+            let lines = std::iter::once(features::header()).chain(evaluation.features.iter().cloned());
+            let text = lines.map(|line| line + "\n").collect::<String>();
+            fs::write(path, text).map_err(CliError::io(path.display().to_string()))?;
+        }
         if args.json {
             let mut report = json(&evaluation, shown);
             if let (Some(curve), Some(members)) = (&curve, report.as_object_mut()) {

@@ -3,7 +3,15 @@
 use std::sync::Arc;
 
 use crate::{
-    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge, reader::Words, repair},
+    decide::{
+        clauses::Strength,
+        expected::Expected,
+        knowledge::Knowledge,
+        model::DecisionModel,
+        ranking::{ALL, Learned, rank},
+        reader::Words,
+        repair,
+    },
     module::FunctionId,
     recognize::{
         Context, Mention, Negation,
@@ -148,10 +156,26 @@ pub(crate) fn candidates(
     let text = values::of_utterance(module.language(), utterance, span, mentions);
     let query = Query { text: &text, asymmetric: &vectors.asymmetric, symmetric: &vectors.symmetric };
     let search = |limit, among: Option<&[FunctionId]>| knowledge.index.search_without(&query, limit, among, &silent);
-    let mut candidates = search(limit, among);
-    // What was asked about is looked at, however little the words say of it.
-    let unseen = expected.unseen(&candidates, among);
+    let mut candidates = search(limit.max(ALL), among);
+    let learned = Learned::new(&knowledge.head, module.functions.len(), &vectors.symmetric, utterance.slice(span));
+    // What was asked about is looked at, however little the words say of it, and so is what exemplars teach.
+    let mut unseen = expected.unseen(&candidates, among);
+    let is_new = |function: &FunctionId, known: &[FunctionId]| {
+        let is_candidate = candidates.iter().any(|candidate| candidate.function == *function);
+        !is_candidate && !known.contains(function) && among.is_none_or(|among| among.contains(function))
+    };
+    for function in learned.best(limit) {
+        if is_new(&function, &unseen) {
+            unseen.push(function);
+        }
+    }
     candidates.extend(search(unseen.len(), Some(&unseen)));
     expected.prefer(module, &mut candidates);
+    rank(DecisionModel::bundled(), &knowledge.head, &learned, &mut candidates);
+    let mut place = 0;
+    candidates.retain(|candidate| {
+        place += 1;
+        place <= limit || expected.functions().contains(&candidate.function)
+    });
     candidates
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     call::Validator,
-    decide::{align::Aligner, reader::SlotReader},
+    decide::{align::Aligner, head::Head, reader::SlotReader, vocabulary::Vocabulary},
     module::Module,
     recognize::Recognizers,
     retrieve::Index,
@@ -16,6 +16,9 @@ pub struct Knowledge {
     pub aligner: Aligner,
     pub validator: Validator,
     pub index: Index,
+    /// What the module's own exemplars teach.
+    pub head: Head,
+    pub vocabulary: Vocabulary,
     /// What finds slots by their descriptions; `None` where the embedder has no reader.
     pub slots: Option<SlotReader>,
     /// The score that the best function usually gets for what is none of the module's business.

@@ -4,8 +4,10 @@
 use crate::{
     call::Call,
     decide::{
-        calibration as belief, expected, near_duplicates as overloads,
-        outcome::{About, Decision, Frame, Outcome},
+        expected, features,
+        model::DecisionModel,
+        near_duplicates as overloads,
+        outcome::{About, Alternative, Decision, Frame, Outcome},
         reading::Reading,
         situation::Situation,
     },
@@ -14,48 +16,39 @@ use crate::{
 
 /// Functions whose slots are filled before one is chosen, at most, and the share that makes one worth it.
 const CONSIDERED: usize = 3;
-const WORTH_READING: f32 = 0.1;
-/// Score that a function gains for having all its required slots filled; in proportion for some of them.
-const FILLED: f32 = 0.03;
-/// Two functions tie if the second is at least this likely, measured against the first.
-const TIE: f32 = 0.8;
+const WORTH_READING: f32 = 0.03;
+/// Of two alternatives, one is asked for if it is this many times as likely as the other.
+const LIKELIER: f32 = 1.5;
 /// How sure it is that nothing is to be called where what is best understood is refused ("don't cancel my order").
 const REFUSED: f32 = 0.7;
 /// How sure it is that what says nothing but a value that was asked for is the answer.
 const ANSWERED: f32 = 0.92;
 /// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
 const LACKING: f32 = 0.7;
-/// How much of the confidence is left where the utterance may ask for more than one thing: the share of doubtful ones
-/// that ask for one. Where one utterance in twenty asks for two things, 33 % (the module restaurant) to 46 % (shoes) of
-/// the doubtful ones do.
-const SINGLE: f32 = 0.6;
-/// The same where a slot is empty that nothing could have found here: whether it was said is for a model server to say.
-const UNSEEN: f32 = 0.6;
+/// Log-odds for each point of score by which functions that share a name are levelled.
+const LEVELLED: f32 = 25.0;
 
 /// Functions that are offered to choose from where nothing speaks for any.
 const OFFERED: usize = 3;
 
 /// See [the module](self).
 pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
-    let mut decision = match situation.segments {
+    match situation.segments {
         [_, _, ..] => read_each(situation),
         _ => read_one(situation),
-    };
-    if situation.is_doubtful {
-        decision.confidence *= SINGLE;
     }
-    decision
 }
 
 /// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of
 /// them leaves. A part that means nothing, or refuses what it names, takes nothing from the others.
 fn read_each(situation: &Situation<'_>) -> Decision {
     let (mut calls, mut question, mut frames) = (Vec::new(), None, Vec::new());
-    let (mut confidence, mut notes) = (1.0, Vec::new());
+    let (mut confidence, mut notes, mut alternatives) = (1.0, Vec::new(), Vec::new());
     for segment in situation.segments {
         let alone = situation.analysis.within(segment);
         let mut part = read_one(&situation.within(&alone));
         notes.append(&mut part.notes);
+        alternatives.append(&mut part.alternatives);
         match part.outcome {
             Outcome::Call(found) => calls.extend(found),
             Outcome::Ask(next) => question = question.or(Some(next)),
@@ -74,81 +67,111 @@ fn read_each(situation: &Situation<'_>) -> Decision {
         None if calls.is_empty() => (Outcome::NoMatch, 1.0 - situation.scope()),
         None => (Outcome::Call(calls), confidence),
     };
-    Decision { outcome, confidence, frames, notes }
+    Decision { outcome, confidence, frames, notes, alternatives }
 }
 
 /// What is best understood, unless the person refuses just that.
 fn read_one(situation: &Situation<'_>) -> Decision {
-    let (outcome, confidence, frames) = read(situation);
+    let mut decision = read(situation);
     // What is known to be meant is not refused: "I don't want olives" still says which.
-    let chosen = frames.first().filter(|_| situation.given.is_none());
-    match chosen.and_then(|frame| situation.refusal(frame.function)) {
-        Some(note) => {
-            Decision { outcome: Outcome::NoMatch, confidence: REFUSED, frames: Vec::new(), notes: vec![note] }
-        }
-        None => Decision { outcome, confidence, frames, notes: Vec::new() },
+    let chosen = decision.frames.first().filter(|_| situation.given.is_none());
+    if let Some(note) = chosen.and_then(|frame| situation.refusal(frame.function)) {
+        decision.outcome = Outcome::NoMatch;
+        decision.confidence = REFUSED;
+        decision.frames.clear();
+        decision.notes.push(note);
     }
+    decision
 }
 
-fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
+fn read(situation: &Situation<'_>) -> Decision {
     if let Some(function) = situation.given {
         return read_given(situation, function);
     }
     if let Some(reading) = expected::answered(situation) {
         return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
-    let scope = situation.scope();
-    if situation.candidates().is_empty() || scope < situation.thresholds.in_scope {
-        let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
-        return (outcome, 1.0 - scope, Vec::new());
+    let mut alternatives = alternatives(situation);
+    let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
+    if best.0.meant < situation.thresholds.in_scope && !situation.is_meant {
+        let meant = best.0.meant;
+        return nothing(situation, meant, alternatives);
     }
-    let mut scores: Vec<f32> = situation.candidates().iter().map(|candidate| candidate.score).collect();
-    let considered = considered(situation, &scores);
-    let readings: Vec<Reading<'_>> =
-        considered.iter().map(|index| Reading::new(situation, situation.candidates()[*index].function)).collect();
-    let changes = overloads::changes(situation, &readings, &considered.iter().map(|i| scores[*i]).collect::<Vec<_>>());
-    for ((index, reading), change) in considered.iter().zip(&readings).zip(changes) {
-        scores[*index] += FILLED * reading.support() + change;
+    let tied = alternatives.iter().take_while(|(other, _)| LIKELIER * other.meant >= best.0.meant);
+    let tied: Vec<FunctionId> = tied.map(|(other, _)| other.function).collect();
+    if tied.len() > 1 {
+        let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
+        let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
+        let outcome = Outcome::Ask(About::Tie { functions: tied });
+        return Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: only(alternatives) };
     }
-    let shares = belief::shares(&scores);
-    let share = |of: usize| shares[considered[of]];
-    let mut ranked: Vec<usize> = (0..readings.len()).collect();
-    ranked.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
-    let highest = ranked.first().map_or(0.0, |first| share(*first));
-    ranked.retain(|index| share(*index) >= TIE * highest);
+    let call = alternatives[0].1.take();
+    let best = &alternatives[0].0;
+    let (frame, confidence) = (best.frame.clone(), best.right);
+    let outcome = match (call, frame.asks()) {
+        (Some(call), _) => Outcome::Call(vec![call]),
+        (None, Some(about)) => Outcome::Ask(about),
+        (None, None) => return nothing(situation, best.meant, alternatives),
+    };
+    Decision { outcome, confidence, frames: vec![frame], notes: Vec::new(), alternatives: only(alternatives) }
+}
 
-    let mut frames: Vec<(Frame, Option<Call>)> =
-        ranked.iter().map(|index| readings[*index].judged(situation, scope * share(*index))).collect();
-    if frames.len() > 1 {
-        let tied: Vec<FunctionId> = frames.iter().map(|(frame, _)| frame.function).collect();
-        let confidence = frames.iter().map(|(frame, _)| frame.confidence).sum();
-        let frames = frames.into_iter().map(|(frame, _)| frame).collect();
-        return (Outcome::Ask(About::Tie { functions: tied }), confidence, frames);
+/// Nothing is meant, or it is not said what: the likeliest function has a probability of `meant`.
+fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
+    let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
+    let (frames, notes) = (Vec::new(), Vec::new());
+    Decision { outcome, confidence: 1.0 - meant, frames, notes, alternatives: only(alternatives) }
+}
+
+fn only(alternatives: Vec<(Alternative, Option<Call>)>) -> Vec<Alternative> {
+    alternatives.into_iter().map(|(alternative, _)| alternative).collect()
+}
+
+/// The utterance as a request for each of the likely functions, likeliest first.
+fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
+    let (model, candidates) = (DecisionModel::bundled(), situation.candidates());
+    let considered = considered(situation);
+    let readings: Vec<Reading<'_>> =
+        considered.iter().map(|index| Reading::new(situation, candidates[*index].function)).collect();
+    let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();
+    let changes = overloads::changes(situation, &readings, &scores);
+    let support: Vec<f32> = readings.iter().map(Reading::support).collect();
+    let mut alternatives: Vec<(f32, Alternative, Option<Call>)> = Vec::with_capacity(readings.len());
+    for (place, reading) in readings.iter().enumerate() {
+        let (mut frame, call) = reading.judged(situation, 1.0);
+        let mut features = features::of_alternative(situation, considered[place], reading, (&frame, call.as_ref()));
+        let others = support.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, support)| *support);
+        features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
+        let (meant, right) = (model.function(&features), model.whole(&features));
+        let meant = if situation.is_meant { candidates[considered[place]].share } else { meant };
+        frame.confidence = meant;
+        let odds = (meant / (1.0 - meant).max(f32::EPSILON)).max(f32::EPSILON).ln() + LEVELLED * changes[place];
+        alternatives.push((odds, Alternative { function: reading.function, meant, right, features, frame }, call));
     }
-    let Some(judged) = frames.pop() else { return (Outcome::NoMatch, 1.0 - scope, Vec::new()) };
-    let may_lack = ranked.first().is_some_and(|best| readings[*best].may_lack(&judged.0));
-    let (outcome, confidence, frames) = concluded(judged, scope);
-    (outcome, if may_lack { confidence * UNSEEN } else { confidence }, frames)
+    alternatives.sort_by(|one, other| other.0.total_cmp(&one.0));
+    alternatives.into_iter().map(|(_, alternative, call)| (alternative, call)).collect()
 }
 
 /// The slots of the only function that is asked for. There is less confidence where words are left that could be a value
 /// and a slot that was asked for, or that is required, has none.
-fn read_given(situation: &Situation<'_>, function: FunctionId) -> (Outcome, f32, Vec<Frame>) {
+fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
-    let (outcome, confidence, frames) = concluded(reading.judged(situation, 1.0), 1.0);
-    let lacks = expected::leaves_words(situation, &reading) && expected::lacks_values(situation, &reading);
-    (outcome, if lacks { confidence * LACKING } else { confidence }, frames)
+    let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
+    if expected::leaves_words(situation, &reading) && expected::lacks_values(situation, &reading) {
+        decision.confidence *= LACKING;
+    }
+    decision
 }
 
 /// One frame, as a call or as the question that it leaves.
-fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> (Outcome, f32, Vec<Frame>) {
+fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> Decision {
     let confidence = frame.confidence * frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
-    let outcome = match (call, frame.asks()) {
-        (Some(call), _) => Outcome::Call(vec![call]),
-        (None, Some(about)) => Outcome::Ask(about),
-        (None, None) => return (Outcome::NoMatch, 1.0 - scope, Vec::new()),
+    let (outcome, confidence, frames) = match (call, frame.asks()) {
+        (Some(call), _) => (Outcome::Call(vec![call]), confidence, vec![frame]),
+        (None, Some(about)) => (Outcome::Ask(about), confidence, vec![frame]),
+        (None, None) => (Outcome::NoMatch, 1.0 - scope, Vec::new()),
     };
-    (outcome, confidence, vec![frame])
+    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
 }
 
 /// Which of the functions is meant, where nothing says so: of a few, the likeliest.
@@ -159,11 +182,13 @@ fn which(situation: &Situation<'_>) -> Outcome {
 }
 
 /// The candidates whose slots are worth filling: the likely ones, and what goes by the same name as the likeliest.
-fn considered(situation: &Situation<'_>, scores: &[f32]) -> Vec<usize> {
-    let shares = belief::shares(scores);
+fn considered(situation: &Situation<'_>) -> Vec<usize> {
+    let candidates = situation.candidates();
     let is_rival = |index: usize| {
-        let [best, other] = [0, index].map(|index| situation.candidates()[index].function);
-        scores[0] - scores[index] <= overloads::BLUR && overloads::alike(situation, best, other)
+        let [best, other] = [&candidates[0], &candidates[index]];
+        best.score - other.score <= overloads::BLUR && overloads::alike(situation, best.function, other.function)
     };
-    (0..scores.len()).filter(|index| shares[*index] >= WORTH_READING || is_rival(*index)).take(CONSIDERED).collect()
+    let is_worth = |index: &usize| *index == 0 || candidates[*index].share >= WORTH_READING || is_rival(*index);
+    let is_allowed = |index: &usize| candidates[*index].score > 0.0;
+    (0..candidates.len()).filter(is_worth).filter(is_allowed).take(CONSIDERED).collect()
 }

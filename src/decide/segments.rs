@@ -4,7 +4,6 @@ use crate::{
     call::{Grounded, Origin},
     decide::{
         analysis::{Analysis, Part},
-        calibration as belief,
         clauses::Strength,
         local,
         outcome::{Frame, Outcome},
@@ -68,7 +67,7 @@ fn is_doubtful(whole: &Situation<'_>) -> bool {
     whole.analysis.clauses.iter().any(|clause| {
         clause.candidates.first().is_some_and(|best| {
             best.function != meant.function
-                && belief::in_scope(best.score, whole.knowledge.usual_score) >= whole.thresholds.in_scope
+                && scope(whole, clause) >= whole.thresholds.in_scope
                 && lead(&clause.candidates, meant.function) >= DOUBTFUL
         })
     })
@@ -94,7 +93,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
     let mut by_function = false;
     for clause in &whole.analysis.clauses {
         let (span, score) = (clause.span, best(clause));
-        if belief::in_scope(score, whole.knowledge.usual_score) < whole.thresholds.in_scope {
+        if scope(whole, clause) < whole.thresholds.in_scope {
             match requests.last_mut() {
                 Some(before) => before.span.end = span.end,
                 None => start = start.or(Some(span.start)),
@@ -122,6 +121,11 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
         return Vec::new();
     }
     requests
+}
+
+/// The probability that a part means anything by itself.
+fn scope(whole: &Situation<'_>, part: &Part) -> f32 {
+    whole.within(&whole.analysis.within(part)).scope()
 }
 
 fn best(part: &Part) -> f32 {

@@ -6,9 +6,10 @@ use crate::{
     call::{Evidence, RuledOut, Sighting},
     decide::{
         analysis::{Analysis, Part},
-        calibration as belief,
         expected::{Expected, Hint},
+        features,
         knowledge::Knowledge,
+        model::DecisionModel,
         reader::SpanScores,
         segments::Requests,
     },
@@ -117,20 +118,21 @@ impl<'a> Situation<'a> {
         if self.is_meant {
             return 1.0;
         }
-        self.candidates().first().map_or(0.0, |best| belief::in_scope(best.score, self.knowledge.usual_score))
+        if self.candidates().is_empty() {
+            return 0.0;
+        }
+        DecisionModel::bundled().scope(&features::of_candidates(self, self.candidates(), 0))
     }
 
     /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits best.
     pub(crate) fn retrieved(&self, function: FunctionId) -> f32 {
-        let within = |candidates: &[Candidate]| {
-            let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
-            let position = candidates.iter().position(|candidate| candidate.function == function)?;
-            let scope = if self.is_meant { 1.0 } else { belief::in_scope(scores[0], self.knowledge.usual_score) };
-            Some(scope * belief::shares(&scores)[position])
+        let within = |part: &Situation<'_>| {
+            let found = part.candidates().iter().find(|candidate| candidate.function == function)?;
+            Some(part.scope() * found.share)
         };
         // Several segments stand in place of the whole; clauses that may be requests stand beside it.
-        let whole = if self.segments.len() > 1 { None } else { within(self.candidates()) };
-        let parts = self.parts().iter().filter_map(|part| within(&part.candidates));
+        let whole = if self.segments.len() > 1 { None } else { within(self) };
+        let parts = self.parts().iter().filter_map(|part| within(&self.within(&self.analysis.within(part))));
         whole.into_iter().chain(parts).fold(0.0, f32::max)
     }
 

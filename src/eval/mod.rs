@@ -11,6 +11,7 @@ pub mod cases;
 pub mod compare;
 pub mod curve;
 pub mod dialogue;
+pub mod features;
 pub mod oracle;
 pub mod report;
 pub mod score;
@@ -91,6 +92,8 @@ pub struct EvalOptions {
     pub now: Option<jiff::Zoned>,
     /// Choose among all functions, also where a case names those that are `given`: harder, and what retrieval is for.
     pub pooled: bool,
+    /// Note what each decision rested on: [`Evaluation::features`].
+    pub features: bool,
 }
 
 /// Everything that an evaluation found.
@@ -112,6 +115,9 @@ pub struct Evaluation {
     /// Cases of several turns that were not run: a curve has no use for them.
     pub skipped_dialogues: usize,
     pub problems: Vec<Problem>,
+    /// A line of JSON for each case, where asked for; see [`features`].
+    #[serde(skip)]
+    pub features: Vec<String>,
 }
 
 /// Cases that meant one thing and were taken for another.
@@ -221,6 +227,7 @@ struct Tally<'a> {
     slots: BTreeMap<(String, String), Counts>,
     wrong: Vec<WrongCase>,
     problems: Vec<Problem>,
+    features: Vec<String>,
 }
 
 impl<'a> Tally<'a> {
@@ -232,6 +239,7 @@ impl<'a> Tally<'a> {
             slots: BTreeMap::new(),
             wrong: Vec::new(),
             problems: Vec::new(),
+            features: Vec::new(),
         }
     }
 
@@ -308,6 +316,9 @@ impl<'a> Tally<'a> {
                 .iter()
                 .map(|candidate| candidate.function)
                 .collect();
+        }
+        if let (true, Ok(turn)) = (options.features, &turn) {
+            self.features.push(features::line(snapshot, case, task, turn));
         }
         self.count(case, task, turn, candidates);
         Ok(true)
@@ -435,6 +446,7 @@ impl<'a> Tally<'a> {
             dialogues,
             skipped_dialogues,
             problems: self.problems,
+            features: self.features,
         }
     }
 }

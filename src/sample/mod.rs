@@ -10,7 +10,7 @@ use crate::{
     call::{CompileError, Evidence, Proposal, Sighting, Validator, Verdict},
     decide::{
         arguments::{self as assemble, Said},
-        reader::values,
+        head,
     },
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
@@ -138,7 +138,7 @@ impl<'m> Sampler<'m> {
                 RecognizerKind::Builtin(_) if has_builtin => {}
                 RecognizerKind::Builtin(builtin) => {
                     has_builtin = true;
-                    let words = values::words(*builtin);
+                    let words = head::values::words(*builtin);
                     options.push(words[random.usize(..words.len())].to_owned());
                 }
                 RecognizerKind::List(_) | RecognizerKind::Pattern(_) => {}

@@ -36,7 +36,7 @@ pub use crate::{
     },
     decide::{
         expected::{Asked, Expected, Hint},
-        outcome::{About, Frame},
+        outcome::{About, Alternative, Frame},
     },
     dialogue::outcome::{Outcome, Question},
 };
@@ -139,7 +139,7 @@ impl Understander {
 /// The turn that a decision makes, in words.
 fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided: Decided) -> Turn {
     let Decided { decision, by: decided_by, decide_ms } = decided;
-    let decide::Decision { outcome, confidence, frames, notes } = decision;
+    let decide::Decision { outcome, confidence, frames, notes, alternatives } = decision;
     let outcome = match outcome {
         decide::Outcome::Call(calls) => Outcome::Call(calls),
         decide::Outcome::Ask(about) => Outcome::Ask(question::worded(module, language, about, &frames)),
@@ -147,6 +147,7 @@ fn concluded(module: &Module, language: Option<&str>, mut trace: Trace, decided:
     };
     trace.timings.decide = decide_ms;
     trace.notes = notes;
+    trace.alternatives = alternatives;
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }

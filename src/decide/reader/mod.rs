@@ -5,7 +5,6 @@
 pub(crate) mod adapt;
 pub mod sentences;
 pub(crate) mod typical;
-pub(crate) mod values;
 
 use std::{
     collections::HashMap,

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use serde_json::Value;
 
 use crate::{
-    decide::reader::values,
+    decide::head::values,
     module::{Exemplar, Function, Module, OwnerMode, Piece, RecognizerKind, Slot, SlotId, squeeze},
 };
 
