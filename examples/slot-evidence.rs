@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let options = ModulesOptions { index: root.join("index"), root, ..ModulesOptions::default() };
         let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder.clone());
         let snapshot = snapshots.fresh(&ModuleName::new(&name)?).await?;
-        for line in std::fs::read_to_string(directory.join("marks.jsonl"))?.lines() {
+        for (case, line) in std::fs::read_to_string(directory.join("marks.jsonl"))?.lines().enumerate() {
             let marked: Marked = serde_json::from_str(line)?;
             let Some(function) = snapshot.module.function_named(&marked.function) else { continue };
             let asked = |slot: &String| Asked { frame: marked.function.clone(), slot: Some(slot.clone()) };
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 ..TurnRequest::default()
             };
             let found = understander.slot_candidates(&snapshot, &request).await?;
-            for line in lines(&name, &marked, snapshot.module.function(function), &found) {
+            for line in lines(&name, case, &marked, snapshot.module.function(function), &found) {
                 writeln!(out, "{line}")?;
             }
         }
@@ -56,7 +56,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn lines(module: &str, marked: &Marked, function: &Function, found: &[Candidate]) -> Vec<serde_json::Value> {
+fn lines(
+    module: &str,
+    case: usize,
+    marked: &Marked,
+    function: &Function,
+    found: &[Candidate],
+) -> Vec<serde_json::Value> {
     let marks = |candidate: &Candidate| marked.spans.get(function.slot(candidate.slot).label());
     let is_right = |candidate: &Candidate| {
         marks(candidate).is_some_and(|marks| marks.iter().any(|mark| are_same(candidate, *mark)))
@@ -64,16 +70,16 @@ fn lines(module: &str, marked: &Marked, function: &Function, found: &[Candidate]
     let mut lines: Vec<serde_json::Value> = found
         .iter()
         .map(|candidate| {
-            json!({"module": module, "slot": function.slot(candidate.slot).label(),
-                "text": text(&marked.utterance, candidate.span), "right": is_right(candidate),
-                "evidence": candidate.evidence})
+            let slot = function.slot(candidate.slot);
+            json!({"module": module, "case": case, "slot": slot.label(), "repeated": slot.path.is_repeated(),
+                "span": candidate.span, "right": is_right(candidate), "evidence": candidate.evidence})
         })
         .collect();
     for (slot, marks) in &marked.spans {
         for mark in marks {
             let is_it = |one: &Candidate| function.slot(one.slot).label() == slot && are_same(one, *mark);
             if !found.iter().any(is_it) {
-                lines.push(json!({"module": module, "slot": slot, "missed": text(&marked.utterance, *mark)}));
+                lines.push(json!({"module": module, "case": case, "slot": slot, "missed": mark}));
             }
         }
     }
@@ -85,8 +91,4 @@ fn are_same(candidate: &Candidate, mark: Span) -> bool {
     let both = candidate.span.end.min(mark.end).saturating_sub(candidate.span.start.max(mark.start));
     let either = candidate.span.len() + mark.len() - both;
     candidate.span == mark || candidate.anchor.is_some() && 2 * both > either
-}
-
-fn text(utterance: &str, span: Span) -> String {
-    utterance.chars().skip(span.start).take(span.len()).collect()
 }

@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_bundled_model_knows_the_evidence() {
         let model = SlotModel::parse(include_str!("../../../models/reader/slots.json")).unwrap();
-        assert!((0.2..0.8).contains(&model.least));
+        assert!((0.05..0.8).contains(&model.least));
         assert!(model.free.weights.iter().chain(&model.found.weights).all(|weight| weight.is_finite()));
     }
 
