@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes modules with cases out of the written corpus, each cut down at random, for fitting the decision model.
+"""Makes modules with cases out of the written corpus, each cut down at random, to fit the decision model on.
 
 usage: modules.py CORPUS OUT [--variants N] [--seed N]
 
@@ -161,7 +161,8 @@ def cut(schema, rows, foreign, language, number, rng):
     usual = rng.choice([2, 3, 4, 5, 6, 8, 10])
     exemplars, used = {}, set()
     for function in kept:
-        own = [r for r in rows if r["functions"] == [function["name"]] and r["kind"] in SHOWN and "](!" not in r["text"]]
+        own = [row for row in rows if row["functions"] == [function["name"]] and row["kind"] in SHOWN]
+        own = [row for row in own if "](!" not in row["text"]]
         rng.shuffle(own)
         own.sort(key=lambda row: row["kind"] in ("chatty", "free-text") and rng.random() < 0.7)
         count = 0 if bare or rng.random() < 0.04 else min(max(1, usual + rng.randint(-2, 2)), max(1, len(own) // 2))
@@ -212,8 +213,8 @@ def main():
     folders = sorted(path.parent for path in options.corpus.glob("*/schema.json"))
     modules = {folder.name: load(folder) for folder in folders}
     for name, (schema, rows, language) in modules.items():
-        others = [row for other, (_, theirs, spoken) in modules.items() if other != name and spoken == language for row in theirs]
-        foreign = [dict(row, functions=[]) for row in others if row["kind"] in SHOWN]
+        others = [theirs for other, (_, theirs, spoken) in modules.items() if other != name and spoken == language]
+        foreign = [dict(row, functions=[]) for theirs in others for row in theirs if row["kind"] in SHOWN]
         for number in range(options.variants):
             rng = random.Random(f"{options.seed} {name} {number}")
             write(options.out / f"{name}.{number}", language, cut(schema, rows, foreign, language, number, rng))
