@@ -26,9 +26,6 @@ unspaced""".split()
 # their number, or for what falls as it grows, would mislead where there are a hundred.
 LEFT_OUT = ["functions", "exemplars", "vectors", "ngrams", "vectors_none", "ngrams_none", "entropy"]
 PRECISION = 0.98
-# Share of whole answers that are right where Uptake is used, as far as anybody can say: the corpus is harder than life,
-# so its right answers count for more until they have this share.
-RIGHT = 0.08
 
 
 def load(paths):
@@ -150,12 +147,6 @@ def table(rows, label, names=None, only_best=False):
     return values, np.array(out[1], float), np.array(out[2]), out[3]
 
 
-def balanced(labels, weight):
-    """The weights with which right answers have the share RIGHT."""
-    share = (labels * weight).sum() / weight.sum()
-    return weight * np.where(labels > 0, RIGHT / share, (1 - RIGHT) / (1 - share))
-
-
 def meant(row, alternative):
     return alternative["is_function_right"]
 
@@ -175,7 +166,7 @@ def train(rows, penalty):
     values, labels, weight, _ = table(rows, meant)
     function = Logistic(values, labels, weight, names, penalty)
     values, labels, weight, _ = table(rows, right)
-    whole = Logistic(values, labels, balanced(labels, weight), names, penalty)
+    whole = Logistic(values, labels, weight, names, penalty)
     values, labels, weight, _ = table(rows, in_scope, SCOPE, only_best=True)
     scope = Logistic(values, labels, weight, SCOPE, penalty)
     return ranking, function, whole, scope
@@ -213,8 +204,7 @@ def bar(found, precision):
     calls = found[found[:, 5] > 0]
     order = np.argsort(-calls[:, 3])
     p, y = calls[order, 3], calls[order, 4]
-    weight = balanced(found[:, 4], np.ones(len(found)))[found[:, 5] > 0][order]
-    share = np.cumsum(y * weight) / np.cumsum(weight)
+    share = np.cumsum(y) / np.arange(1, len(y) + 1)
     enough = np.arange(len(y)) >= 20
     good = np.where((share >= precision) & enough)[0]
     # Where no bar is high enough, the one that comes nearest.

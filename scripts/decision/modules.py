@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes modules with cases out of the written corpus, each cut down at random, to fit the decision model on.
 
-usage: modules.py CORPUS OUT [--variants N] [--seed N]
+usage: modules.py CORPUS OUT [--variants N] [--seed N] [--only MODULE...]
 
 A folder of CORPUS has schema.json and utterances.jsonl, values marked in the text; models/decision/README.md says how.
 OUT/MODULE.N is a module as `uptake eval` reads it: fewer functions, two to ten exemplars each made from utterances whose
@@ -124,13 +124,14 @@ def recognizers(functions, rows, rng):
                 bound[place] = BUILT_IN[slot["type"]]
             if slot["type"] not in ("text", "list") or slot.get("enum") or len(words) < 4:
                 continue
-            if sum(bool(IDENTIFIER.fullmatch(one)) for one in words) >= 0.7 * len(words):
+            codes = [one for one in words if IDENTIFIER.fullmatch(one)]
+            if len(codes) >= 0.7 * len(words):
                 if rng.random() < 0.7:
-                    lengths = sorted(sum(c.isdigit() for c in one) for one in words)
-                    letters = any(one[0].isalpha() for one in words)
+                    lengths = sorted(sum(c.isdigit() for c in re.match(r"\D*\d+", one)[0]) for one in codes)
                     low, high = lengths[len(lengths) // 10], lengths[-1]
-                    head = "[A-Za-z]{1,4}[-#/ ]?" if letters else ""
-                    pattern = rf"\b(?P<value>{head}\d{{{max(1, low)},{max(low, high)}}})\b"
+                    head = "(?:[A-Za-z]{1,4}[-#/]?)?" if any(one[0].isalpha() for one in codes) else ""
+                    tail = "(?:[-/][A-Za-z0-9]+)*" if any(re.search(r"\d[-/]", one) for one in codes) else ""
+                    pattern = rf"\b(?P<value>{head}\d{{{max(1, low)},{max(low, high)}}}{tail})\b"
                     defined[place] = {"rec_type": "pattern", "patterns": [pattern]}
                     bound[place] = place
             else:
@@ -176,7 +177,7 @@ def cut(schema, rows, foreign, language, number, rng):
     removed = [row for row in left if row["functions"] and not set(row["functions"]) & names]
     declined = [row for row in rows if row["kind"] == "decline" and not row["functions"]]
     cases = share(inside, 90, rng) + share(nothing, 16, rng)
-    cases += share(removed, 8, rng) + share(declined, 2, rng) + share(foreign, 8, rng)
+    cases += share(removed, 8, rng) + share(declined, 2, rng) + share(foreign, 12, rng) + share(small_talk(language), 8, rng)
     written = []
     for row in cases:
         functions = [name for name in row["functions"] if name in names]
@@ -194,6 +195,18 @@ def cut(schema, rows, foreign, language, number, rng):
     return made, exemplars, recognizers(kept, rows, rng), written
 
 
+def small_talk(language):
+    """What is said beside any request."""
+    said = json.loads((Path(__file__).parent / "smalltalk.json").read_text())[language]
+    return [{"text": text, "functions": [], "kind": "small-talk"} for text in said]
+
+
+def alone(rows):
+    """Values of other modules without a word around them: they ask for nothing."""
+    values = {words for row in rows for _, _, words in marks(row)}
+    return [{"text": words, "functions": [], "kind": "value"} for words in sorted(values)]
+
+
 def write(place, language, parts):
     place.mkdir(parents=True, exist_ok=True)
     schema, exemplars, known, cases = parts
@@ -209,12 +222,17 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--variants", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", help="modules to cut; the others lend what is out of scope")
     options = parser.parse_args()
     folders = sorted(path.parent for path in options.corpus.glob("*/schema.json"))
     modules = {folder.name: load(folder) for folder in folders}
     for name, (schema, rows, language) in modules.items():
+        if options.only and name not in options.only:
+            continue
         others = [theirs for other, (_, theirs, spoken) in modules.items() if other != name and spoken == language]
         foreign = [dict(row, functions=[]) for theirs in others for row in theirs if row["kind"] in SHOWN]
+        values = alone([row for theirs in others for row in theirs])
+        foreign += random.Random(name).sample(values, min(len(values), len(foreign) // 2))
         for number in range(options.variants):
             rng = random.Random(f"{options.seed} {name} {number}")
             write(options.out / f"{name}.{number}", language, cut(schema, rows, foreign, language, number, rng))

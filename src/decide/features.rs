@@ -158,6 +158,12 @@ features! {
         other_clause,
         /// It ends as a question.
         question,
+        /// Log-odds, by its sentence vector, that it asks about a state, is about something else, answers a question or
+        /// declines to, rather than that it asks for something; 0 where the embedder has no reader.
+        act_question,
+        act_other,
+        act_reply,
+        act_decline,
         /// The function was asked about; a slot that was asked for has a value.
         expected,
         answered,
@@ -206,7 +212,17 @@ pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate],
     features.negative = own.negative.unwrap_or_default();
     features.unspaced = flag(crate::language::facts::is_unspaced_language(module.language()));
     of_words(situation, own.function, &[], &mut features);
+    of_acts(situation, &mut features);
     features
+}
+
+fn of_acts(situation: &Situation<'_>, features: &mut Features) {
+    let acts = situation.knowledge.slots.as_ref().and_then(|slots| slots.reader.acts());
+    let Some(odds) = acts.map(|acts| acts.odds(&situation.analysis.whole.vectors.symmetric)) else { return };
+    features.act_question = odds.question;
+    features.act_other = odds.other;
+    features.act_reply = odds.reply;
+    features.act_decline = odds.decline;
 }
 
 /// Everything that is known of the candidate `at` with its slots read.

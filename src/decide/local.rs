@@ -93,7 +93,8 @@ fn read(situation: &Situation<'_>) -> Decision {
     }
     let mut alternatives = alternatives(situation);
     let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
-    if best.0.meant < situation.thresholds.in_scope && !situation.is_meant {
+    let is_open = situation.is_meant || situation.expected.functions().contains(&best.0.function);
+    if best.0.meant < situation.thresholds.in_scope && !is_open {
         let meant = best.0.meant;
         return nothing(situation, meant, alternatives);
     }
@@ -109,11 +110,19 @@ fn read(situation: &Situation<'_>) -> Decision {
     let best = &alternatives[0].0;
     let (frame, confidence) = (best.frame.clone(), best.right);
     let outcome = match (call, frame.asks()) {
+        (Some(_), _) if is_doubtful(situation, frame.function, confidence) => {
+            Outcome::Ask(About::Confirm { function: frame.function })
+        }
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(about)) => Outcome::Ask(about),
         (None, None) => return nothing(situation, best.meant, alternatives),
     };
     Decision { outcome, confidence, frames: vec![frame], notes: Vec::new(), alternatives: only(alternatives) }
+}
+
+/// A call that is not sure to be right is put to the person, unless its function was named.
+fn is_doubtful(situation: &Situation<'_>, function: FunctionId, confidence: f32) -> bool {
+    confidence < situation.sure(function) && !situation.is_meant && !situation.is_demanded
 }
 
 /// Nothing is meant, or it is not said what: the likeliest function has a probability of `meant`.

@@ -10,6 +10,7 @@ use crate::{
         features,
         knowledge::Knowledge,
         model::DecisionModel,
+        outcome::Frame,
         reader::SpanScores,
         segments::Requests,
     },
@@ -45,7 +46,7 @@ pub(crate) struct Situation<'a> {
 /// Where deciding draws its lines, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Thresholds {
-    /// From this confidence on, no model server is asked.
+    /// From this confidence on, no model server is asked, and a call is made without asking the person.
     pub sure: f32,
     /// Below this confidence, nothing was meant.
     pub in_scope: f32,
@@ -111,6 +112,18 @@ impl<'a> Situation<'a> {
             }
         }
         found
+    }
+
+    /// From this confidence on, a function is called without asking.
+    pub(crate) fn sure(&self, function: FunctionId) -> f32 {
+        let module = &self.knowledge.module;
+        let own = module.settings.functions.get(&module.function(function).name);
+        own.and_then(|settings| settings.sure).unwrap_or(self.thresholds.sure)
+    }
+
+    /// From this confidence on, an answer about these functions stands.
+    pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
+        frames.iter().map(|frame| self.sure(frame.function)).reduce(f32::max).unwrap_or(self.thresholds.sure)
     }
 
     /// The probability that any function was meant, before anything but the words is looked at.

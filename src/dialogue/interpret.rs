@@ -72,6 +72,8 @@ pub(crate) struct Interpretation {
     pub tied: Vec<FunctionId>,
     /// Probability that this is right, 0 to 1.
     pub confidence: f32,
+    /// Probability that the functions which it opens are meant, whatever their values, 0 to 1.
+    pub meant: f32,
     /// To be answered in [`Told`], for another interpretation; this one stands where no model server answers.
     pub task: Option<Task>,
     /// The parts that each ask for something of their own, where they were looked for.

@@ -33,6 +33,7 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
     let decision = told.unwrap_or(&local);
     let mut found = Interpretation {
         confidence: decision.confidence,
+        meant: decision.frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max),
         notes: decision.notes.clone(),
         task,
         requests: Some(requests),

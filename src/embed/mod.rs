@@ -1,5 +1,6 @@
 //! Text to unit vectors, behind one trait.
 
+mod acts;
 mod fast;
 mod hashed;
 mod options;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 pub use self::{
+    acts::{ActOdds, SpeechActs},
     hashed::Hashed,
     options::{
         DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, ReaderOptions,

@@ -14,10 +14,11 @@ use ort::{
     value::TensorRef,
 };
 
-use super::{EmbedError, WordStates, causes, runtime::Loaded};
+use super::{EmbedError, WordStates, acts::SpeechActs, causes, runtime::Loaded};
 
 /// `models/reader`, which was trained on the states of the bundled model.
 static BUNDLED: &[u8] = include_bytes!("../../models/reader/head.onnx");
+static BUNDLED_ACTS: &str = include_str!("../../models/reader/acts.json");
 
 /// Labels that the network was trained with at most: the function's, and those of its slots.
 pub const MOST_LABELS: usize = 24;
@@ -95,6 +96,8 @@ pub(super) enum Files {
 /// See [the module](self).
 pub struct Reader {
     session: Mutex<Session>,
+    /// `None` where a directory has no `acts.json`.
+    acts: Option<SpeechActs>,
     identity: String,
     width: usize,
 }
@@ -108,16 +111,28 @@ impl fmt::Debug for Reader {
 impl Reader {
     /// For the model of this identity, whose states have so many dimensions.
     pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
-        let read = |path: &Path| {
-            std::fs::read(path).map_err(|error| EmbedError::Load(format!("cannot read {}: {error}", path.display())))
-        };
+        let failed = |path: &Path, error| EmbedError::Load(format!("cannot read {}: {error}", path.display()));
         match files {
-            Files::Bundled => Self::of_bytes(BUNDLED, encoder, runtime),
-            Files::Directory(path) => Self::of_bytes(&read(&path.join("head.onnx"))?, encoder, runtime),
+            Files::Bundled => Self::of_bytes(BUNDLED, Some(BUNDLED_ACTS), encoder, runtime),
+            Files::Directory(directory) => {
+                let (head, acts) = (directory.join("head.onnx"), directory.join("acts.json"));
+                let bytes = std::fs::read(&head).map_err(|error| failed(&head, error))?;
+                let acts = match std::fs::read_to_string(&acts) {
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                    read => Some(read.map_err(|error| failed(&acts, error))?),
+                };
+                Self::of_bytes(&bytes, acts.as_deref(), encoder, runtime)
+            }
         }
     }
 
-    fn of_bytes(bytes: &[u8], (encoder, dimensions): (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
+    fn of_bytes(
+        bytes: &[u8],
+        acts: Option<&str>,
+        (encoder, dimensions): (&str, usize),
+        runtime: &Loaded,
+    ) -> Result<Self, EmbedError> {
+        let acts = acts.map(|text| SpeechActs::parse(text, dimensions)).transpose().map_err(EmbedError::Load)?;
         let open = || Session::builder(&runtime.environment)?.with_intra_threads(1)?.commit_from_memory(bytes);
         let session =
             open().map_err(|error: ort::Error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
@@ -126,13 +141,19 @@ impl Reader {
             return Err(EmbedError::Load("the reader is not of the form that models/reader/README.md has".into()));
         }
         let identity = format!("{encoder}/{}", &blake3::hash(bytes).to_hex()[..16]);
-        let mut reader = Self { session: Mutex::new(session), identity, width: 0 };
+        let mut reader = Self { session: Mutex::new(session), acts, identity, width: 0 };
         // A first word and label, also to pay what they cost.
         let one = vec![0.0; dimensions];
         let first = reader.run([1, 1, dimensions], &one, &one, &[LabelKind::Function as i64]);
         let first = first.map_err(|error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
         reader.width = first.labels.width();
         Ok(reader)
+    }
+
+    /// What tells what an utterance does.
+    #[must_use]
+    pub const fn acts(&self) -> Option<&SpeechActs> {
+        self.acts.as_ref()
     }
 
     /// Numbers of what is known of a span, and of a label.

@@ -274,6 +274,8 @@ pub struct FunctionSettings {
     /// Instead of the module's.
     pub ask: Option<Ask>,
     pub rules: Vec<RuleSettings>,
+    /// From this confidence on, it is called without asking; instead of the module's.
+    pub sure: Option<f32>,
     /// By slot label or path; once loaded by path.
     pub slots: BTreeMap<String, SlotSettings>,
 }

@@ -92,6 +92,7 @@ const SETTINGS: Expect = Expect::Table(&[
             ("confirmation", Expect::Wording),
             ("ask", ASK),
             ("rules", Expect::Rules),
+            ("sure", Expect::Share),
             (
                 "slots",
                 Expect::Named(&Expect::Table(&[
