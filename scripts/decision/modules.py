@@ -136,8 +136,8 @@ def recognizers(functions, rows, rng):
                     bound[place] = place
             else:
                 known = sorted({one.lower() for one in words})
-                if len(known) <= 0.6 * len(words) and rng.random() < 0.6 or rng.random() < 0.15:
-                    keep = [one for one in known if rng.random() < 0.75] or known[:1]
+                if len(known) <= 0.6 * len(words) and rng.random() < 0.8 or rng.random() < 0.15:
+                    keep = [one for one in known if rng.random() < 0.9] or known[:1]
                     defined[place] = {"rec_type": "list", "instances": [{"label": one} for one in keep]}
                     bound[place] = place
     return {"recognizers": defined, "slots": bound}
@@ -159,14 +159,14 @@ def cut(schema, rows, foreign, language, number, rng):
     kinds = {(f["name"], name): slot["type"] for f in kept for name, slot in f["slots"].items()}
     described = rng.random() < 0.85
     bare = rng.random() < 0.08
-    usual = rng.choice([2, 3, 4, 5, 6, 8, 10])
+    usual = rng.choice([2, 4, 5, 6, 6, 7, 8, 10])
     exemplars, used = {}, set()
     for function in kept:
         own = [row for row in rows if row["functions"] == [function["name"]] and row["kind"] in SHOWN]
         own = [row for row in own if "](!" not in row["text"]]
         rng.shuffle(own)
         own.sort(key=lambda row: row["kind"] in ("chatty", "free-text") and rng.random() < 0.7)
-        count = 0 if bare or rng.random() < 0.04 else min(max(1, usual + rng.randint(-2, 2)), max(1, len(own) // 2))
+        count = 0 if bare or rng.random() < 0.04 else min(max(1, usual + rng.randint(-2, 2)), max(1, int(0.7 * len(own))))
         chosen = own[:count]
         used.update(id(row) for row in chosen)
         if chosen:
@@ -176,8 +176,8 @@ def cut(schema, rows, foreign, language, number, rng):
     nothing = [row for row in left if not row["functions"]]
     removed = [row for row in left if row["functions"] and not set(row["functions"]) & names]
     declined = [row for row in rows if row["kind"] == "decline" and not row["functions"]]
-    cases = share(inside, 90, rng) + share(nothing, 16, rng)
-    cases += share(removed, 8, rng) + share(declined, 2, rng) + share(foreign, 12, rng) + share(small_talk(language), 8, rng)
+    cases = share(inside, 90, rng) + share(nothing, 14, rng)
+    cases += share(removed, 4, rng) + share(declined, 1, rng) + share(foreign, 6, rng) + share(small_talk(language), 5, rng)
     written = []
     for row in cases:
         functions = [name for name in row["functions"] if name in names]

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use crate::{
     decide::{
         align::{Anchor, Filling},
-        expected,
+        asked,
         reader::SpanScores,
         situation::Situation,
     },
@@ -28,6 +28,8 @@ use crate::{
 /// Spans that the reader gives less log-odds are not looked at, and readings of the templates that are less likely.
 const PROPOSED: f32 = -3.0;
 const READ: f32 = 0.05;
+/// What the templates read this surely the reader does not cut otherwise.
+const TRUSTED: f32 = 0.3;
 /// Candidates that are looked at, the reader's best first.
 const MOST: usize = 48;
 
@@ -73,6 +75,11 @@ pub(crate) fn candidates(
     let mut spans: Vec<(SlotId, Span, Option<usize>)> =
         anchors.iter().enumerate().map(|(index, anchor)| (anchor.slot, anchor.span, Some(index))).collect();
     let proposed = scores.above(PROPOSED).map(|proposed| (proposed.slot, proposed.span));
+    let trusted: Vec<&Filling> = read.iter().filter(|filling| filling.confidence >= TRUSTED).collect();
+    let is_cut_otherwise = |slot: SlotId, span: Span| {
+        trusted.iter().any(|known| known.span.overlaps(span) && (known.slot, known.span) != (slot, span))
+    };
+    let proposed = proposed.filter(|(slot, span)| !is_cut_otherwise(*slot, *span));
     let free = read.iter().filter(|filling| filling.anchor.is_none()).map(|filling| (filling.slot, filling.span));
     for (slot, span) in free.chain(proposed).filter(|(slot, _)| is_open(*slot)) {
         if !spans.iter().any(|(other, same, _)| *other == slot && *same == span) {
@@ -138,7 +145,7 @@ impl Context<'_> {
             off_list: is_flag(anchor.is_none() && !own.recognizers.is_empty()),
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
-            named: is_flag(expected::is_named_before(self.situation, self.definition, slot, &rivals, span)),
+            named: is_flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
             words: (self.words(span) as f32).max(1.0).ln(),
             asked: is_flag(self.asked.contains(&slot)),
             required: is_flag(own.required),

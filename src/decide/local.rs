@@ -4,13 +4,16 @@
 use crate::{
     call::Call,
     decide::{
-        expected, features,
+        answered,
+        features::measure,
         model::DecisionModel,
         near_duplicates as overloads,
         outcome::{About, Alternative, Decision, Frame, Outcome},
         reading::Reading,
+        scope::by_score,
         situation::Situation,
     },
+    language::facts::is_unspaced_language,
     module::FunctionId,
 };
 
@@ -18,14 +21,14 @@ use crate::{
 const CONSIDERED: usize = 3;
 const WORTH_READING: f32 = 0.03;
 /// Of two alternatives, one is asked for if it is this many times as likely as the other.
-const LIKELIER: f32 = 1.5;
+const LIKELIER: f32 = 1.2;
 /// How sure it is that nothing is to be called where what is best understood is refused ("don't cancel my order").
 const REFUSED: f32 = 0.7;
 /// How sure it is that what says nothing but a value that was asked for is the answer.
 const ANSWERED: f32 = 0.92;
 /// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
 const LACKING: f32 = 0.7;
-/// Log-odds for each point of score by which functions that share a name are levelled.
+/// Log-odds for each point of score between near-duplicate functions.
 const LEVELLED: f32 = 25.0;
 
 /// Functions that are offered to choose from where nothing speaks for any.
@@ -88,18 +91,16 @@ fn read(situation: &Situation<'_>) -> Decision {
     if let Some(function) = situation.given {
         return read_given(situation, function);
     }
-    if let Some(reading) = expected::answered(situation) {
+    if let Some(reading) = answered::answered(situation) {
         return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
     let mut alternatives = alternatives(situation);
     let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
-    let is_open = situation.is_meant || situation.expected.functions().contains(&best.0.function);
-    if best.0.meant < situation.thresholds.in_scope && !is_open {
+    if is_nothing(situation, &alternatives) {
         let meant = best.0.meant;
         return nothing(situation, meant, alternatives);
     }
-    let tied = alternatives.iter().take_while(|(other, _)| LIKELIER * other.meant >= best.0.meant);
-    let tied: Vec<FunctionId> = tied.map(|(other, _)| other.function).collect();
+    let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
     if tied.len() > 1 {
         let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
         let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
@@ -125,6 +126,26 @@ fn is_doubtful(situation: &Situation<'_>, function: FunctionId, confidence: f32)
     confidence < situation.sure(function) && !situation.is_meant && !situation.is_demanded
 }
 
+/// The best alternative, and those that are about as likely.
+fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(Alternative, Option<Call>)> {
+    let best = alternatives.first().map_or(0.0, |(best, _)| best.meant);
+    alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
+}
+
+/// True if nothing is likely meant. In a language without spaces, which the bundled encoder does not speak, and where nothing
+/// was learned, the score must say so too.
+fn is_nothing(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> bool {
+    let Some((best, _)) = alternatives.first() else { return true };
+    let is_said = || {
+        let own = situation.candidates().iter().find(|candidate| candidate.function == best.function);
+        own.is_some_and(|own| by_score(situation, own) > 0.0)
+    };
+    // What two functions are about equally likely to be means one of them.
+    let meant: f32 = tied(alternatives).map(|(one, _)| one.meant).sum();
+    let is_foreign = is_unspaced_language(situation.knowledge.module.language()) || best.features.unlearned > 0.0;
+    !situation.is_meant && (meant < situation.thresholds.in_scope || is_foreign && !is_said())
+}
+
 /// Nothing is meant, or it is not said what: the likeliest function has a probability of `meant`.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
     let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
@@ -142,23 +163,52 @@ fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
     let considered = considered(situation);
     let readings: Vec<Reading<'_>> =
         considered.iter().map(|index| Reading::new(situation, candidates[*index].function)).collect();
-    let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();
-    let changes = overloads::changes(situation, &readings, &scores);
     let support: Vec<f32> = readings.iter().map(Reading::support).collect();
-    let mut alternatives: Vec<(f32, Alternative, Option<Call>)> = Vec::with_capacity(readings.len());
+    let mut alternatives: Vec<(Alternative, Option<Call>)> = Vec::with_capacity(readings.len());
     for (place, reading) in readings.iter().enumerate() {
-        let (mut frame, call) = reading.judged(situation, 1.0);
-        let mut features = features::of_alternative(situation, considered[place], reading, (&frame, call.as_ref()));
+        let (frame, call) = reading.judged(situation, 1.0);
+        let mut features = measure::of_alternative(situation, considered[place], reading, (&frame, call.as_ref()));
         let others = support.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, support)| *support);
         features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
-        let (meant, right) = (model.function(&features), model.whole(&features));
-        let meant = if situation.is_meant { candidates[considered[place]].share } else { meant };
-        frame.confidence = meant;
-        let odds = (meant / (1.0 - meant).max(f32::EPSILON)).max(f32::EPSILON).ln() + LEVELLED * changes[place];
-        alternatives.push((odds, Alternative { function: reading.function, meant, right, features, frame }, call));
+        let candidate = &candidates[considered[place]];
+        let meant = match situation.is_meant {
+            true => candidate.share,
+            false if situation.expected.functions().is_empty() => model.function(&features),
+            false => by_score(situation, candidate),
+        };
+        let right = model.whole(&features);
+        alternatives.push((Alternative { function: reading.function, meant, right, features, frame }, call));
     }
-    alternatives.sort_by(|one, other| other.0.total_cmp(&one.0));
-    alternatives.into_iter().map(|(_, alternative, call)| (alternative, call)).collect()
+    let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();
+    tell_apart(situation, &readings, &scores, &mut alternatives);
+    for (one, _) in &mut alternatives {
+        // A whole answer is never likelier than its function.
+        one.frame.confidence = one.meant.max(one.right);
+    }
+    alternatives.sort_by(|(one, _), (other, _)| other.meant.total_cmp(&one.meant));
+    alternatives
+}
+
+/// Near-duplicate functions share what they are likely to mean together by their slots: their words tell nothing.
+fn tell_apart(
+    situation: &Situation<'_>,
+    readings: &[Reading<'_>],
+    scores: &[f32],
+    alternatives: &mut [(Alternative, Option<Call>)],
+) {
+    let changes = overloads::changes(situation, readings, scores);
+    let Some(best) = readings.first().map(|reading| reading.function) else { return };
+    let group: Vec<usize> = (0..readings.len())
+        .filter(|place| *place == 0 || overloads::alike(situation, best, readings[*place].function))
+        .collect();
+    let all: f32 = group.iter().map(|place| alternatives[*place].0.meant).sum();
+    let weight = |place: &usize| (LEVELLED * (scores[*place] + changes[*place] - scores[0] - changes[0])).exp();
+    let weights: f32 = group.iter().map(weight).sum();
+    if group.len() > 1 {
+        for place in &group {
+            alternatives[*place].0.meant = all * weight(place) / weights;
+        }
+    }
 }
 
 /// The slots of the only function that is asked for. There is less confidence where words are left that could be a value
@@ -166,7 +216,7 @@ fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
     let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
-    if expected::leaves_words(situation, &reading) && expected::lacks_values(situation, &reading) {
+    if answered::leaves_words(situation, &reading) && answered::lacks_values(situation, &reading) {
         decision.confidence *= LACKING;
     }
     decision

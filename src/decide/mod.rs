@@ -3,7 +3,9 @@
 
 pub mod align;
 pub(crate) mod analysis;
+pub(crate) mod answered;
 pub(crate) mod arguments;
+pub(crate) mod asked;
 pub(crate) mod calibration;
 pub mod candidates;
 pub(crate) mod carrier;
@@ -21,6 +23,7 @@ pub mod reader;
 pub(crate) mod reading;
 pub(crate) mod repair;
 pub(crate) mod ruled_out;
+pub(crate) mod scope;
 pub(crate) mod segments;
 pub(crate) mod situation;
 pub mod vocabulary;

@@ -35,7 +35,15 @@ pub struct Thresholds {
 #[derive(Debug, Clone, Default)]
 struct Logistic {
     bias: f32,
-    weights: Vec<f32>,
+    terms: Vec<Term>,
+}
+
+/// What one feature counts, and between which bounds: evidence beyond what was seen counts as the most that was.
+#[derive(Debug, Clone, Copy, Default)]
+struct Term {
+    weight: f32,
+    low: f32,
+    high: f32,
 }
 
 /// The file's shape: weights by name, standardization already folded into them.
@@ -55,7 +63,8 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct WrittenLogistic {
     bias: f32,
-    weights: BTreeMap<String, f32>,
+    /// Weight, low, high.
+    weights: BTreeMap<String, [f32; 3]>,
 }
 
 impl DecisionModel {
@@ -77,7 +86,9 @@ impl DecisionModel {
     pub fn parse(text: &str) -> Result<Self, String> {
         let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let logistic = |written: WrittenLogistic| {
-            Ok::<_, String>(Logistic { bias: written.bias, weights: in_order(&Features::NAMES, &written.weights)? })
+            let terms = in_order(&Features::NAMES, &written.weights)?.into_iter();
+            let terms = terms.map(|[weight, low, high]| Term { weight, low, high }).collect();
+            Ok::<_, String>(Logistic { bias: written.bias, terms })
         };
         Ok(Self {
             ranking: in_order(&RankingInput::NAMES, &written.ranking)?,
@@ -116,12 +127,14 @@ impl DecisionModel {
 impl Logistic {
     fn probability(&self, features: &Features) -> f32 {
         let values = features.values();
-        let odds = self.bias + self.weights.iter().zip(values).map(|(weight, value)| weight * value).sum::<f32>();
+        let counted =
+            self.terms.iter().zip(values).map(|(term, value)| term.weight * value.max(term.low).min(term.high));
+        let odds = self.bias + counted.sum::<f32>();
         1.0 / (1.0 + (-odds).exp())
     }
 }
 
-fn in_order(names: &[&str], weights: &BTreeMap<String, f32>) -> Result<Vec<f32>, String> {
+fn in_order<T: Copy + Default>(names: &[&str], weights: &BTreeMap<String, T>) -> Result<Vec<T>, String> {
     if let Some(odd) = weights.keys().find(|name| !names.contains(&name.as_str())) {
         return Err(format!("there is no feature `{odd}`"));
     }

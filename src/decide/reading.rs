@@ -9,8 +9,8 @@ use crate::{
     decide::{
         align::{Anchor, Filling},
         arguments::{self as assemble, Said},
+        asked,
         candidates::{self, Candidate, Found},
-        expected,
         outcome::{self, Frame},
         reader::SpanScores,
         situation::Situation,
@@ -88,10 +88,21 @@ impl<'a> Reading<'a> {
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.knowledge.module.function(function);
         let found = found(situation, definition);
-        let expected = expected::awaited(situation, function);
+        let expected = asked::awaited(situation, function);
         let scores = situation.span_scores(function, &expected);
         let mut fillings = match &scores {
-            Some(scores) => candidates::fillings(situation, function, &found, &expected, scores),
+            Some(scores) => {
+                let mut fillings = candidates::fillings(situation, function, &found, &expected, scores);
+                // The templates fill what is left empty, from words that are left over.
+                for filling in aligned(situation, function, &found, &expected) {
+                    let is_apart = |one: &Filling| one.slot != filling.slot && !one.span.overlaps(filling.span);
+                    if fillings.iter().all(is_apart) {
+                        fillings.push(filling);
+                    }
+                }
+                fillings.sort_by_key(|filling| filling.span);
+                fillings
+            }
             None => aligned(situation, function, &found, &expected),
         };
         let asks_for_number = match expected[..] {
@@ -100,13 +111,13 @@ impl<'a> Reading<'a> {
         };
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
         if (found.is_empty() || asks_for_number && !is_known(expected[0]))
-            && let Some(whole) = expected::whole_answer(situation, function, &expected, &fillings)
+            && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
         {
             fillings = vec![whole];
         }
         let mut values: Vec<Filled<'a>> = fillings
             .iter()
-            .filter(|filling| filling.anchor.is_some() || !expected::is_empty_talk(situation, &expected, filling))
+            .filter(|filling| filling.anchor.is_some() || !asked::is_empty_talk(situation, &expected, filling))
             .map(|filling| Filled::new(situation, filling, &found))
             .collect();
         add_currency(situation, definition, &mut values);
@@ -216,7 +227,7 @@ impl<'a> Reading<'a> {
 /// Everything that may fill a slot of the function, with its evidence; nothing without a reader.
 pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
     let found = found(situation, situation.knowledge.module.function(function));
-    let asked = expected::awaited(situation, function);
+    let asked = asked::awaited(situation, function);
     let scores = situation.span_scores(function, &asked);
     scores.map(|scores| candidates::candidates(situation, function, &found, &asked, &scores)).unwrap_or_default()
 }
@@ -270,7 +281,7 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
         let named: Vec<SlotId> = rivals
             .iter()
-            .filter(|slot| expected::is_named_before(situation, function, **slot, &rivals, span))
+            .filter(|slot| asked::is_named_before(situation, function, **slot, &rivals, span))
             .copied()
             .collect();
         if let [slot] = named[..]

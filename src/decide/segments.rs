@@ -3,11 +3,11 @@
 use crate::{
     call::{Grounded, Origin},
     decide::{
-        analysis::{Analysis, Part},
+        analysis::Part,
         clauses::Strength,
         local,
         outcome::{Frame, Outcome},
-        situation::Situation,
+        situation::{Requests, Situation},
     },
     module::FunctionId,
     retrieve::Candidate,
@@ -36,21 +36,7 @@ const DOUBTFUL: f32 = 0.04;
 /// something by itself. Fitted on CLINC150's validation split with its out-of-scope part, on SNIPS and on SGD.
 const ABOVE_USUAL: f32 = 0.115;
 
-/// Which parts of an utterance are requests.
-#[derive(Debug, Clone)]
-pub(crate) struct Requests {
-    /// In order; one, the whole, unless there are several.
-    pub parts: Vec<Part>,
-    /// There may be more to ask for than `parts` say: the evidence fell short of a split.
-    pub is_doubtful: bool,
-}
-
 impl Requests {
-    /// The whole utterance asks for one thing.
-    pub(crate) fn one(analysis: &Analysis) -> Self {
-        Self { parts: vec![analysis.whole.clone()], is_doubtful: false }
-    }
-
     /// `whole` is the utterance as one request.
     pub(crate) fn find(whole: &Situation<'_>) -> Self {
         let parts = several(whole);

@@ -7,13 +7,11 @@ use crate::{
     decide::{
         analysis::{Analysis, Part},
         expected::{Expected, Hint},
-        features,
         knowledge::Knowledge,
-        model::DecisionModel,
         outcome::Frame,
         reader::SpanScores,
-        segments::Requests,
     },
+    language::facts::is_unspaced_language,
     module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
     retrieve::Candidate,
@@ -41,6 +39,22 @@ pub(crate) struct Situation<'a> {
     pub given: Option<FunctionId>,
     pub expected: &'a Expected,
     pub hints: &'a [Hint],
+}
+
+/// Which parts of an utterance are requests.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests {
+    /// In order; one, the whole, unless there are several.
+    pub parts: Vec<Part>,
+    /// There may be more to ask for than `parts` say: the evidence fell short of a split.
+    pub is_doubtful: bool,
+}
+
+impl Requests {
+    /// The whole utterance asks for one thing.
+    pub(crate) fn one(analysis: &Analysis) -> Self {
+        Self { parts: vec![analysis.whole.clone()], is_doubtful: false }
+    }
 }
 
 /// Where deciding draws its lines, 0 to 1.
@@ -121,37 +135,20 @@ impl<'a> Situation<'a> {
         own.and_then(|settings| settings.sure).unwrap_or(self.thresholds.sure)
     }
 
-    /// From this confidence on, an answer about these functions stands.
+    /// From this confidence on, an answer about these functions stands; of none, that nothing is meant.
     pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
-        frames.iter().map(|frame| self.sure(frame.function)).reduce(f32::max).unwrap_or(self.thresholds.sure)
-    }
-
-    /// The probability that any function was meant, before anything but the words is looked at.
-    pub(crate) fn scope(&self) -> f32 {
-        if self.is_meant {
-            return 1.0;
-        }
-        if self.candidates().is_empty() {
-            return 0.0;
-        }
-        DecisionModel::bundled().scope(&features::of_candidates(self, self.candidates(), 0))
-    }
-
-    /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits best.
-    pub(crate) fn retrieved(&self, function: FunctionId) -> f32 {
-        let within = |part: &Situation<'_>| {
-            let found = part.candidates().iter().find(|candidate| candidate.function == function)?;
-            Some(part.scope() * found.share)
-        };
-        // Several segments stand in place of the whole; clauses that may be requests stand beside it.
-        let whole = if self.segments.len() > 1 { None } else { within(self) };
-        let parts = self.parts().iter().filter_map(|part| within(&self.within(&self.analysis.within(part))));
-        whole.into_iter().chain(parts).fold(0.0, f32::max)
+        let sure = frames.iter().map(|frame| self.sure(frame.function)).reduce(f32::max);
+        sure.unwrap_or(self.thresholds.sure.max(1.0 - self.thresholds.in_scope / 8.0))
     }
 
     /// How well each run of words fills each slot of a function, of which `asked` were just asked for; `None` without a
-    /// reader.
+    /// reader, and where recognizers and templates alone read: in an answer to a question, since the reader was fitted on
+    /// requests, and in a language without spaces, which the bundled encoder does not speak.
     pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
+        let is_answer = self.given.is_some() || !self.expected.functions().is_empty();
+        if is_answer || is_unspaced_language(self.knowledge.module.language()) {
+            return None;
+        }
         let words = self.analysis.whole.vectors.words.as_ref()?;
         self.knowledge.slots.as_ref()?.read(function, words, asked)
     }

@@ -3,9 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    decide::expected::words_of,
-    module::{Function, FunctionId, Module, OwnerMode, Piece, Slot},
+    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, Slot},
     retrieve::name_words,
+    text::{Utterance, fold},
 };
 
 /// The words of a module, folded. Immutable.
@@ -58,7 +58,8 @@ impl Vocabulary {
 
 /// The words of the function's exemplars, of its name and description, and of its slots' names.
 fn words(function: &Function) -> FxHashSet<String> {
-    let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative);
+    let speaks = |exemplar: &&Exemplar| exemplar.context_frame.is_none() && exemplar.context_slot.is_none();
+    let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative).filter(speaks);
     let literals = shown.flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.clone()),
         Piece::Slot { .. } => None,
@@ -66,6 +67,23 @@ fn words(function: &Function) -> FxHashSet<String> {
     let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(name_words);
     let texts = literals.chain(names).chain(std::iter::once(function.description.clone()));
     texts.flat_map(|text| words_of(&text)).collect()
+}
+
+/// The words of the function's exemplars and of its slots' names.
+pub(crate) fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
+    let definition = module.function(function);
+    let literals = definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Slot { .. } => None,
+    });
+    let names = definition.slots.iter().map(Slot::label);
+    literals.chain(names).flat_map(words_of).collect()
+}
+
+/// The words of a text or of a name, folded.
+pub(crate) fn words_of(text: &str) -> Vec<String> {
+    let text = Utterance::new(&fold(text).replace(['_', '-'], " "));
+    text.words().iter().map(|word| text.slice(*word).to_owned()).collect()
 }
 
 #[cfg(test)]

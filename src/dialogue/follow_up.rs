@@ -3,7 +3,7 @@
 
 use crate::{
     conversation::{Act, End, Filled, Form, Manner, Said, merge::CERTAIN},
-    decide::{expected::own_words, reading::Reading, situation::Situation},
+    decide::{reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
         form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
         interpret::{Dialogue, Interpretation, said},

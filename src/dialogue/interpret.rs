@@ -10,8 +10,7 @@ use crate::{
         analysis::{Analysis, Pool},
         expected::{Asked, Expected},
         outcome::{Decision, Frame},
-        segments::Requests,
-        situation::Situation,
+        situation::{Requests, Situation},
     },
     dialogue::{
         choice_reply::choice_reply, confirmation_reply::confirmation_reply, follow_up::follow_up,
@@ -90,6 +89,15 @@ impl Interpretation {
 impl<'a> Dialogue<'a> {
     pub(crate) fn module(&self) -> &'a Module {
         &self.situation.knowledge.module
+    }
+
+    /// From this confidence on, no model server is asked about a request for these functions.
+    pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
+        match self.assistance {
+            Assistance::Never => 0.0,
+            Assistance::InDoubt => self.situation.sure_of(frames),
+            Assistance::Always => f32::INFINITY,
+        }
     }
 
     /// Whether a model server is to be asked where the local reading is this sure.

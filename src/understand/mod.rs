@@ -51,7 +51,7 @@ pub use yes_no::Answered;
 
 use crate::{
     assist::{ask::Decided, history::Heard, ledger::Ledger},
-    decide::{outcome as decide, segments::Requests},
+    decide::{outcome as decide, situation::Requests},
     dialogue::question,
     embed::SharedEmbedder,
     llm::{Server, Usage},

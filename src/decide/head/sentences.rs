@@ -38,7 +38,9 @@ pub(crate) fn sentences(module: &Module) -> Vec<Sentence> {
     for id in module.function_ids() {
         let function = module.function(id);
         sentences.push(Sentence { function: Some(id), exemplar: None, text: described(function) });
-        for (index, exemplar) in function.exemplars.iter().enumerate() {
+        // What speaks only in a context says nothing where nothing was asked.
+        let speaks = |exemplar: &Exemplar| exemplar.context_frame.is_none() && exemplar.context_slot.is_none();
+        for (index, exemplar) in function.exemplars.iter().enumerate().filter(|(_, exemplar)| speaks(exemplar)) {
             let of = (exemplar.mode != OwnerMode::Negative).then_some(id);
             let texts = texts(module, function, exemplar, fillings, index);
             let from = (id, ExemplarId::from_index(index));
