@@ -34,7 +34,7 @@ RUN apt-get update \
     && install -d -o uptake -g uptake /srv/uptake/data
 WORKDIR /srv/uptake
 COPY LICENSE /usr/share/doc/uptake/LICENSE
-COPY models/all-MiniLM-L6-v2/LICENSE /usr/share/doc/uptake/all-MiniLM-L6-v2.LICENSE
+COPY models/uptake-encoder/LICENSE /usr/share/doc/uptake/uptake-encoder.LICENSE
 COPY --from=build /out/lib/libonnxruntime.LICENSE /out/lib/libonnxruntime.ThirdPartyNotices.txt /usr/share/doc/uptake/
 # Found from the executable, as ../lib.
 COPY --from=build /out/lib/libonnxruntime.so /usr/local/lib/

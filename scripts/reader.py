@@ -25,6 +25,13 @@ SLOT, ASKED, FUNCTION, WORD = range(4)  # what an input of the head is
 # Modules that no training sees. "last" is for the figures of a release only.
 DEVELOPMENT = ("bookstore", "car_rental", "de_onlineshop", "dentist", "fleet", "fr_garagiste", "pizza", "support_desk")
 LAST = ("cinema", "complaints", "documents", "es_taller", "hostel", "ja_ryokan", "pharmacy", "university")
+# On these, and those above, the decision model is fitted: what it weighs is as good there as on modules of strangers.
+JUDGE = (
+    "brewery", "chess_club", "de_theater", "dns_registrar", "es_notaria", "food_bank", "fr_encheres", "funeral_home",
+    "genealogy_archive", "ja_drone", "newsletter", "observatory", "on_call", "pest_control", "riding_school",
+    "waste_collection",
+)  # fmt: skip
+UNSEEN = DEVELOPMENT + LAST + JUDGE
 
 # A word is a character of Chinese or Japanese script, or letters and digits that marks may join, or another character.
 # The regex crate of Rust reads the same pattern, without the flag (?V1).
@@ -148,7 +155,7 @@ def read_corpus(folder):
 
 def split(corpus):
     """(train, development, last) of a corpus, by module."""
-    train = [module for name, module in corpus.items() if name not in DEVELOPMENT + LAST]
+    train = [module for name, module in corpus.items() if name not in UNSEEN]
     return train, [corpus[name] for name in DEVELOPMENT], [corpus[name] for name in LAST]
 
 

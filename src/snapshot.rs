@@ -3,6 +3,7 @@
 
 mod ad_hoc;
 mod failures;
+mod slots;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,12 +18,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     call::Validator,
-    decide::{align::Aligner, knowledge::Knowledge},
+    decide::{
+        align::Aligner,
+        head::{Example, Head, Sentence, sentences},
+        knowledge::Knowledge,
+        vocabulary::Vocabulary,
+    },
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
     recognize::Recognizers,
-    retrieve::{Background, BuildError, Index, IndexReport, RetrieveOptions, documents},
+    retrieve::{self, Background, BuildError, Index, IndexReport, RetrieveOptions, documents},
 };
 use ad_hoc::AdHoc;
 use failures::Failures;
@@ -244,10 +250,10 @@ impl Snapshots {
             .await
             .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
-        let (snapshot, indexed) = self.index(compiled?, Some(&store), progress).await?;
+        let previous = self.get(name);
+        let (snapshot, indexed) = self.index(compiled?, Some(&store), previous.as_deref(), progress).await?;
         let module = &snapshot.module;
 
-        let previous = self.get(name);
         let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), module);
         let report = BuildReport {
             module: name.to_string(),
@@ -273,19 +279,21 @@ impl Snapshots {
     /// If it cannot be compiled, or the embedding fails.
     pub async fn build_apart(&self, module: Module) -> Result<Snapshot, PrepareError> {
         let parts = compile(module, &|| true)?;
-        Ok(self.index(parts, None, &unwatched).await?.0)
+        Ok(self.index(parts, None, None, &unwatched).await?.0)
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors.
+    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be learned
+    /// again.
     async fn index(
         &self,
         parts: Parts,
         store: Option<&Path>,
+        before: Option<&Snapshot>,
         progress: Progress<'_>,
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
         let Parts { module, recognizers, aligner, validator } = parts;
         let name = &module.name;
-        let language = module.settings.language.as_deref().unwrap_or("en");
+        let language = module.language();
         let (mut index, indexed) = Index::build(
             documents(&module),
             module.functions.len(),
@@ -298,14 +306,22 @@ impl Snapshots {
         .await
         .map_err(|error| not_indexed(name, error))?;
         let background = self.background(language).await.map_err(|error| not_indexed(name, error))?;
-        let measured = tokio::task::spawn_blocking(move || {
+        let sentences = sentences(&module);
+        let texts: Vec<String> = sentences.iter().map(|sentence| sentence.text.clone()).collect();
+        let beside = store.map(|store| store.with_extension("sentences.vectors"));
+        let vectors = retrieve::vectors(&texts, &*self.shared.embedder, beside.as_deref(), progress).await;
+        let vectors = vectors.map_err(|error| not_indexed(name, error))?;
+        let slots = self.slots(&module, store, before.and_then(|before| before.slots.as_ref())).await?;
+        let (earlier, owned) = (self.get(name), name.clone());
+        let learned = tokio::task::spawn_blocking(move || {
             index.adapt(&background);
             let usual_score = index.usual_score(&background);
-            (index, usual_score)
+            let head = learn(&module, (&sentences, &vectors), &background, earlier.as_deref());
+            let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
+            Knowledge { module, recognizers, aligner, validator, index, head, slots, vocabulary, usual_score }
         });
-        let (index, usual_score) = measured.await.map_err(|_| interrupted(name))?;
-        let shown = module.functions.iter().map(|_| Shown::default()).collect();
-        let knowledge = Knowledge { module, recognizers, aligner, validator, index, usual_score };
+        let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
+        let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();
         Ok((Snapshot { knowledge, shown }, indexed))
     }
 
@@ -530,6 +546,27 @@ struct Parts {
     recognizers: Recognizers,
     aligner: Aligner,
     validator: Validator,
+}
+
+/// The head of a module, from its sentences with their vectors and from sentences about other things.
+fn learn(
+    module: &Module,
+    (sentences, vectors): (&[Sentence], &[Vec<f32>]),
+    background: &Background,
+    before: Option<&Snapshot>,
+) -> Head {
+    if sentences.is_empty() {
+        return Head::fit(&[], module.functions.len(), module.language(), None);
+    }
+    let nothing = |text: &str| Sentence { function: None, exemplar: None, text: text.to_owned() };
+    let others: Vec<(Sentence, &[f32])> =
+        background.sentences().map(|(text, vector)| (nothing(text), vector)).collect();
+    let own = sentences.iter().zip(vectors).map(|(sentence, vector)| Example { sentence, vector });
+    let others = others.iter().map(|(sentence, vector)| Example { sentence, vector });
+    let examples: Vec<Example<'_>> = own.chain(others).collect();
+    let names = |module: &Module| module.functions.iter().map(|function| function.name.clone()).collect::<Vec<_>>();
+    let start = before.filter(|before| names(&before.module) == names(module)).map(|before| &before.head);
+    Head::fit(&examples, module.functions.len(), module.language(), start)
 }
 
 fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, PrepareError> {

@@ -1,11 +1,13 @@
 //! A turn as the chat completion that clients of the `OpenAI` API read, with everything of our own in `uptake`. Pure.
 
+mod alternative;
 pub mod chunk;
 mod kept;
 mod retrieved;
 mod schema;
 mod understanding;
 
+pub use alternative::AlternativeBody;
 pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionBody, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
 pub use schema::json_schema;
@@ -179,6 +181,10 @@ pub struct Uptake {
     pub calls: Vec<Understood>,
     /// What the utterance may mean, best first, with the exemplars and descriptions that speak for it.
     pub candidates: Vec<CandidateBody>,
+    /// The likely readings of the utterance, likeliest first, with the numbers that they were weighed by; absent where
+    /// nothing had to be weighed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<AlternativeBody>,
     /// What the recognizers found.
     pub mentions: Vec<MentionBody>,
     /// Round trips to the model server.
@@ -473,6 +479,7 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
         reply: turn.reply().map(str::to_owned),
         calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),
         candidates: turn.trace.candidates.iter().map(|found| candidate(module, found)).collect(),
+        alternatives: turn.trace.alternatives.iter().map(|one| alternative::alternative(module, one)).collect(),
         mentions: turn.trace.mentions.iter().map(|found| mention(module, found)).collect(),
         attempts: turn.trace.attempts.iter().map(attempt).collect(),
         notes: turn.trace.notes.clone(),
@@ -914,6 +921,8 @@ mod tests {
             score: 0.94,
             exemplars: None,
             description: None,
+            learned: None,
+            share: 0.0,
             negative: Some(0.25),
             evidence: vec![
                 scored(Source::Exemplar { id: ExemplarId::from_index(0), mode: OwnerMode::Normal }),

@@ -89,6 +89,8 @@ mod tests {
             score: 0.5,
             exemplars: None,
             description: None,
+            learned: None,
+            share: 0.0,
             negative: None,
             evidence: Vec::new(),
         }];

@@ -14,8 +14,9 @@ use crate::{
     text::names::is_camel_case,
 };
 
-/// A function is clearly the best if every other is at most this likely, measured against it.
-const RIVAL: f32 = 1.0 / 3.0;
+/// A function is clearly the best if it scores this much higher than every other. What the module's exemplars teach about
+/// words does not count here: the words may have been chosen for it.
+const CLEAR: f32 = 0.044;
 
 /// Orders to forget one's orders, in the languages of most such texts.
 static ORDER: LazyLock<Regex> = LazyLock::new(|| {
@@ -64,14 +65,17 @@ pub(crate) fn distrusts(brief: &Brief<'_>, chosen: FunctionId, words: &str) -> b
 
 /// True if retrieval finds no other function nearly as likely.
 fn is_clear(brief: &Brief<'_>, chosen: FunctionId) -> bool {
-    let most = brief.retrieved(chosen) * RIVAL;
-    is_best(brief, chosen)
-        && brief.found().iter().all(|other| other.function == chosen || brief.retrieved(other.function) <= most)
+    let found = brief.found();
+    let score = found.iter().find(|candidate| candidate.function == chosen).map_or(0.0, |candidate| candidate.score);
+    is_best(brief, chosen) && found.iter().all(|other| other.function == chosen || score - other.score >= CLEAR)
 }
 
 fn is_best(brief: &Brief<'_>, chosen: FunctionId) -> bool {
     let mut parts = brief.segments.iter().chain(brief.parts());
-    parts.any(|part| part.candidates.first().is_some_and(|best| best.function == chosen))
+    parts.any(|part| {
+        let best = part.candidates.iter().max_by(|one, other| one.score.total_cmp(&other.score));
+        best.is_some_and(|best| best.function == chosen)
+    })
 }
 
 /// True if what the model was shown beside the utterance speaks to it: texts of the module, or of the conversation before.

@@ -30,12 +30,12 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
     let (frames, calls): (Vec<Frame>, Vec<Option<Call>>) = judged.into_iter().map(|one| (one.frame, one.call)).unzip();
     if let Some((functions, note)) = doubted {
         let outcome = Outcome::Ask(About::Tie { functions });
-        return Decision { outcome, confidence, frames, notes: vec![note.to_owned()] };
+        return Decision { outcome, confidence, frames, notes: vec![note.to_owned()], alternatives: Vec::new() };
     }
     let refused = frames.iter().find_map(|frame| Some((frame.function, brief.refusal(frame.function)?)));
     if let Some((function, note)) = refused {
         let outcome = Outcome::Ask(About::Tie { functions: vec![function] });
-        return Decision { outcome, confidence, frames, notes: vec![note] };
+        return Decision { outcome, confidence, frames, notes: vec![note], alternatives: Vec::new() };
     }
     let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
         Some(calls) if !calls.is_empty() => Outcome::Call(calls),
@@ -45,7 +45,7 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
             None => Outcome::NoMatch,
         },
     };
-    Decision { outcome, confidence, frames, notes: Vec::new() }
+    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
 }
 
 /// No function was chosen.
@@ -57,7 +57,7 @@ fn nothing(brief: &Brief<'_>) -> Decision {
         return decision;
     }
     let confidence = belief::confirmed(1.0 - brief.scope());
-    Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new() }
+    Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new(), alternatives: Vec::new() }
 }
 
 /// The functions to ask about, and why, if a model's choice is one that retrieval all but rules out, or one that a

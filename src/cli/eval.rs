@@ -13,7 +13,7 @@ use crate::{
     config::Config,
     embed,
     eval::{
-        self, CaseResult, Cases, Curve, EvalOptions, Evaluation, curve, html, leave_one_out, paired,
+        self, CaseResult, Cases, Curve, EvalOptions, Evaluation, curve, features, html, leave_one_out, paired,
         report::{ReportOptions, json, text},
         round_trip::{self, RoundTripOptions},
     },
@@ -70,6 +70,9 @@ pub(super) struct EvalArgs {
     /// List every answer that is not wholly right, with what came instead
     #[arg(long)]
     errors: bool,
+    /// Write what each decision rested on, with what would have been right, to this file, a line of JSON for each case
+    #[arg(long, value_name = "FILE", conflicts_with = "curve")]
+    features: Option<PathBuf>,
     /// Most confusions, slots and problems to list
     #[arg(long, value_name = "N", default_value_t = ReportOptions::default().top)]
     top: usize,
@@ -86,7 +89,12 @@ pub(super) fn run(args: &EvalArgs, mut config: Config) -> Result<End, CliError> 
     if args.round_trip {
         return round_trip(args, &config, &name);
     }
-    let options = EvalOptions { strategy: args.strategy, now: args.now.clone(), pooled: args.pooled };
+    let options = EvalOptions {
+        strategy: args.strategy,
+        now: args.now.clone(),
+        pooled: args.pooled,
+        features: args.features.is_some(),
+    };
     if args.leave_one_out {
         let evaluation = runtime()?.block_on(left_out(&config, &name, args.seed))?;
         return told(args, &evaluation, None);
@@ -110,6 +118,11 @@ pub(super) fn run(args: &EvalArgs, mut config: Config) -> Result<End, CliError> 
 /// Prints it, and writes the page if there is to be one.
 fn told(args: &EvalArgs, evaluation: &Evaluation, curve: Option<&Curve>) -> Result<End, CliError> {
     let shown = ReportOptions { top: args.top, errors: args.errors };
+    if let Some(path) = &args.features {
+        let lines = std::iter::once(features::header()).chain(evaluation.features.iter().cloned());
+        let text = lines.map(|line| line + "\n").collect::<String>();
+        fs::write(path, text).map_err(CliError::io(path.display().to_string()))?;
+    }
     if let Some(path) = &args.html {
         fs::write(path, html::page(evaluation)).map_err(CliError::io(path.display().to_string()))?;
     }

@@ -500,6 +500,7 @@ mod tests {
                         score: 0.7,
                     }],
                 }],
+                alternatives: Vec::new(),
                 mentions: vec![MentionBody {
                     recognizer: "city".into(),
                     text: "seattle\u{1b}".into(),

@@ -5,7 +5,15 @@ use std::{collections::HashSet, sync::Arc};
 #[cfg(test)]
 use crate::text::work;
 use crate::{
-    decide::{clauses::Strength, expected::Expected, knowledge::Knowledge, repair},
+    decide::{
+        clauses::Strength,
+        expected::Expected,
+        knowledge::Knowledge,
+        model::DecisionModel,
+        ranking::{ALL, Learned, rank},
+        reader::Words,
+        repair,
+    },
     module::FunctionId,
     recognize::{
         Context, Mention, Negation,
@@ -63,6 +71,8 @@ pub(crate) struct Vectors {
     pub symmetric: Arc<[f32]>,
     /// To find descriptions.
     pub asymmetric: Arc<[f32]>,
+    /// To find slots; `None` where the embedder has no reader.
+    pub words: Option<Arc<Words>>,
 }
 
 /// What is looked through for what may be meant.
@@ -102,7 +112,7 @@ impl Analysis {
             whole: Part {
                 span: Span::new(0, utterance.len()),
                 joined: None,
-                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing },
+                vectors: Vectors { symmetric: Arc::clone(&nothing), asymmetric: nothing, words: None },
                 candidates: Vec::new(),
             },
             clauses: Vec::new(),
@@ -166,10 +176,26 @@ pub(crate) fn candidates(
     let text = values::of_utterance(module.language(), utterance, span, mentions);
     let query = Query { text: &text, asymmetric: &vectors.asymmetric, symmetric: &vectors.symmetric };
     let search = |limit, among: Option<&[FunctionId]>| knowledge.index.search_without(&query, limit, among, &silent);
-    let mut candidates = search(limit, among);
-    // What was asked about is looked at, however little the words say of it.
-    let unseen = expected.unseen(&candidates, among);
+    let mut candidates = search(limit.max(ALL), among);
+    let learned = Learned::new(&knowledge.head, module.functions.len(), &vectors.symmetric, utterance.slice(span));
+    // What was asked about is looked at, however little the words say of it, and so is what exemplars teach.
+    let mut unseen = expected.unseen(&candidates, among);
+    let is_new = |function: &FunctionId, known: &[FunctionId]| {
+        let is_candidate = candidates.iter().any(|candidate| candidate.function == *function);
+        !is_candidate && !known.contains(function) && among.is_none_or(|among| among.contains(function))
+    };
+    for function in learned.best(limit) {
+        if is_new(&function, &unseen) {
+            unseen.push(function);
+        }
+    }
     candidates.extend(search(unseen.len(), Some(&unseen)));
     expected.prefer(module, &mut candidates);
+    rank(DecisionModel::bundled(), &knowledge.head, &learned, &mut candidates);
+    let mut place = 0;
+    candidates.retain(|candidate| {
+        place += 1;
+        place <= limit || expected.functions().contains(&candidate.function)
+    });
     candidates
 }

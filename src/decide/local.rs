@@ -4,33 +4,32 @@
 use crate::{
     call::Call,
     decide::{
-        calibration as belief, expected, near_duplicates as overloads,
-        outcome::{About, Decision, Frame, Outcome},
+        answered,
+        features::measure,
+        model::DecisionModel,
+        near_duplicates as overloads,
+        outcome::{About, Alternative, Decision, Frame, Outcome},
         reading::Reading,
+        scope::by_score,
         situation::Situation,
     },
+    language::facts::is_unspaced_language,
     module::FunctionId,
 };
 
 /// Functions whose slots are filled before one is chosen, at most, and the share that makes one worth it.
 const CONSIDERED: usize = 3;
-const WORTH_READING: f32 = 0.1;
-/// Score that a function gains for having all its required slots filled; in proportion for some of them.
-const FILLED: f32 = 0.03;
-/// Two functions tie if the second is at least this likely, measured against the first.
-const TIE: f32 = 0.8;
+const WORTH_READING: f32 = 0.03;
+/// Of two alternatives, one is asked for if it is this many times as likely as the other.
+const LIKELIER: f32 = 1.2;
 /// How sure it is that nothing is to be called where what is best understood is refused ("don't cancel my order").
 const REFUSED: f32 = 0.7;
 /// How sure it is that what says nothing but a value that was asked for is the answer.
 const ANSWERED: f32 = 0.92;
 /// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
 const LACKING: f32 = 0.7;
-/// How much of the confidence is left where the utterance may ask for more than one thing: the share of doubtful ones
-/// that ask for one. Where one utterance in twenty asks for two things, 33 % (the module restaurant) to 46 % (shoes) of
-/// the doubtful ones do.
-const SINGLE: f32 = 0.6;
-/// The same where a slot is empty that nothing could have found here: whether it was said is for a model server to say.
-const UNSEEN: f32 = 0.6;
+/// Log-odds for each point of score between near-duplicate functions.
+const LEVELLED: f32 = 25.0;
 
 /// Functions that are offered to choose from where nothing speaks for any.
 const OFFERED: usize = 3;
@@ -40,32 +39,28 @@ pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
     if let Some(decision) = as_written(situation) {
         return decision;
     }
-    let mut decision = match situation.segments {
+    match situation.segments {
         [_, _, ..] => read_each(situation),
         _ => read_one(situation),
-    };
-    if situation.is_doubtful {
-        decision.confidence *= SINGLE;
     }
-    decision
 }
 
 /// What says a template word for word is what its author meant, also where that looks like a refusal or like two requests.
 fn as_written(situation: &Situation<'_>) -> Option<Decision> {
     let (reading, sure) = Reading::as_written(situation).filter(|_| situation.given.is_none())?;
-    let (outcome, confidence, frames) = concluded(reading.judged(situation, sure), sure);
-    Some(Decision { outcome, confidence, frames, notes: Vec::new() })
+    Some(concluded(reading.judged(situation, sure), sure))
 }
 
 /// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of
 /// them leaves. A part that means nothing, or refuses what it names, takes nothing from the others.
 fn read_each(situation: &Situation<'_>) -> Decision {
     let (mut calls, mut question, mut frames) = (Vec::new(), None, Vec::new());
-    let (mut confidence, mut notes) = (1.0, Vec::new());
+    let (mut confidence, mut notes, mut alternatives) = (1.0, Vec::new(), Vec::new());
     for segment in situation.segments {
         let alone = situation.analysis.within(segment);
         let mut part = read_one(&situation.within(&alone));
         notes.append(&mut part.notes);
+        alternatives.append(&mut part.alternatives);
         match part.outcome {
             Outcome::Call(found) => calls.extend(found),
             Outcome::Ask(next) => question = question.or(Some(next)),
@@ -84,81 +79,167 @@ fn read_each(situation: &Situation<'_>) -> Decision {
         None if calls.is_empty() => (Outcome::NoMatch, 1.0 - situation.scope()),
         None => (Outcome::Call(calls), confidence),
     };
-    Decision { outcome, confidence, frames, notes }
+    Decision { outcome, confidence, frames, notes, alternatives }
 }
 
 /// What is best understood, unless the person refuses just that.
 fn read_one(situation: &Situation<'_>) -> Decision {
-    let (outcome, confidence, frames) = read(situation);
+    let mut decision = read(situation);
     // What is known to be meant is not refused: "I don't want olives" still says which.
-    let chosen = frames.first().filter(|_| situation.given.is_none());
-    match chosen.and_then(|frame| situation.refusal(frame.function)) {
-        Some(note) => {
-            Decision { outcome: Outcome::NoMatch, confidence: REFUSED, frames: Vec::new(), notes: vec![note] }
-        }
-        None => Decision { outcome, confidence, frames, notes: Vec::new() },
+    let chosen = decision.frames.first().filter(|_| situation.given.is_none());
+    if let Some(note) = chosen.and_then(|frame| situation.refusal(frame.function)) {
+        decision.outcome = Outcome::NoMatch;
+        decision.confidence = REFUSED;
+        decision.frames.clear();
+        decision.notes.push(note);
     }
+    decision
 }
 
-fn read(situation: &Situation<'_>) -> (Outcome, f32, Vec<Frame>) {
+fn read(situation: &Situation<'_>) -> Decision {
     if let Some(function) = situation.given {
         return read_given(situation, function);
     }
-    if let Some(reading) = expected::answered(situation) {
+    if let Some(reading) = answered::answered(situation) {
         return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
-    let scope = situation.scope();
-    if situation.candidates().is_empty() || scope < situation.thresholds.in_scope {
-        let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
-        return (outcome, 1.0 - scope, Vec::new());
+    let mut alternatives = alternatives(situation);
+    let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
+    if is_nothing(situation, &alternatives) {
+        let meant = best.0.meant;
+        return nothing(situation, meant, alternatives);
     }
-    let mut scores: Vec<f32> = situation.candidates().iter().map(|candidate| candidate.score).collect();
-    let considered = considered(situation, &scores);
-    let readings: Vec<Reading<'_>> =
-        considered.iter().map(|index| Reading::new(situation, situation.candidates()[*index].function)).collect();
-    let changes = overloads::changes(situation, &readings, &considered.iter().map(|i| scores[*i]).collect::<Vec<_>>());
-    for ((index, reading), change) in considered.iter().zip(&readings).zip(changes) {
-        scores[*index] += FILLED * reading.support() + change;
+    let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
+    if tied.len() > 1 {
+        let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
+        let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
+        let outcome = Outcome::Ask(About::Tie { functions: tied });
+        return Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: only(alternatives) };
     }
-    let shares = belief::shares(&scores);
-    let share = |of: usize| shares[considered[of]];
-    let mut ranked: Vec<usize> = (0..readings.len()).collect();
-    ranked.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
-    let highest = ranked.first().map_or(0.0, |first| share(*first));
-    ranked.retain(|index| share(*index) >= TIE * highest);
+    let call = alternatives[0].1.take();
+    let best = &alternatives[0].0;
+    let (frame, confidence) = (best.frame.clone(), best.right);
+    let outcome = match (call, frame.asks()) {
+        (Some(_), _) if is_doubtful(situation, frame.function, confidence) => {
+            Outcome::Ask(About::Confirm { function: frame.function })
+        }
+        (Some(call), _) => Outcome::Call(vec![call]),
+        (None, Some(about)) => Outcome::Ask(about),
+        (None, None) => return nothing(situation, best.meant, alternatives),
+    };
+    Decision { outcome, confidence, frames: vec![frame], notes: Vec::new(), alternatives: only(alternatives) }
+}
 
-    let mut frames: Vec<(Frame, Option<Call>)> =
-        ranked.iter().map(|index| readings[*index].judged(situation, scope * share(*index))).collect();
-    if frames.len() > 1 {
-        let tied: Vec<FunctionId> = frames.iter().map(|(frame, _)| frame.function).collect();
-        let confidence = frames.iter().map(|(frame, _)| frame.confidence).sum();
-        let frames = frames.into_iter().map(|(frame, _)| frame).collect();
-        return (Outcome::Ask(About::Tie { functions: tied }), confidence, frames);
+/// A call that is not sure to be right is put to the person, unless its function was named.
+fn is_doubtful(situation: &Situation<'_>, function: FunctionId, confidence: f32) -> bool {
+    confidence < situation.sure(function) && !situation.is_meant && !situation.is_demanded
+}
+
+/// The best alternative, and those that are about as likely.
+fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(Alternative, Option<Call>)> {
+    let best = alternatives.first().map_or(0.0, |(best, _)| best.meant);
+    alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
+}
+
+/// True if nothing is likely meant. In a language without spaces, which the bundled encoder does not speak, and where nothing
+/// was learned, the score must say so too.
+fn is_nothing(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> bool {
+    let Some((best, _)) = alternatives.first() else { return true };
+    let is_said = || {
+        let own = situation.candidates().iter().find(|candidate| candidate.function == best.function);
+        own.is_some_and(|own| by_score(situation, own) > 0.0)
+    };
+    // What two functions are about equally likely to be means one of them.
+    let meant: f32 = tied(alternatives).map(|(one, _)| one.meant).sum();
+    let is_foreign = is_unspaced_language(situation.knowledge.module.language()) || best.features.unlearned > 0.0;
+    !situation.is_meant && (meant < situation.thresholds.in_scope || is_foreign && !is_said())
+}
+
+/// Nothing is meant, or it is not said what: the likeliest function has a probability of `meant`.
+fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
+    let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
+    let (frames, notes) = (Vec::new(), Vec::new());
+    Decision { outcome, confidence: 1.0 - meant, frames, notes, alternatives: only(alternatives) }
+}
+
+fn only(alternatives: Vec<(Alternative, Option<Call>)>) -> Vec<Alternative> {
+    alternatives.into_iter().map(|(alternative, _)| alternative).collect()
+}
+
+/// The utterance as a request for each of the likely functions, likeliest first.
+fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
+    let (model, candidates) = (DecisionModel::bundled(), situation.candidates());
+    let considered = considered(situation);
+    let readings: Vec<Reading<'_>> =
+        considered.iter().map(|index| Reading::new(situation, candidates[*index].function)).collect();
+    let support: Vec<f32> = readings.iter().map(Reading::support).collect();
+    let mut alternatives: Vec<(Alternative, Option<Call>)> = Vec::with_capacity(readings.len());
+    for (place, reading) in readings.iter().enumerate() {
+        let (frame, call) = reading.judged(situation, 1.0);
+        let mut features = measure::of_alternative(situation, considered[place], reading, (&frame, call.as_ref()));
+        let others = support.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, support)| *support);
+        features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
+        let candidate = &candidates[considered[place]];
+        let meant = match situation.is_meant {
+            true => candidate.share,
+            false if situation.expected.functions().is_empty() => model.function(&features),
+            false => by_score(situation, candidate),
+        };
+        let right = model.whole(&features);
+        alternatives.push((Alternative { function: reading.function, meant, right, features, frame }, call));
     }
-    let Some(judged) = frames.pop() else { return (Outcome::NoMatch, 1.0 - scope, Vec::new()) };
-    let may_lack = ranked.first().is_some_and(|best| readings[*best].may_lack(&judged.0));
-    let (outcome, confidence, frames) = concluded(judged, scope);
-    (outcome, if may_lack { confidence * UNSEEN } else { confidence }, frames)
+    let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();
+    tell_apart(situation, &readings, &scores, &mut alternatives);
+    for (one, _) in &mut alternatives {
+        // A whole answer is never likelier than its function.
+        one.frame.confidence = one.meant.max(one.right);
+    }
+    alternatives.sort_by(|(one, _), (other, _)| other.meant.total_cmp(&one.meant));
+    alternatives
+}
+
+/// Near-duplicate functions share what they are likely to mean together by their slots: their words tell nothing.
+fn tell_apart(
+    situation: &Situation<'_>,
+    readings: &[Reading<'_>],
+    scores: &[f32],
+    alternatives: &mut [(Alternative, Option<Call>)],
+) {
+    let changes = overloads::changes(situation, readings, scores);
+    let Some(best) = readings.first().map(|reading| reading.function) else { return };
+    let group: Vec<usize> = (0..readings.len())
+        .filter(|place| *place == 0 || overloads::alike(situation, best, readings[*place].function))
+        .collect();
+    let all: f32 = group.iter().map(|place| alternatives[*place].0.meant).sum();
+    let weight = |place: &usize| (LEVELLED * (scores[*place] + changes[*place] - scores[0] - changes[0])).exp();
+    let weights: f32 = group.iter().map(weight).sum();
+    if group.len() > 1 {
+        for place in &group {
+            alternatives[*place].0.meant = all * weight(place) / weights;
+        }
+    }
 }
 
 /// The slots of the only function that is asked for. There is less confidence where words are left that could be a value
 /// and a slot that was asked for, or that is required, has none.
-fn read_given(situation: &Situation<'_>, function: FunctionId) -> (Outcome, f32, Vec<Frame>) {
+fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
-    let (outcome, confidence, frames) = concluded(reading.judged(situation, 1.0), 1.0);
-    let lacks = expected::leaves_words(situation, &reading) && expected::lacks_values(situation, &reading);
-    (outcome, if lacks { confidence * LACKING } else { confidence }, frames)
+    let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
+    if answered::leaves_words(situation, &reading) && answered::lacks_values(situation, &reading) {
+        decision.confidence *= LACKING;
+    }
+    decision
 }
 
 /// One frame, as a call or as the question that it leaves.
-fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> (Outcome, f32, Vec<Frame>) {
+fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> Decision {
     let confidence = frame.confidence * frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
-    let outcome = match (call, frame.asks()) {
-        (Some(call), _) => Outcome::Call(vec![call]),
-        (None, Some(about)) => Outcome::Ask(about),
-        (None, None) => return (Outcome::NoMatch, 1.0 - scope, Vec::new()),
+    let (outcome, confidence, frames) = match (call, frame.asks()) {
+        (Some(call), _) => (Outcome::Call(vec![call]), confidence, vec![frame]),
+        (None, Some(about)) => (Outcome::Ask(about), confidence, vec![frame]),
+        (None, None) => (Outcome::NoMatch, 1.0 - scope, Vec::new()),
     };
-    (outcome, confidence, vec![frame])
+    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
 }
 
 /// Which of the functions is meant, where nothing says so: of a few, the likeliest.
@@ -169,11 +250,13 @@ fn which(situation: &Situation<'_>) -> Outcome {
 }
 
 /// The candidates whose slots are worth filling: the likely ones, and what goes by the same name as the likeliest.
-fn considered(situation: &Situation<'_>, scores: &[f32]) -> Vec<usize> {
-    let shares = belief::shares(scores);
+fn considered(situation: &Situation<'_>) -> Vec<usize> {
+    let candidates = situation.candidates();
     let is_rival = |index: usize| {
-        let [best, other] = [0, index].map(|index| situation.candidates()[index].function);
-        scores[0] - scores[index] <= overloads::BLUR && overloads::alike(situation, best, other)
+        let [best, other] = [&candidates[0], &candidates[index]];
+        best.score - other.score <= overloads::BLUR && overloads::alike(situation, best.function, other.function)
     };
-    (0..scores.len()).filter(|index| shares[*index] >= WORTH_READING || is_rival(*index)).take(CONSIDERED).collect()
+    let is_worth = |index: &usize| *index == 0 || candidates[*index].share >= WORTH_READING || is_rival(*index);
+    let is_allowed = |index: &usize| candidates[*index].score > 0.0;
+    (0..candidates.len()).filter(is_worth).filter(is_allowed).take(CONSIDERED).collect()
 }

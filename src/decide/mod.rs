@@ -3,17 +3,27 @@
 
 pub mod align;
 pub(crate) mod analysis;
+pub(crate) mod answered;
 pub(crate) mod arguments;
+pub(crate) mod asked;
 pub(crate) mod calibration;
+pub mod candidates;
 pub(crate) mod carrier;
 pub(crate) mod clauses;
 pub(crate) mod expected;
+pub(crate) mod features;
+pub mod head;
 pub mod knowledge;
 pub(crate) mod local;
+pub mod model;
 pub(crate) mod near_duplicates;
 pub mod outcome;
+pub(crate) mod ranking;
+pub mod reader;
 pub(crate) mod reading;
 pub(crate) mod repair;
 pub(crate) mod ruled_out;
+pub(crate) mod scope;
 pub(crate) mod segments;
 pub(crate) mod situation;
+pub mod vocabulary;

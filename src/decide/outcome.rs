@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{Call, Grounded, Violation},
+    decide::features::Features,
     module::{Function, FunctionId, SlotPath},
     text::Span,
 };
@@ -19,6 +20,20 @@ pub(crate) struct Decision {
     pub frames: Vec<Frame>,
     /// Why, in words; what was dropped or repaired.
     pub notes: Vec<String>,
+    /// What was weighed against each other, likeliest first.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// The utterance read as a request for one function, with what speaks for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    pub function: FunctionId,
+    /// Probability that this function is meant, and nothing else, 0 to 1.
+    pub meant: f32,
+    /// Probability that the whole answer is right: the function, and every value.
+    pub right: f32,
+    pub features: Features,
+    pub frame: Frame,
 }
 
 /// See [the module](self).

@@ -1,5 +1,7 @@
 //! An utterance read, without a model server, as a request for one particular function.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::{
@@ -7,13 +9,15 @@ use crate::{
     decide::{
         align::{Anchor, Filling, Said as Written},
         arguments::{self as assemble, Said},
-        expected,
+        asked,
+        candidates::{self, Candidate, Found},
         outcome::{self, Frame},
+        reader::SpanScores,
         situation::Situation,
     },
     module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
-    text::Span,
+    text::{Span, Utterance},
 };
 
 /// Fillings less likely than this are left out: a question is better than a guess.
@@ -29,6 +33,43 @@ pub(crate) struct Reading<'a> {
     /// What was said only to be ruled out.
     excluded: Vec<Filled<'a>>,
     ruled_out: Vec<RuledOut>,
+    /// What the reader says; `None` without one.
+    scores: Option<Arc<SpanScores>>,
+}
+
+/// How well the slots of a reading are filled. 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SlotNumbers {
+    /// Probability of the slot that is the least sure; 1 if none is filled.
+    pub lowest: f32,
+    pub mean: f32,
+    /// The best probability that the reader gives to a required slot which is empty; 0 if none is, or without a reader.
+    pub unfilled: f32,
+    /// Share of the utterance's words that are values.
+    pub covered: f32,
+}
+
+impl SlotNumbers {
+    #[expect(clippy::cast_precision_loss, reason = "an utterance has some thousand words at most")]
+    fn new(reading: &Reading<'_>, utterance: &Utterance) -> Self {
+        let sure: Vec<f32> = reading.values.iter().map(|filled| filled.confidence).collect();
+        let empty = |id: &SlotId| reading.values.iter().all(|filled| filled.slot != *id);
+        let required = |id: &SlotId| reading.definition.slot(*id).required;
+        let best = |id: SlotId| Some(sigmoid(reading.scores.as_ref()?.best(id)?));
+        let unfilled = reading.definition.slot_ids().filter(|id| required(id) && empty(id)).filter_map(best);
+        let is_value = |word: &&Span| reading.values.iter().any(|filled| filled.span.overlaps(**word));
+        let words = utterance.words();
+        Self {
+            lowest: sure.iter().copied().fold(1.0, f32::min),
+            mean: if sure.is_empty() { 1.0 } else { sure.iter().sum::<f32>() / sure.len() as f32 },
+            unfilled: unfilled.fold(0.0, f32::max),
+            covered: words.iter().filter(is_value).count() as f32 / words.len().max(1) as f32,
+        }
+    }
+}
+
+fn sigmoid(log_odds: f32) -> f32 {
+    1.0 / (1.0 + (-log_odds).exp())
 }
 
 /// A slot with the words that fill it.
@@ -46,26 +87,38 @@ impl<'a> Reading<'a> {
     /// Fills the slots by what the recognizers found and by alignment with the function's exemplars.
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.knowledge.module.function(function);
-        let (anchors, mentions): (Vec<Anchor>, Vec<Option<&Mention>>) =
-            anchors(situation, definition).into_iter().unzip();
-        let expected = expected::awaited(situation, function);
-        let mut fillings =
-            situation.knowledge.aligner.align_answer(function, situation.utterance(), &anchors, &expected);
+        let found = found(situation, definition);
+        let expected = asked::awaited(situation, function);
+        let scores = situation.span_scores(function, &expected);
+        let mut fillings = match &scores {
+            Some(scores) => {
+                let mut fillings = candidates::fillings(situation, function, &found, &expected, scores);
+                // The templates fill what is left empty, from words that are left over.
+                for filling in aligned(situation, function, &found, &expected) {
+                    let is_apart = |one: &Filling| one.slot != filling.slot && !one.span.overlaps(filling.span);
+                    if fillings.iter().all(is_apart) {
+                        fillings.push(filling);
+                    }
+                }
+                fillings.sort_by_key(|filling| filling.span);
+                fillings
+            }
+            None => aligned(situation, function, &found, &expected),
+        };
         let asks_for_number = match expected[..] {
             [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
             _ => false,
         };
-        let is_known = |slot: SlotId| anchors.iter().any(|anchor| anchor.slot == slot);
-        if (anchors.is_empty() || asks_for_number && !is_known(expected[0]))
-            && let Some(whole) = expected::whole_answer(situation, function, &expected, &fillings)
+        let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
+        if (found.is_empty() || asks_for_number && !is_known(expected[0]))
+            && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
         {
             fillings = vec![whole];
         }
         let mut values: Vec<Filled<'a>> = fillings
             .iter()
-            .filter(|filling| filling.confidence >= UNSURE)
-            .filter(|filling| filling.anchor.is_some() || !expected::is_empty_talk(situation, &expected, filling))
-            .map(|filling| Filled::new(situation, filling, &mentions))
+            .filter(|filling| filling.anchor.is_some() || !asked::is_empty_talk(situation, &expected, filling))
+            .map(|filling| Filled::new(situation, filling, &found))
             .collect();
         add_currency(situation, definition, &mut values);
         let ruled_out = situation.ruled_out(function);
@@ -75,7 +128,13 @@ impl<'a> Reading<'a> {
         };
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
-        Self { function, definition, values, excluded, ruled_out }
+        Self { function, definition, values, excluded, ruled_out, scores }
+    }
+
+    /// The numbers of the slots, for the judgement of the whole.
+    #[expect(dead_code, reason = "the judge's features ask for them")]
+    pub(crate) fn slot_numbers(&self, utterance: &Utterance) -> SlotNumbers {
+        SlotNumbers::new(self, utterance)
     }
 
     /// The utterance as a template of one of the candidates, said word for word, and how sure that is. `None` if two
@@ -89,7 +148,7 @@ impl<'a> Reading<'a> {
         for candidate in situation.candidates() {
             let function = candidate.function;
             let definition = knowledge.module.function(function);
-            let found: Vec<Anchor> = anchors(situation, definition).into_iter().map(|(anchor, _)| anchor).collect();
+            let found: Vec<Anchor> = found(situation, definition).into_iter().map(|(anchor, _)| anchor).collect();
             said.extend(knowledge.aligner.said_of(function, situation.utterance(), &found).map(|one| (function, one)));
         }
         said.sort_by_key(|(_, one)| std::cmp::Reverse(one.own_words));
@@ -195,10 +254,30 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// Everything that may fill a slot of the function, with its evidence; nothing without a reader.
+pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
+    let found = found(situation, situation.knowledge.module.function(function));
+    let asked = asked::awaited(situation, function);
+    let scores = situation.span_scores(function, &asked);
+    scores.map(|scores| candidates::candidates(situation, function, &found, &asked, &scores)).unwrap_or_default()
+}
+
+/// What alignment with the function's exemplars makes of the utterance, without a reader.
+fn aligned(situation: &Situation<'_>, function: FunctionId, found: &[Found<'_>], expected: &[SlotId]) -> Vec<Filling> {
+    let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
+    let mut fillings = situation.knowledge.aligner.align_answer(function, situation.utterance(), &anchors, expected);
+    fillings.retain(|filling| filling.confidence >= UNSURE);
+    for filling in &mut fillings {
+        let mention = filling.anchor.and_then(|index| found[index].1);
+        filling.confidence *= mention.map_or(1.0, |mention| mention.score);
+    }
+    fillings
+}
+
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
 /// slot's preferred one counts.
-fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, Option<&'a Mention>)> {
-    let mut anchors: Vec<(Anchor, Option<&Mention>)> = Vec::new();
+fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
+    let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
             for mention in situation.mentions().iter().filter(|mention| mention.recognizer == *recognizer) {
@@ -225,14 +304,14 @@ fn anchors<'a>(situation: &Situation<'a>, function: &Function) -> Vec<(Anchor, O
 }
 
 /// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".
-fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<(Anchor, Option<&Mention>)>) {
+fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
     let spans: Vec<Span> = anchors.iter().map(|(anchor, _)| anchor.span).collect();
     for span in spans {
         let rivals: Vec<SlotId> =
             anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
         let named: Vec<SlotId> = rivals
             .iter()
-            .filter(|slot| expected::is_named_before(situation, function, **slot, &rivals, span))
+            .filter(|slot| asked::is_named_before(situation, function, **slot, &rivals, span))
             .copied()
             .collect();
         if let [slot] = named[..]
@@ -244,15 +323,15 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
 }
 
 impl<'a> Filled<'a> {
-    fn new(situation: &Situation<'a>, filling: &Filling, mentions: &[Option<&'a Mention>]) -> Self {
-        let mention = filling.anchor.and_then(|index| mentions[index]);
+    fn new(situation: &Situation<'a>, filling: &Filling, found: &[Found<'a>]) -> Self {
+        let mention = filling.anchor.and_then(|index| found[index].1);
         Self {
             slot: filling.slot,
             span: mention.map_or(filling.span, |mention| mention.span),
             value: mention
                 .map_or_else(|| situation.utterance().slice(filling.span).into(), |mention| mention.value.clone()),
             mention,
-            confidence: filling.confidence * mention.map_or(1.0, |mention| mention.score),
+            confidence: filling.confidence,
         }
     }
 

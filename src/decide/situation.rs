@@ -1,15 +1,18 @@
 //! What is decided from: an analysed utterance, what is known of the module, and what was asked for.
 
+use std::sync::Arc;
+
 use crate::{
     call::{Evidence, RuledOut, Sighting},
     decide::{
         analysis::{Analysis, Part},
-        calibration as belief,
         expected::{Expected, Hint},
         knowledge::Knowledge,
-        segments::Requests,
+        outcome::Frame,
+        reader::SpanScores,
     },
-    module::FunctionId,
+    language::facts::is_unspaced_language,
+    module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
     retrieve::Candidate,
     text::Utterance,
@@ -38,10 +41,26 @@ pub(crate) struct Situation<'a> {
     pub hints: &'a [Hint],
 }
 
+/// Which parts of an utterance are requests.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests {
+    /// In order; one, the whole, unless there are several.
+    pub parts: Vec<Part>,
+    /// There may be more to ask for than `parts` say: the evidence fell short of a split.
+    pub is_doubtful: bool,
+}
+
+impl Requests {
+    /// The whole utterance asks for one thing.
+    pub(crate) fn one(analysis: &Analysis) -> Self {
+        Self { parts: vec![analysis.whole.clone()], is_doubtful: false }
+    }
+}
+
 /// Where deciding draws its lines, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Thresholds {
-    /// From this confidence on, no model server is asked.
+    /// From this confidence on, no model server is asked, and a call is made without asking the person.
     pub sure: f32,
     /// Below this confidence, nothing was meant.
     pub in_scope: f32,
@@ -109,26 +128,29 @@ impl<'a> Situation<'a> {
         found
     }
 
-    /// The probability that any function was meant, before anything but the words is looked at.
-    pub(crate) fn scope(&self) -> f32 {
-        if self.is_meant {
-            return 1.0;
-        }
-        self.candidates().first().map_or(0.0, |best| belief::in_scope(best.score, self.knowledge.usual_score))
+    /// From this confidence on, a function is called without asking.
+    pub(crate) fn sure(&self, function: FunctionId) -> f32 {
+        let module = &self.knowledge.module;
+        let own = module.settings.functions.get(&module.function(function).name);
+        own.and_then(|settings| settings.sure).unwrap_or(self.thresholds.sure)
     }
 
-    /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits best.
-    pub(crate) fn retrieved(&self, function: FunctionId) -> f32 {
-        let within = |candidates: &[Candidate]| {
-            let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
-            let position = candidates.iter().position(|candidate| candidate.function == function)?;
-            let scope = if self.is_meant { 1.0 } else { belief::in_scope(scores[0], self.knowledge.usual_score) };
-            Some(scope * belief::shares(&scores)[position])
-        };
-        // Several segments stand in place of the whole; clauses that may be requests stand beside it.
-        let whole = if self.segments.len() > 1 { None } else { within(self.candidates()) };
-        let parts = self.parts().iter().filter_map(|part| within(&part.candidates));
-        whole.into_iter().chain(parts).fold(0.0, f32::max)
+    /// From this confidence on, an answer about these functions stands; of none, that nothing is meant.
+    pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
+        let sure = frames.iter().map(|frame| self.sure(frame.function)).reduce(f32::max);
+        sure.unwrap_or(self.thresholds.sure.max(1.0 - self.thresholds.in_scope / 8.0))
+    }
+
+    /// How well each run of words fills each slot of a function, of which `asked` were just asked for; `None` without a
+    /// reader, and where recognizers and templates alone read: in an answer to a question, since the reader was fitted on
+    /// requests, and in a language without spaces, which the bundled encoder does not speak.
+    pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
+        let is_answer = self.given.is_some() || !self.expected.functions().is_empty();
+        if is_answer || is_unspaced_language(self.knowledge.module.language()) {
+            return None;
+        }
+        let words = self.analysis.whole.vectors.words.as_ref()?;
+        self.knowledge.slots.as_ref()?.read(function, words, asked)
     }
 
     /// The mentions, as the grounding of a call takes them.

@@ -42,7 +42,7 @@ pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], uttera
     }
     let mut other = new_request(dialogue, &dialogue.situation, &dialogue.state.forms);
     let is_other = |act: &Act| matches!(act, Act::Inform { function, .. } if !tied.contains(function));
-    if other.acts.iter().any(is_other) && other.confidence >= OTHERWISE {
+    if other.acts.iter().any(is_other) && other.meant >= OTHERWISE {
         return other;
     }
     let among = chosen_among(dialogue, &tied);

@@ -3,7 +3,7 @@
 
 use crate::{
     conversation::{Act, End, Filled, Form, Manner, Said, merge::CERTAIN},
-    decide::{expected::own_words, reading::Reading, situation::Situation},
+    decide::{reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
         form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
         interpret::{Dialogue, Interpretation, said},
@@ -79,7 +79,7 @@ impl<'a> Ellipsis<'a> {
     /// Nothing is said but values of that function, each in a place that it had or may have.
     fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
         self.values(request).or_else(|| {
-            let is_request = !request.acts.is_empty() && request.confidence >= OTHERWISE;
+            let is_request = !request.acts.is_empty() && request.meant >= OTHERWISE;
             if is_request { None } else { self.text() }
         })
     }
@@ -138,7 +138,7 @@ impl<'a> Ellipsis<'a> {
 fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(Said, f32)> {
     let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
     let is_correction = called.acts().any(|one| corrects(one.kind));
-    let is_request = !request.acts.is_empty() && request.confidence >= OTHERWISE;
+    let is_request = !request.acts.is_empty() && request.meant >= OTHERWISE;
     if !is_correction || is_request {
         return None;
     }

@@ -5,11 +5,13 @@ use crate::{
     conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, Source, State, merge::CERTAIN},
     decide::{
         analysis::Part,
-        expected::{self, Asked, Expected},
+        answered, asked,
+        expected::{Asked, Expected},
         local,
         outcome::{About, Decision, Frame, Outcome},
         reading::Reading,
         situation::Situation,
+        vocabulary::own_words,
     },
     dialogue::{interpret::said, slot_reference::Named},
     language::facts::is_unspaced_language,
@@ -141,7 +143,7 @@ impl OpenForm<'_> {
         let expected = if is_correction { &nothing } else { situation.expected };
         let mut situation = Situation { expected, ..*situation };
         let reading = Reading::new(&situation, self.id);
-        read.leaves_words = expected::leaves_words(&situation, &reading);
+        read.leaves_words = answered::leaves_words(&situation, &reading);
         let mut found = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
         // What was asked may be one of many things that are said, as exemplars have them.
         let is_unspaced = is_unspaced_language(self.module.language());
@@ -151,7 +153,7 @@ impl OpenForm<'_> {
             let other = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
             let has_asked = self.asked.iter().all(|asked| other.values.iter().any(|value| value.pointer == *asked));
             if has_asked && other.values.len() > found.values.len() {
-                read.leaves_words = expected::leaves_words(&situation, &reading);
+                read.leaves_words = answered::leaves_words(&situation, &reading);
                 found = other;
             }
         }
@@ -189,8 +191,8 @@ impl OpenForm<'_> {
 
     /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
-        let is_answer = !expected::is_no_value(own);
-        let is_question = expected::is_polite_question(self.module.language(), own.utterance().text());
+        let is_answer = !asked::is_no_value(own);
+        let is_question = asked::is_polite_question(self.module.language(), own.utterance().text());
         let is_correction = self.manner() == Manner::Correct;
         found.invalid.retain(|aside| {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
@@ -307,7 +309,7 @@ impl OpenForm<'_> {
 
     /// Other functions that the utterance asks for by what the form cannot explain, and how surely.
     pub(crate) fn others(&self, free: &Situation<'_>) -> (Vec<Frame>, f32) {
-        if expected::answered(free).is_some() {
+        if answered::answered(free).is_some() {
             return (Vec::new(), 0.0);
         }
         let decision = local::decide(free);
@@ -344,11 +346,11 @@ impl OpenForm<'_> {
             _ => None,
         });
         let values: Vec<Span> = spans.collect();
-        let own = expected::own_words(self.module, self.id);
+        let own = own_words(self.module, self.id);
         let says_more = |word: &Span| {
             let text = free.utterance().slice(*word);
             !values.iter().any(|span| span.overlaps(*word))
-                && !expected::is_answer_word(free, *word)
+                && !asked::is_answer_word(free, *word)
                 && !reply::says_nothing(self.module.language(), text)
                 && !own.contains(&fold(text))
         };

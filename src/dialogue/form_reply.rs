@@ -4,7 +4,10 @@
 
 use crate::{
     conversation::{Act, Said, merge::CERTAIN},
-    decide::{outcome::Frame, segments::Requests, situation::Situation},
+    decide::{
+        outcome::Frame,
+        situation::{Requests, Situation},
+    },
     dialogue::{
         form_reading::{ANSWERED, FormReading, OTHERWISE, OpenForm},
         interpret::{Dialogue, Interpretation, Task, said as said_by},

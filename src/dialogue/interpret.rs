@@ -10,8 +10,7 @@ use crate::{
         analysis::{Analysis, Pool},
         expected::{Asked, Expected},
         outcome::{Decision, Frame},
-        segments::Requests,
-        situation::Situation,
+        situation::{Requests, Situation},
     },
     dialogue::{
         choice_reply::choice_reply, confirmation_reply::confirmation_reply, follow_up::follow_up,
@@ -72,6 +71,8 @@ pub(crate) struct Interpretation {
     pub tied: Vec<FunctionId>,
     /// Probability that this is right, 0 to 1.
     pub confidence: f32,
+    /// Probability that the functions which it opens are meant, whatever their values, 0 to 1.
+    pub meant: f32,
     /// To be answered in [`Told`], for another interpretation; this one stands where no model server answers.
     pub task: Option<Task>,
     /// The parts that each ask for something of their own, where they were looked for.
@@ -88,6 +89,15 @@ impl Interpretation {
 impl<'a> Dialogue<'a> {
     pub(crate) fn module(&self) -> &'a Module {
         &self.situation.knowledge.module
+    }
+
+    /// From this confidence on, no model server is asked about a request for these functions.
+    pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
+        match self.assistance {
+            Assistance::Never => 0.0,
+            Assistance::InDoubt => self.situation.sure_of(frames),
+            Assistance::Always => f32::INFINITY,
+        }
     }
 
     /// Whether a model server is to be asked where the local reading is this sure.

@@ -9,8 +9,7 @@ use crate::{
         local,
         outcome::{About, Decision, Frame, Outcome},
         reading::Reading,
-        segments::Requests,
-        situation::Situation,
+        situation::{Requests, Situation},
     },
     dialogue::{
         form_reading::number,
@@ -28,11 +27,12 @@ const UNHEARD: usize = 3;
 pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, open: &[Form]) -> Interpretation {
     let (requests, local) = decided(situation);
     let told = dialogue.told.decision.as_ref();
-    let task = (told.is_none() && dialogue.asks_at(local.confidence))
+    let task = (told.is_none() && local.confidence < dialogue.sure_of(&local.frames))
         .then(|| Task::Requests { part: None, requests: requests.clone() });
     let decision = told.unwrap_or(&local);
     let mut found = Interpretation {
         confidence: decision.confidence,
+        meant: decision.frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max),
         notes: decision.notes.clone(),
         task,
         requests: Some(requests),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     conversation::{Form, merge::is_within},
-    decide::expected::words_of,
+    decide::vocabulary::words_of,
     module::{Function, SlotId},
     recognize::Mention,
     text::{Span, Utterance, fold},

@@ -1,5 +1,8 @@
 //! Models that run here, by fastembed on ONNX Runtime: each owned by a thread of its own, which takes texts from a queue.
 
+mod files;
+mod running;
+
 use std::{
     any::Any,
     borrow::Cow,
@@ -10,18 +13,20 @@ use std::{
     thread::JoinHandle,
 };
 
-use aho_corasick::AhoCorasick;
 use fastembed::{InitOptionsUserDefined, QuantizationMode, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel};
 use futures::{StreamExt, TryStreamExt, future::BoxFuture, stream};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
 use super::{
-    DirectoryOptions, EmbedError, EmbedOptions, Embedder, FastembedOptions, LIVE_TEXTS, Pooling, Prefixes, Purpose,
-    causes,
+    DirectoryOptions, EmbedError, EmbedOptions, Embedded, Embedder, FastembedOptions, LIVE_TEXTS, Pooling, Prefixes,
+    Purpose, causes,
     queue::{Lane, Queue, Refused},
+    reader::{self, Reader},
     runtime::{self, Loaded},
 };
+use files::{Files, depends_on_company};
+use running::Running;
 
 /// Texts of a build that go through the model together, where the model allows it. Small, since an utterance waits for
 /// them; larger batches gain little on one thread.
@@ -59,13 +64,13 @@ enum Source {
     },
 }
 
-/// `models/all-MiniLM-L6-v2`, which says where it is from.
+/// `models/uptake-encoder`, which says where it is from.
 mod bundled {
-    pub(super) static MODEL: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/model.onnx");
-    pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/tokenizer.json");
-    pub(super) static CONFIG: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/config.json");
-    pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/special_tokens_map.json");
-    pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/all-MiniLM-L6-v2/tokenizer_config.json");
+    pub(super) static MODEL: &[u8] = include_bytes!("../../models/uptake-encoder/model.onnx");
+    pub(super) static TOKENIZER: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer.json");
+    pub(super) static CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/config.json");
+    pub(super) static SPECIAL_TOKENS: &[u8] = include_bytes!("../../models/uptake-encoder/special_tokens_map.json");
+    pub(super) static TOKENIZER_CONFIG: &[u8] = include_bytes!("../../models/uptake-encoder/tokenizer_config.json");
     /// What the model was tuned with, in tokens.
     pub(super) const MAX_LENGTH: usize = 256;
 }
@@ -73,7 +78,7 @@ mod bundled {
 impl Model {
     pub(super) fn bundled() -> Self {
         Self {
-            name: "all-MiniLM-L6-v2".into(),
+            name: "uptake-encoder".into(),
             source: Source::Bundled,
             max_length: bundled::MAX_LENGTH,
             prefixes: Prefixes::default(),
@@ -240,8 +245,16 @@ pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, E
     let longest = model.max_length.saturating_mul(BYTES_PER_TOKEN);
     let prefixes = model.prefixes.clone();
     let model = Arc::new(model);
-    let mut fast =
-        Fast { identity: String::new(), dimensions: 0, prefixes, longest, batch: 1, queue, workers: Vec::new() };
+    let mut fast = Fast {
+        identity: String::new(),
+        dimensions: 0,
+        prefixes,
+        longest,
+        batch: 1,
+        queue,
+        workers: Vec::new(),
+        reader: None,
+    };
     // One after the other: loading needs more memory than keeping, and the first failure is enough.
     for number in 0..options.workers.max(1) {
         let (ready, loaded) = oneshot::channel();
@@ -260,8 +273,32 @@ pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, E
         fast.dimensions = facts.dimensions;
         fast.batch = if facts.alone { 1 } else { BATCH };
     }
-    tracing::info!(identity = fast.identity, dimensions = fast.dimensions, "embedding model ready");
+    fast.reader = load_reader(&model, options, (&fast.identity, fast.dimensions))?;
+    let reader = fast.reader.is_some();
+    tracing::info!(identity = fast.identity, dimensions = fast.dimensions, reader, "embedding model ready");
     Ok(fast)
+}
+
+/// The reader that the options name, else the one that lies beside the model.
+fn load_reader(
+    model: &Model,
+    options: &EmbedOptions,
+    encoder: (&str, usize),
+) -> Result<Option<Arc<Reader>>, EmbedError> {
+    let files = match (&options.reader.path, &model.source) {
+        _ if !options.reader.enabled => None,
+        (Some(path), _) => Some(reader::Files::Directory(path.clone())),
+        (None, Source::Bundled) => Some(reader::Files::Bundled),
+        (None, Source::Directory { path, .. }) => {
+            let beside = path.join("reader");
+            beside.join("head.onnx").is_file().then_some(reader::Files::Directory(beside))
+        }
+        #[cfg(feature = "hub")]
+        (None, Source::Listed { .. }) => None,
+    };
+    let Some(files) = files else { return Ok(None) };
+    let runtime = runtime::load(options.runtime.as_deref())?;
+    Ok(Some(Arc::new(Reader::load(&files, encoder, &runtime)?)))
 }
 
 /// An embedder whose model lives on threads of its own; they end with it.
@@ -275,11 +312,21 @@ pub(super) struct Fast {
     batch: usize,
     queue: Arc<Queue<Job>>,
     workers: Vec<JoinHandle<()>>,
+    reader: Option<Arc<Reader>>,
 }
 
 struct Job {
     texts: Vec<String>,
-    reply: oneshot::Sender<Result<Vec<Vec<f32>>, EmbedError>>,
+    prefix: String,
+    wants_words: bool,
+    reply: oneshot::Sender<Result<Vec<Embedded>, EmbedError>>,
+}
+
+/// What a call wants of each of its texts.
+#[derive(Clone, Copy)]
+struct Order<'a> {
+    prefix: &'a str,
+    wants_words: bool,
 }
 
 impl fmt::Debug for Fast {
@@ -299,17 +346,20 @@ impl Drop for Fast {
 }
 
 impl Fast {
-    async fn submit(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let (reply, vectors) = oneshot::channel();
-        self.queue.push(lane, Job { texts, reply }).map_err(|refused| match refused {
-            Refused::Full => EmbedError::Busy,
-            Refused::Closed => EmbedError::Inference("the model is gone".into()),
+    async fn submit(&self, lane: Lane, texts: Vec<String>, order: Order<'_>) -> Result<Vec<Embedded>, EmbedError> {
+        let (reply, embedded) = oneshot::channel();
+        let Order { prefix, wants_words } = order;
+        self.queue.push(lane, Job { texts, prefix: prefix.to_owned(), wants_words, reply }).map_err(|refused| {
+            match refused {
+                Refused::Full => EmbedError::Busy,
+                Refused::Closed => EmbedError::Inference("the model is gone".into()),
+            }
         })?;
-        vectors.await.map_err(|_| EmbedError::Inference("the model is gone".into()))?
+        embedded.await.map_err(|_| EmbedError::Inference("the model is gone".into()))?
     }
 
     /// Few texts at a time, each time at the end of the line, so that live calls and other builds come in between.
-    async fn build(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn build(&self, texts: Vec<String>, order: Order<'_>) -> Result<Vec<Embedded>, EmbedError> {
         let count = texts.len();
         let mut texts: Vec<(usize, String)> = texts.into_iter().enumerate().collect();
         // A batch is as slow as its longest text times its size.
@@ -320,17 +370,26 @@ impl Fast {
         let mut texts = texts.into_iter().peekable();
         while texts.peek().is_some() {
             let (places, texts): (Vec<usize>, Vec<String>) = texts.by_ref().take(self.batch).unzip();
-            jobs.push(async move { Ok((places, self.submit(Lane::Bulk, texts).await?)) });
+            jobs.push(async move { Ok((places, self.submit(Lane::Bulk, texts, order).await?)) });
         }
-        let done: Vec<(Vec<usize>, Vec<Vec<f32>>)> =
+        let done: Vec<(Vec<usize>, Vec<Embedded>)> =
             stream::iter(jobs).buffer_unordered(self.workers.len().max(1)).try_collect().await?;
-        let mut vectors = vec![Vec::new(); count];
+        let mut embedded = vec![Embedded { vector: Vec::new(), words: None }; count];
         for (places, made) in done {
-            for (place, vector) in places.into_iter().zip(made) {
-                vectors[place] = vector;
+            for (place, one) in places.into_iter().zip(made) {
+                embedded[place] = one;
             }
         }
-        Ok(vectors)
+        Ok(embedded)
+    }
+
+    async fn order(&self, texts: Vec<String>, order: Order<'_>) -> Result<Vec<Embedded>, EmbedError> {
+        let texts: Vec<String> = texts.iter().map(|text| cut(text, self.longest).to_owned()).collect();
+        match texts.len() {
+            0 => Ok(Vec::new()),
+            1..=LIVE_TEXTS => self.submit(Lane::Live, texts, order).await,
+            _ => self.build(texts, order).await,
+        }
     }
 }
 
@@ -348,15 +407,16 @@ impl Embedder for Fast {
     }
 
     fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
-        Box::pin(async move {
-            let prefix = self.prefixes.of(purpose);
-            let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{}", cut(text, self.longest))).collect();
-            match texts.len() {
-                0 => Ok(Vec::new()),
-                1..=LIVE_TEXTS => self.submit(Lane::Live, texts).await,
-                _ => self.build(texts).await,
-            }
-        })
+        let order = Order { prefix: self.prefixes.of(purpose), wants_words: false };
+        Box::pin(async move { Ok(self.order(texts, order).await?.into_iter().map(|one| one.vector).collect()) })
+    }
+
+    fn embed_words(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Embedded>, EmbedError>> {
+        Box::pin(self.order(texts, Order { prefix: self.prefixes.of(purpose), wants_words: self.reader.is_some() }))
+    }
+
+    fn reader(&self) -> Option<Arc<Reader>> {
+        self.reader.clone()
     }
 }
 
@@ -370,27 +430,6 @@ struct Facts {
     identity: String,
     dimensions: usize,
     alone: bool,
-}
-
-/// A loaded model with what its session does not know.
-struct Running {
-    model: TextEmbedding,
-    /// Embed each text by itself.
-    alone: bool,
-}
-
-impl Running {
-    fn embed(&mut self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let step = if self.alone { 1 } else { texts.len().max(1) };
-        let mut vectors = Vec::with_capacity(texts.len());
-        for texts in texts.chunks(step) {
-            vectors.extend(self.model.embed(texts, None).map_err(|error| EmbedError::Inference(error.to_string()))?);
-        }
-        if vectors.len() != texts.len() || vectors.iter().flatten().any(|x| !x.is_finite()) {
-            return Err(EmbedError::Inference("the model gave no finite vector for each text".into()));
-        }
-        Ok(vectors)
-    }
 }
 
 /// The life of a worker thread.
@@ -417,11 +456,11 @@ fn work(
             return;
         }
     };
-    while let Some(Job { texts, reply }) = queue.pop() {
+    while let Some(Job { texts, prefix, wants_words, reply }) = queue.pop() {
         if reply.is_closed() {
             continue;
         }
-        let result = catch_unwind(AssertUnwindSafe(|| running.embed(&texts)))
+        let result = catch_unwind(AssertUnwindSafe(|| running.embed(&texts, &prefix, wants_words)))
             .unwrap_or_else(|panic| Err(EmbedError::Inference(reason(panic.as_ref()))));
         let _ = reply.send(result);
     }
@@ -457,10 +496,10 @@ impl Model {
             Source::Listed { model, cache } => self.load_listed(model, cache, &runtime, threads)?,
         };
         let probe = running
-            .embed(&[PROBE.into()])
+            .embed(&[PROBE.into()], "", false)
             .map_err(|error| EmbedError::Load(format!("its first text failed: {error}")))?
             .pop()
-            .unwrap_or_default();
+            .map_or_else(Vec::new, |embedded| embedded.vector);
         let Prefixes { query, passage, symmetric } = &self.prefixes;
         for part in [&self.name, query, passage, symmetric, runtime.build] {
             identity.update(&(part.len() as u64).to_le_bytes());
@@ -489,6 +528,10 @@ impl Model {
         files.hash(identity);
         identity.update(format!("{pooling:?}").as_bytes());
         let alone = alone.unwrap_or_else(|| depends_on_company(&files.model));
+        let pooling = match pooling {
+            Pooling::Mean => fastembed::Pooling::Mean,
+            Pooling::Cls => fastembed::Pooling::Cls,
+        };
         let mut model = UserDefinedEmbeddingModel::new(
             files.model.into_owned(),
             TokenizerFiles {
@@ -499,10 +542,7 @@ impl Model {
             },
         )
         .with_quantization(if alone { QuantizationMode::Dynamic } else { QuantizationMode::None })
-        .with_pooling(match pooling {
-            Pooling::Mean => fastembed::Pooling::Mean,
-            Pooling::Cls => fastembed::Pooling::Cls,
-        });
+        .with_pooling(pooling.clone());
         for (name, bytes) in files.external {
             model = model.with_external_initializer(name, bytes);
         }
@@ -512,7 +552,7 @@ impl Model {
             .with_intra_threads(threads)
             .with_session_config(NO_SPINNING.0, NO_SPINNING.1);
         let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| self.unfit(&error))?;
-        Ok(Running { model, alone })
+        Ok(Running { model, alone, pooling: Some(pooling) })
     }
 
     #[cfg(feature = "hub")]
@@ -532,7 +572,7 @@ impl Model {
             .with_session_config(NO_SPINNING.0, NO_SPINNING.1);
         let alone = TextEmbedding::get_quantization_mode(model) == QuantizationMode::Dynamic;
         let model = TextEmbedding::try_new(options).map_err(|error| self.unfit(&error))?;
-        Ok(Running { model, alone })
+        Ok(Running { model, alone, pooling: None })
     }
 
     fn unfit(&self, error: &fastembed::Error) -> EmbedError {
@@ -549,61 +589,6 @@ impl Model {
 /// Waiting threads of the library shall sleep. It matters with more than one thread only.
 const NO_SPINNING: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 
-/// The files of a model.
-struct Files {
-    model: Cow<'static, [u8]>,
-    /// Weights that the model keeps in files of their own, by the name that it calls them.
-    external: Vec<(String, Vec<u8>)>,
-    tokenizer: Cow<'static, [u8]>,
-    config: Cow<'static, [u8]>,
-    special_tokens: Cow<'static, [u8]>,
-    tokenizer_config: Cow<'static, [u8]>,
-}
-
-impl Files {
-    fn read(directory: &Path, file: &Path) -> Result<Self, EmbedError> {
-        let read = |name: &Path| {
-            let path = directory.join(name);
-            std::fs::read(&path)
-                .map(Cow::Owned)
-                .map_err(|error| EmbedError::Load(format!("cannot read {}: {error}", path.display())))
-        };
-        let model_path = directory.join(file);
-        let mut external = Vec::new();
-        // The names that the usual exporters choose.
-        for suffix in ["_data", ".data"] {
-            let mut name = model_path.file_name().unwrap_or_default().to_os_string();
-            name.push(suffix);
-            if let Ok(bytes) = std::fs::read(model_path.with_file_name(&name)) {
-                external.push((name.to_string_lossy().into_owned(), bytes));
-            }
-        }
-        Ok(Self {
-            model: read(file)?,
-            external,
-            tokenizer: read(Path::new("tokenizer.json"))?,
-            config: read(Path::new("config.json"))?,
-            // Newer tokenizers keep it in tokenizer.json.
-            special_tokens: read(Path::new("special_tokens_map.json")).unwrap_or(Cow::Borrowed(b"{}")),
-            tokenizer_config: read(Path::new("tokenizer_config.json"))?,
-        })
-    }
-
-    fn hash(&self, hasher: &mut blake3::Hasher) {
-        let external = self.external.iter().map(|(_, bytes)| bytes.as_slice());
-        let files = [&self.model, &self.tokenizer, &self.config, &self.special_tokens, &self.tokenizer_config];
-        for bytes in files.into_iter().map(|bytes| &**bytes).chain(external) {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes);
-        }
-    }
-}
-
-/// True if the graph finds the range of activations when it runs, over all texts of a batch.
-fn depends_on_company(model: &[u8]) -> bool {
-    AhoCorasick::new(["DynamicQuantize"]).is_ok_and(|operators| operators.is_match(model))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -615,7 +600,7 @@ mod tests {
 
     /// The bundled model, as its files.
     fn directory() -> DirectoryOptions {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/all-MiniLM-L6-v2");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/uptake-encoder");
         DirectoryOptions { path, ..DirectoryOptions::default() }
     }
 
@@ -658,7 +643,7 @@ mod tests {
     async fn a_second_start_has_the_same_identity() {
         let (first, second) = (bundled().await, bundled().await);
         assert_eq!(first.identity(), second.identity());
-        assert!(first.identity().starts_with("all-MiniLM-L6-v2-"));
+        assert!(first.identity().starts_with("uptake-encoder-"));
     }
 
     #[tokio::test]

@@ -1,21 +1,28 @@
 //! Text to unit vectors, behind one trait.
 
+mod acts;
 mod fast;
 mod hashed;
 mod options;
 mod queue;
+mod reader;
 mod remote;
 mod runtime;
+mod words;
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
 pub use self::{
+    acts::{ActOdds, SpeechActs},
     hashed::Hashed,
     options::{
-        DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, RemoteOptions,
+        DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, ReaderOptions,
+        RemoteOptions,
     },
+    reader::{Label, LabelKind, MOST_LABELS, Reader, Rows, SpanVectors},
+    words::WordStates,
 };
 
 /// What a text is embedded for: models trained with prefixes give a query and a passage different ones.
@@ -44,6 +51,24 @@ pub trait Embedder: Send + Sync + 'static {
     ///
     /// Dropping the future withdraws what has not been started.
     fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>>;
+
+    /// The same, with the states of the words from the same pass, where there is a [`Reader`] for them.
+    fn embed_words(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Embedded>, EmbedError>> {
+        let vectors = self.embed(texts, purpose);
+        Box::pin(async { Ok(vectors.await?.into_iter().map(|vector| Embedded { vector, words: None }).collect()) })
+    }
+
+    /// What reads slots from the states of words; `None` if nothing was trained for this model.
+    fn reader(&self) -> Option<Arc<Reader>> {
+        None
+    }
+}
+
+/// A text's vector, and the states of its words if the embedder gives them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    pub vector: Vec<f32>,
+    pub words: Option<WordStates>,
 }
 
 pub type SharedEmbedder = Arc<dyn Embedder>;

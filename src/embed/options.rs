@@ -22,6 +22,8 @@ pub struct EmbedOptions {
     pub workers: usize,
     /// Calls that may wait; one more is refused with [`EmbedError::Busy`](super::EmbedError::Busy).
     pub queue: usize,
+    /// For the kinds that run a model here.
+    pub reader: ReaderOptions,
     /// For `kind = "fastembed"`.
     pub fastembed: FastembedOptions,
     /// For `kind = "directory"`.
@@ -40,6 +42,7 @@ impl Default for EmbedOptions {
             threads: 1,
             workers: 1,
             queue: 256,
+            reader: ReaderOptions::default(),
             fastembed: FastembedOptions::default(),
             directory: DirectoryOptions::default(),
             remote: RemoteOptions::default(),
@@ -51,7 +54,7 @@ impl Default for EmbedOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// all-MiniLM-L6-v2, inside the executable.
+    /// The encoder that was trained with the reader, inside the executable.
     #[default]
     Bundled,
     /// A model of fastembed's list, fetched from its hub at the first start and kept on disk.
@@ -62,6 +65,23 @@ pub enum Kind {
     Remote,
     /// No model: words and character trigrams, hashed. For tests, and for comparing with.
     Hashed,
+}
+
+/// The network that finds slots by what the model makes of each word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReaderOptions {
+    /// Without it, slots are found by recognizers and templates alone.
+    pub enabled: bool,
+    /// Holds `head.onnx`, which must have been trained on the states of just this model. If absent: the bundled one for
+    /// the bundled model, and the directory `reader` beside a model in a directory.
+    pub path: Option<PathBuf>,
+}
+
+impl Default for ReaderOptions {
+    fn default() -> Self {
+        Self { enabled: true, path: None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

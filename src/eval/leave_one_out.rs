@@ -40,7 +40,7 @@ pub async fn leave_one_out(
     let said = Said::new(module, seed).map_err(RoundTripError::from)?;
     let cases = cases(module, said);
     let now = moment(module);
-    let options = EvalOptions { strategy: Some(StrategyName::Local), now: Some(now), pooled: false };
+    let options = EvalOptions { strategy: Some(StrategyName::Local), now: Some(now), pooled: false, features: false };
     let mut tally = Tally::new(module);
     for fold in 0..FOLDS {
         let without = snapshots.build_apart(without(module, fold)).await?;

@@ -10,6 +10,7 @@ pub mod cases;
 pub mod compare;
 pub mod curve;
 pub mod dialogue;
+pub mod features;
 pub mod html;
 pub mod leave_one_out;
 pub mod lint;
@@ -93,6 +94,8 @@ pub struct EvalOptions {
     pub now: Option<jiff::Zoned>,
     /// Choose among all functions, also where a case names those that are `given`: harder, and what retrieval is for.
     pub pooled: bool,
+    /// Note what each decision rested on: [`Evaluation::features`].
+    pub features: bool,
 }
 
 /// Everything that an evaluation found.
@@ -116,6 +119,9 @@ pub struct Evaluation {
     /// Cases of several turns that were not run: a curve has no use for them.
     pub skipped_dialogues: usize,
     pub problems: Vec<Problem>,
+    /// A line of JSON for each case, where asked for; see [`features`].
+    #[serde(skip)]
+    pub features: Vec<String>,
 }
 
 /// Cases that meant one thing and were taken for another.

@@ -369,6 +369,7 @@ pub(super) mod tests {
             dialogues: Dialogues::default(),
             skipped_dialogues: 1,
             problems: vec![Problem { place, message: "`utterance` is missing".to_owned() }],
+            features: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Case, CaseResult, Confusion, Counts, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE, Observation,
-    OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, compare, score,
+    OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, compare, features, score,
     slot_group::SlotGroup,
 };
 use crate::{
@@ -33,6 +33,7 @@ pub(super) struct Tally<'a> {
     answers: Vec<CaseResult>,
     pub wrong: Vec<WrongCase>,
     pub problems: Vec<Problem>,
+    features: Vec<String>,
 }
 
 impl<'a> Tally<'a> {
@@ -45,6 +46,7 @@ impl<'a> Tally<'a> {
             answers: Vec::new(),
             wrong: Vec::new(),
             problems: Vec::new(),
+            features: Vec::new(),
         }
     }
 
@@ -121,6 +123,9 @@ impl<'a> Tally<'a> {
                 .iter()
                 .map(|candidate| candidate.function)
                 .collect();
+        }
+        if let (true, Ok(turn)) = (options.features, &turn) {
+            self.features.push(features::line(snapshot, case, task, turn));
         }
         self.count(case, task, turn, candidates);
         Ok(true)
@@ -274,6 +279,7 @@ impl<'a> Tally<'a> {
             dialogues,
             skipped_dialogues,
             problems: self.problems,
+            features: self.features,
         }
     }
 }

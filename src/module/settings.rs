@@ -344,6 +344,8 @@ pub struct FunctionSettings {
     /// The members of its result that a person is told, `order.id`; all if empty.
     pub result: Vec<String>,
     pub rules: Vec<RuleSettings>,
+    /// From this confidence on, it is called without asking; instead of the module's.
+    pub sure: Option<f32>,
     /// By slot label or path; once loaded by path.
     pub slots: BTreeMap<String, SlotSettings>,
 }

@@ -77,6 +77,11 @@ impl Background {
         Ok(Self { sentences, clarity })
     }
 
+    /// The sentences with their vectors, as exemplars have them.
+    pub fn sentences(&self) -> impl Iterator<Item = (&'static str, &[f32])> {
+        self.sentences.iter().map(|sentence| (sentence.text, sentence.symmetric.as_slice()))
+    }
+
     /// How well the embedder tells unlike sentences of this language apart, against how well it does so in English: 0 if
     /// it takes all for the same, 1 at least as well. A model that never learned a language sees little but its letters.
     #[must_use]

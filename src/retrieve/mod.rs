@@ -16,6 +16,7 @@ mod background;
 mod documents;
 mod fuse;
 mod graph;
+mod kept;
 mod lexical;
 mod store;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod vector;
 pub use background::Background;
 pub use documents::{documents, name_words};
 pub use fuse::{DescriptionSignals, ExemplarSignals};
+pub use kept::{Kept, vectors_of};
 pub use lexical::{Analyzer, LexicalError};
 
 use fuse::{BestMean, POOLED, Shares, Signals};
@@ -89,10 +91,26 @@ pub struct Candidate {
     pub exemplars: Option<ExemplarSignals>,
     /// What its description says.
     pub description: Option<DescriptionSignals>,
+    /// What the module's own exemplars teach; `None` where nothing was learned.
+    pub learned: Option<LearnedSignals>,
+    /// Probability that this function is meant if one of the module's is, 0 to 1.
+    pub share: f32,
     /// Score of its nearest negative exemplar, if it has one; the score above has taken it into account.
     pub negative: Option<f32>,
     /// Best first; a few per function.
     pub evidence: Vec<Evidence>,
+}
+
+/// Log-probabilities of a function by what a module's own exemplars teach.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LearnedSignals {
+    /// By the embedder's vectors.
+    pub vectors: f32,
+    /// By words and characters.
+    pub ngrams: f32,
+    /// The same of what no function of the module is meant by.
+    pub vectors_none: f32,
+    pub ngrams_none: f32,
 }
 
 /// How an index is built and searched.
@@ -623,6 +641,8 @@ impl<'a> View<'a> {
             score: signals.score(index.shares),
             exemplars: signals.exemplars,
             description: signals.description,
+            learned: None,
+            share: 0.0,
             negative: signals.nearest_negative,
             evidence: evidence.into_iter().map(|(_, evidence)| evidence).collect(),
         }
@@ -782,6 +802,46 @@ async fn embed(
         }
     }
     Ok(())
+}
+
+/// The unit vector of each text, as exemplars are embedded; kept in the file at `store`, which then holds no others.
+///
+/// # Errors
+/// If the embedder fails or breaks its contract. A store that can't be read or written is only logged.
+pub async fn vectors(
+    texts: &[String],
+    embedder: &dyn Embedder,
+    store: Option<&Path>,
+    progress: &(dyn Fn(usize, usize) + Send + Sync),
+) -> Result<Vec<Vec<f32>>, BuildError> {
+    let store = store.map(|path| Store::new(path, embedder.identity(), embedder.dimensions()));
+    let (store, mut kept) = off_thread(move || {
+        let kept = store.as_ref().map(Store::load).unwrap_or_default();
+        (store, kept)
+    })
+    .await?;
+    let before = kept.len();
+    let (mut vectors, mut missing) = (HashMap::with_capacity(texts.len()), Vec::new());
+    let mut seen = std::collections::HashSet::with_capacity(texts.len());
+    for text in texts {
+        let key = Key::new(Purpose::Symmetric, text);
+        match kept.remove(&key) {
+            Some(vector) => drop(vectors.insert(key, vector)),
+            None if !vectors.contains_key(&key) && seen.insert(key) => {
+                missing.push(Wanted { key, purpose: Purpose::Symmetric, text: text.clone() });
+            }
+            None => {}
+        }
+    }
+    let changed = !missing.is_empty() || before != vectors.len();
+    embed(missing, embedder, store.as_ref(), &mut vectors, progress).await?;
+    let dimensions = embedder.dimensions();
+    let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
+    let found = texts.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
+    if changed && let Some(store) = store {
+        off_thread(move || store.save(&vectors)).await?;
+    }
+    Ok(found)
 }
 
 /// Users come first: a build waits while the model is busy.

@@ -8,24 +8,21 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Evidence, Proposal, Sighting, Validator, Verdict},
-    decide::arguments::{self as assemble, Said},
+    decide::{
+        arguments::{self as assemble, Said},
+        head,
+    },
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
 };
 
 pub mod pattern;
-mod values;
+
+pub use crate::decide::reader::sentences::{Sentence, kept};
 
 /// Tries to say an exemplar, each with other values.
 const TRIES: usize = 6;
-
-/// A sentence, and the bytes of it that each slot's value takes, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sentence {
-    pub text: String,
-    pub slots: Vec<(SlotId, Range<usize>)>,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
@@ -143,7 +140,7 @@ impl<'m> Sampler<'m> {
                 RecognizerKind::Builtin(_) if has_builtin => {}
                 RecognizerKind::Builtin(builtin) => {
                     has_builtin = true;
-                    let words = values::words(*builtin);
+                    let words = head::values::words(*builtin);
                     options.push(words[random.usize(..words.len())].to_owned());
                 }
                 RecognizerKind::List(_) | RecognizerKind::Pattern(_) => {}
@@ -217,50 +214,6 @@ fn fit(value: Value, kind: SlotKind) -> Value {
         (SlotKind::Integer | SlotKind::Number, Some(amount)) => amount.clone(),
         _ => value,
     }
-}
-
-/// The sentence that an exemplar was made from, its slots found between the literals of the template, one after the
-/// other. `None` if the author kept none, or if it does not fit the template without doubt.
-#[must_use]
-pub fn kept(exemplar: &Exemplar) -> Option<Sentence> {
-    let text = exemplar.utterance.as_deref()?.trim();
-    let mut slots: Vec<(SlotId, Range<usize>)> = Vec::new();
-    let mut at = 0;
-    let mut waiting: Option<SlotId> = None;
-    let mut take = |from: usize, to: usize, waiting: &mut Option<SlotId>| -> Option<()> {
-        let between = &text[from..to];
-        let said = between.trim();
-        match waiting.take() {
-            Some(_) if said.is_empty() => return None,
-            Some(slot) => {
-                let start = from + (between.len() - between.trim_start().len());
-                slots.push((slot, start..start + said.len()));
-            }
-            None if !said.is_empty() => return None,
-            None => {}
-        }
-        Some(())
-    };
-    for piece in &exemplar.pieces {
-        match piece {
-            Piece::Text(literal) => {
-                let literal = literal.trim();
-                if literal.is_empty() {
-                    if waiting.is_some() {
-                        return None;
-                    }
-                    continue;
-                }
-                let found = at + text[at..].find(literal)?;
-                take(at, found, &mut waiting)?;
-                at = found + literal.len();
-            }
-            Piece::Slot { .. } if waiting.is_some() => return None,
-            Piece::Slot { slot, .. } => waiting = Some((*slot)?),
-        }
-    }
-    take(at, text.len(), &mut waiting)?;
-    Some(Sentence { text: text.to_owned(), slots })
 }
 
 /// The slot of this name, as the importer writes it.

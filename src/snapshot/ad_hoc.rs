@@ -147,6 +147,7 @@ impl Snapshots {
         // Its strong count tells whether anybody waits.
         let waiting = Arc::new(());
         let watched = Arc::downgrade(&waiting);
+        let before = known.map(Arc::clone);
         let (owned, functions, known) = (name.clone(), functions.to_vec(), known.map(Arc::clone));
         let limits = self.shared.options.limits.clone();
         let compiled = tokio::task::spawn_blocking(move || {
@@ -166,7 +167,7 @@ impl Snapshots {
         });
         let (parts, weight) = compiled.await.map_err(|_| super::interrupted(name))??;
         drop(waiting);
-        let (snapshot, indexed) = self.index(parts, None, &unwatched).await?;
+        let (snapshot, indexed) = self.index(parts, None, before.as_deref(), &unwatched).await?;
         tracing::debug!(module = %name, embedded = indexed.embedded, "functions of a request compiled");
         Ok((Arc::new(snapshot), weight))
     }

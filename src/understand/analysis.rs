@@ -6,9 +6,12 @@ use crate::{
     assist::guard,
     decide::{
         analysis::{Analysis, Part, Pool, Vectors, candidates},
+        candidates as slot_candidates,
         clauses::{self, Clause},
+        reader::Words,
+        reading,
     },
-    embed::{EmbedError, Purpose},
+    embed::{EmbedError, Embedded, Purpose},
     module::FunctionId,
     recognize::acts::{self, Kind, Move, Moves},
     snapshot::Snapshot,
@@ -74,6 +77,21 @@ impl Understander {
         Ok(Analysed { analysis, took })
     }
 
+    /// Everything that may fill a slot of the function that the request gives, with its evidence: what the model that
+    /// weighs it is fitted from. Nothing without a function, or without a reader.
+    ///
+    /// # Errors
+    /// As [`Self::turn`].
+    pub async fn slot_candidates(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+    ) -> Result<Vec<slot_candidates::Candidate>, TurnError> {
+        let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
+        let situation = self.situation(snapshot, request, &[], &analysis);
+        Ok(request.given.map(|function| reading::candidates(&situation, function)).unwrap_or_default())
+    }
+
     /// What the words alone tell: nothing is embedded, and no function is looked for.
     pub(crate) fn recognize(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Analysis, TurnError> {
         let utterance = self.read(&request.utterance)?;
@@ -106,25 +124,31 @@ impl Understander {
 
     /// The vectors of these parts. All at once: a batch costs less than its texts one by one.
     async fn vectors(&self, utterance: &Utterance, spans: &[Span]) -> Result<Vec<Vectors>, TurnError> {
-        let texts: Vec<&str> = spans.iter().map(|span| utterance.slice(*span)).collect();
-        let symmetric = self.embed(&texts, Purpose::Symmetric).await?;
-        if self.embedder.is_symmetric() {
-            let same = |vector: Arc<[f32]>| Vectors { symmetric: Arc::clone(&vector), asymmetric: vector };
-            return Ok(symmetric.into_iter().map(same).collect());
-        }
-        let asymmetric = self.embed(&texts, Purpose::Query).await?;
-        let both = symmetric.into_iter().zip(asymmetric);
-        Ok(both.map(|(symmetric, asymmetric)| Vectors { symmetric, asymmetric }).collect())
+        let texts = || spans.iter().map(|span| utterance.slice(*span).to_owned()).collect();
+        let symmetric = all(spans.len(), self.embedder.embed_words(texts(), Purpose::Symmetric).await?)?;
+        let mut asymmetric = match self.embedder.is_symmetric() {
+            true => None,
+            false => Some(all(spans.len(), self.embedder.embed(texts(), Purpose::Query).await?)?.into_iter()),
+        };
+        let both = symmetric.into_iter().zip(spans).map(|(Embedded { vector, words }, span)| {
+            let symmetric: Arc<[f32]> = vector.into();
+            let asymmetric = asymmetric.as_mut().and_then(Iterator::next);
+            Vectors {
+                asymmetric: asymmetric.map_or_else(|| Arc::clone(&symmetric), Arc::from),
+                symmetric,
+                words: words.map(|states| Arc::new(Words::new(states, span.start))),
+            }
+        });
+        Ok(both.collect())
     }
+}
 
-    /// One vector for each text.
-    async fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Arc<[f32]>>, EmbedError> {
-        let vectors = self.embedder.embed(texts.iter().map(|text| (*text).to_owned()).collect(), purpose).await?;
-        if vectors.len() == texts.len() {
-            return Ok(vectors.into_iter().map(Arc::from).collect());
-        }
-        Err(EmbedError::Inference(format!("{} vectors came back for {} texts", vectors.len(), texts.len())))
+/// One for each text.
+fn all<T>(texts: usize, made: Vec<T>) -> Result<Vec<T>, EmbedError> {
+    if made.len() == texts {
+        return Ok(made);
     }
+    Err(EmbedError::Inference(format!("{} vectors came back for {texts} texts", made.len())))
 }
 
 /// The clauses, where there are several and one of them may be a request of its own.

@@ -9,7 +9,11 @@ use crate::{
         ledger::Ledger,
     },
     conversation::{Manners, State, Who, apply},
-    decide::{analysis::Analysis, expected::Expected, segments::Requests, situation::Situation},
+    decide::{
+        analysis::Analysis,
+        expected::Expected,
+        situation::{Requests, Situation},
+    },
     dialogue::{
         interpret::{self, Assistance, Dialogue, Interpretation, Task, Told, interpret},
         next_step::{Answer, Turning},

@@ -47,7 +47,7 @@ impl Understander {
 
     async fn auto(&self, brief: &Brief<'_>, ledger: &mut Ledger) -> Result<Decided, TurnError> {
         let mut local = self.locally(brief).await;
-        let (confidence, sure) = (local.decision.confidence, brief.thresholds.sure);
+        let (confidence, sure) = (local.decision.confidence, brief.sure_of(&local.decision.frames));
         if confidence >= sure {
             local.decision.notes.push(format!("decided locally: confidence {confidence:.2} reaches {sure:.2}"));
             return Ok(local);

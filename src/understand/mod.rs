@@ -42,7 +42,7 @@ pub use crate::{
     },
     decide::{
         expected::{Asked, Expected, Hint},
-        outcome::{About, Frame},
+        outcome::{About, Alternative, Frame},
     },
     dialogue::{
         outcome::{Outcome, Question},
@@ -62,7 +62,7 @@ pub use yes_no::Answered;
 
 use crate::{
     assist::{ask::Decided, history::Heard, ledger::Ledger},
-    decide::{outcome as decide, segments::Requests},
+    decide::{outcome as decide, situation::Requests},
     dialogue::question,
     embed::SharedEmbedder,
     llm::{Server, Usage},
@@ -159,7 +159,7 @@ impl Understander {
 /// The turn that a decision makes, in words.
 fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: Trace, decided: Decided) -> Turn {
     let Decided { decision, by: decided_by, decide_ms } = decided;
-    let decide::Decision { outcome, confidence, frames, notes } = decision;
+    let decide::Decision { outcome, confidence, frames, notes, alternatives } = decision;
     let outcome = match outcome {
         decide::Outcome::Call(calls) => Outcome::Call(calls),
         decide::Outcome::Ask(about) => Outcome::Ask(question::worded(module, language, about, &frames)),
@@ -167,6 +167,7 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
     };
     trace.timings.decide = decide_ms;
     trace.notes.extend(notes);
+    trace.alternatives = alternatives;
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     assist::ledger::Allowance,
+    decide::model::DecisionModel,
     module::settings::{Ask, Detect, Fill, StrategyName},
 };
 
@@ -49,8 +50,8 @@ impl Default for UnderstandOptions {
     fn default() -> Self {
         Self {
             strategy: StrategyName::Auto,
-            sure: 0.75,
-            in_scope: 0.35,
+            sure: DecisionModel::bundled().thresholds.sure,
+            in_scope: DecisionModel::bundled().thresholds.in_scope,
             candidates: 8,
             shots: 6,
             max_utterance: 8_000,

@@ -11,7 +11,7 @@ use crate::{
     },
     decide::{
         analysis::{Analysis, Part},
-        outcome::Frame,
+        outcome::{Alternative, Frame},
         situation::Situation,
     },
     dialogue::outcome::{Outcome, Question},
@@ -75,6 +75,8 @@ pub struct Trace {
     pub clauses: Vec<Segment>,
     /// There may be more to ask for than `segments` say: the evidence fell short of a split.
     pub is_doubtful: bool,
+    /// What the local decision weighed against each other, likeliest first.
+    pub alternatives: Vec<Alternative>,
     /// Each answer of the model server and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.

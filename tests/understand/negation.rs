@@ -63,7 +63,7 @@ async fn pizzeria() -> (TempDir, Arc<Snapshot>) {
 }
 
 async fn local(snapshot: &Snapshot, utterance: &str) -> Turn {
-    let options = UnderstandOptions { in_scope: 0.0, ..UnderstandOptions::default() };
+    let options = UnderstandOptions { in_scope: 0.0, sure: 0.0, ..UnderstandOptions::default() };
     let understander = Understander::new(options, embedder(), Vec::new());
     let strategy = Some(StrategyName::Local);
     let request = TurnRequest { utterance: utterance.to_owned(), strategy, ..TurnRequest::default() };

@@ -29,7 +29,9 @@ pub(super) fn request(utterance: &str) -> TurnRequest {
 }
 
 pub(super) async fn understand(snapshot: &Snapshot, request: &TurnRequest) -> Turn {
-    let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
+    // What is understood, without asking whether it is right.
+    let options = UnderstandOptions { sure: 0.0, ..UnderstandOptions::default() };
+    let understander = Understander::new(options, embedder().await, Vec::new());
     understander.turn(snapshot, request).await.expect("an answer")
 }
 

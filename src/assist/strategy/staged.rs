@@ -106,7 +106,7 @@ fn tie(brief: &Brief<'_>, functions: &[FunctionId]) -> Decision {
         .collect();
     let confidence = frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
     let outcome = Outcome::Ask(About::Tie { functions: functions.to_vec() });
-    Decision { outcome, confidence, frames, notes: Vec::new() }
+    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
 }
 
 /// One multi-class question.

@@ -43,6 +43,13 @@ const EXPECTED: f32 = 2.3;
 /// Log probability that such a value opens the answer, and that it ends it: people answer in one word.
 const BARE: f32 = -1.2;
 
+/// The most probable cut as fillings, and every filling with its posterior, however unlikely.
+#[derive(Default)]
+pub(crate) struct Decoded {
+    pub best: Vec<Filling>,
+    pub all: Vec<Filling>,
+}
+
 pub(crate) fn decode(
     aligner: &Aligner,
     function: FunctionId,
@@ -50,14 +57,14 @@ pub(crate) fn decode(
     words: &[Token],
     anchors: &[Anchor],
     expected: &[SlotId],
-) -> Vec<Filling> {
+) -> Decoded {
     let model = aligner.model(function);
     let mut segments = segments(aligner, model, utterance, words, anchors);
     for segment in segments.iter_mut().filter(|segment| expected.contains(&segment.slot)) {
         segment.fit += EXPECTED;
     }
     if segments.is_empty() {
-        return Vec::new();
+        return Decoded::default();
     }
     Lattice { expected, ..Lattice::new(aligner, model, words, segments) }.fillings(utterance)
 }
@@ -184,7 +191,7 @@ impl<'a> Lattice<'a> {
         std::iter::once(plain).chain(slots)
     }
 
-    fn fillings(&self, utterance: &Utterance) -> Vec<Filling> {
+    fn fillings(&self, utterance: &Utterance) -> Decoded {
         let end = self.words.len();
         let empty = Column { plain: IMPOSSIBLE, slots: vec![IMPOSSIBLE; self.slots.len()] };
         let mut sum = vec![empty.clone(); end + 1];
@@ -231,7 +238,17 @@ impl<'a> Lattice<'a> {
         let leaving = self.backward(&last);
 
         let spans = utterance.words();
-        let mut fillings = Vec::new();
+        let filling = |index: usize| {
+            let segment = &self.segments[index];
+            let behind = leaving[segment.to].slots[self.slot_position(segment.slot)];
+            Filling {
+                slot: segment.slot,
+                span: Span::new(spans[segment.from].start, spans[segment.to - 1].end),
+                anchor: segment.anchor,
+                confidence: (entering[index] + segment.fit + behind - total).exp().clamp(0.0, 1.0),
+            }
+        };
+        let mut best_path = Vec::new();
         let mut position = end;
         while position > 0 {
             if node == 0 {
@@ -240,19 +257,12 @@ impl<'a> Lattice<'a> {
                 continue;
             }
             let index = best_segment[position][node - 1];
-            let segment = &self.segments[index];
-            let posterior = entering[index] + segment.fit + leaving[segment.to].slots[node - 1] - total;
-            fillings.push(Filling {
-                slot: segment.slot,
-                span: Span::new(spans[segment.from].start, spans[segment.to - 1].end),
-                anchor: segment.anchor,
-                confidence: posterior.exp().clamp(0.0, 1.0),
-            });
+            best_path.push(filling(index));
             node = node_before_segment[index];
-            position = segment.from;
+            position = self.segments[index].from;
         }
-        fillings.reverse();
-        fillings
+        best_path.reverse();
+        Decoded { best: best_path, all: (0..self.segments.len()).map(filling).collect() }
     }
 
     /// Over all nodes of a column, each with its step: the summed log probability, and the best node with its score.

@@ -76,7 +76,7 @@ impl Aligner {
         if let Some(said) = said.filter(Said::is_certain) {
             return self.settled(function, said.fillings, anchors);
         }
-        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected);
+        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected).best;
         for filling in fillings.iter_mut().filter(|filling| filling.anchor.is_none()) {
             filling.span = self.without_frame(utterance, &words, filling.span);
         }
@@ -111,6 +111,25 @@ impl Aligner {
         }
         self.spread(function, &mut fillings, anchors);
         self.keep_single_values(function, &mut fillings);
+        fillings
+    }
+
+    /// Every value that is at least so `likely`, with its posterior; an answer for an `expected` slot is likelier.
+    #[must_use]
+    pub fn posteriors(
+        &self,
+        function: FunctionId,
+        utterance: &Utterance,
+        anchors: &[Anchor],
+        expected: &[SlotId],
+        likely: f32,
+    ) -> Vec<Filling> {
+        let words = self.read(utterance);
+        let mut fillings = lattice::decode(self, function, utterance, &words, anchors, expected).all;
+        fillings.retain(|filling| filling.confidence >= likely);
+        for filling in &mut fillings {
+            filling.span = filling.anchor.map_or(filling.span, |index| anchors[index].span);
+        }
         fillings
     }
 }

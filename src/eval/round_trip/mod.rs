@@ -123,7 +123,8 @@ pub async fn round_trip(
 ) -> Result<RoundTrip, RoundTripError> {
     let module = &snapshot.module;
     let mut said = Said::new(module, options.seed)?;
-    let run = EvalOptions { strategy: Some(StrategyName::Local), now: Some(moment(module)), pooled: false };
+    let run =
+        EvalOptions { strategy: Some(StrategyName::Local), now: Some(moment(module)), pooled: false, features: false };
     let templates: Vec<_> = module
         .function_ids()
         .flat_map(|id| module.function(id).exemplars.iter().map(move |exemplar| (id, exemplar)))

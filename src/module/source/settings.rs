@@ -124,6 +124,7 @@ const SETTINGS: Expect = Expect::Table(&[
             ),
             ("result", Expect::Texts),
             ("rules", Expect::Rules),
+            ("sure", Expect::Share),
             (
                 "slots",
                 Expect::Named(&Expect::Table(&[

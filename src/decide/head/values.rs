@@ -3,7 +3,7 @@
 
 use crate::module::Builtin;
 
-pub(super) const fn words(builtin: Builtin) -> &'static [&'static str] {
+pub(crate) const fn words(builtin: Builtin) -> &'static [&'static str] {
     match builtin {
         Builtin::Integer => &["2", "3", "4", "6", "12", "25"],
         Builtin::Number => &["2", "7", "12", "40", "2.5"],

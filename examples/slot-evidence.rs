@@ -1,0 +1,94 @@
+//! Prints what may fill the slots of marked utterances, with its evidence, for `scripts/fit-slots.py`.
+//!
+//! `slot-evidence DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked", "spans": {slot:
+//! [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without a candidate.
+
+use std::{collections::HashMap, error::Error, io::Write as _, path::PathBuf};
+
+use serde::Deserialize;
+use serde_json::json;
+use uptake::{
+    decide::candidates::Candidate,
+    embed::{EmbedOptions, open},
+    module::{Function, ModuleName},
+    retrieve::RetrieveOptions,
+    snapshot::{ModulesOptions, Snapshots},
+    text::Span,
+    understand::{Asked, Expected, TurnRequest, UnderstandOptions, Understander},
+};
+
+#[derive(Deserialize)]
+struct Marked {
+    utterance: String,
+    function: String,
+    #[serde(default)]
+    asked: Vec<String>,
+    spans: HashMap<String, Vec<Span>>,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let embedder = open(&EmbedOptions::default()).await?;
+    let understander = Understander::new(UnderstandOptions::default(), embedder.clone(), Vec::new());
+    let mut out = std::io::stdout().lock();
+    for directory in std::env::args_os().skip(1).map(PathBuf::from) {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let root = directory.parent().unwrap_or(&directory).to_owned();
+        let options = ModulesOptions { index: root.join("index"), root, ..ModulesOptions::default() };
+        let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder.clone());
+        let snapshot = snapshots.fresh(&ModuleName::new(&name)?).await?;
+        for (case, line) in std::fs::read_to_string(directory.join("marks.jsonl"))?.lines().enumerate() {
+            let marked: Marked = serde_json::from_str(line)?;
+            let Some(function) = snapshot.module.function_named(&marked.function) else { continue };
+            let asked = |slot: &String| Asked { frame: marked.function.clone(), slot: Some(slot.clone()) };
+            let request = TurnRequest {
+                utterance: marked.utterance.clone(),
+                given: Some(function),
+                expected: Expected::new(&snapshot.module, marked.asked.iter().map(asked).collect()),
+                ..TurnRequest::default()
+            };
+            let found = understander.slot_candidates(&snapshot, &request).await?;
+            for line in lines(&name, case, &marked, snapshot.module.function(function), &found) {
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lines(
+    module: &str,
+    case: usize,
+    marked: &Marked,
+    function: &Function,
+    found: &[Candidate],
+) -> Vec<serde_json::Value> {
+    let marks = |candidate: &Candidate| marked.spans.get(function.slot(candidate.slot).label());
+    let is_right = |candidate: &Candidate| {
+        marks(candidate).is_some_and(|marks| marks.iter().any(|mark| are_same(candidate, *mark)))
+    };
+    let mut lines: Vec<serde_json::Value> = found
+        .iter()
+        .map(|candidate| {
+            let slot = function.slot(candidate.slot);
+            json!({"module": module, "case": case, "slot": slot.label(), "repeated": slot.path.is_repeated(),
+                "span": candidate.span, "right": is_right(candidate), "evidence": candidate.evidence})
+        })
+        .collect();
+    for (slot, marks) in &marked.spans {
+        for mark in marks {
+            let is_it = |one: &Candidate| function.slot(one.slot).label() == slot && are_same(one, *mark);
+            if !found.iter().any(is_it) {
+                lines.push(json!({"module": module, "case": case, "slot": slot, "missed": mark}));
+            }
+        }
+    }
+    lines
+}
+
+/// Free text is right to the letter; what a recognizer reads is right where it stands.
+fn are_same(candidate: &Candidate, mark: Span) -> bool {
+    let both = candidate.span.end.min(mark.end).saturating_sub(candidate.span.start.max(mark.start));
+    let either = candidate.span.len() + mark.len() - both;
+    candidate.span == mark || candidate.anchor.is_some() && 2 * both > either
+}

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Fits the decision model on what `uptake eval --features` wrote, and judges it on modules that it was not fitted on.
+
+usage: fit.py MODEL FILE... [--judge FILE...]
+
+Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are of
+logistic regression with a squared penalty; thresholds are chosen on held-out modules. Needs numpy, scipy, scikit-learn.
+"""
+import argparse
+import collections
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+FOLDS = 6
+# Without slots: what is known where only retrieval has looked.
+SCOPE = """share lead entropy vectors ngrams vectors_none ngrams_none vectors_relative ngrams_relative own_accuracy
+unlearned fused above_usual nearest pooled centroid described words described_words functions exemplars negative length
+unspaced""".split()
+# What differs between modules more than the corpus shows: its modules have four to some twenty functions, and a weight for
+# their number, or for what falls as it grows, would mislead where there are a hundred.
+LEFT_OUT = ["functions", "exemplars", "vectors", "ngrams", "vectors_none", "ngrams_none", "entropy"]
+# From `sure` on, so many of the calls are right on held-out modules; a higher share leaves hardly any call there.
+# What a person leaves to be asked says nothing of what they want: "where's my parcel?". In the corpus, hardly anybody asks
+# for something without giving a value.
+OF_SLOTS = set("""required missing optional lowest_slot all_slots recognized free free_share invalid complete unseen""".split())
+PRECISION = 0.85
+# Percentiles of each feature between which it counts.
+SEEN = (0.5, 99.5)
+# What people say to a module that its authors care for, as far as anybody can say: the share that is in its scope, and the
+# share of whole answers that are right. The corpus is harder (cut down at random, values marked to the letter), so that its
+# cases count for more or less until they have these shares.
+IN_SCOPE = 0.85
+RIGHT = 0.2
+
+
+def load(paths):
+    data = []
+    for path in paths:
+        lines = path.read_text().splitlines()
+        names = json.loads(lines[0])
+        module = path.stem.rsplit(".", 1)[0]
+        for line in lines[1:]:
+            row = json.loads(line)
+            data.append({**row, "module": module, "variant": path.stem, "names": names})
+    return data
+
+
+def weights_of(data):
+    """By variant and by whether anything is meant: every variant counts the same, and so much of it is in scope."""
+    counts = collections.Counter((row["variant"], bool(row["expected"])) for row in data)
+    return {key: (IN_SCOPE if key[1] else 1 - IN_SCOPE) / count for key, count in counts.items()}
+
+
+def balanced(labels, weight):
+    """The weights with which right answers have the share RIGHT."""
+    share = (labels * weight).sum() / weight.sum()
+    return weight * np.where(labels > 0, RIGHT / share, (1 - RIGHT) / (1 - share))
+
+
+def fit_ranking(rows, penalty=0.3):
+    """A softmax over the candidates of each utterance, by Newton-like steps."""
+    names = rows[0]["names"]["ranking"]
+    groups, weight = [], weights_of(rows)
+    for row in rows:
+        right = [c["is_right"] for c in row["candidates"]]
+        if len(row["expected"]) == 1 and sum(right) == 1 and len(right) > 1:
+            values = np.array([c["values"] for c in row["candidates"]])
+            groups.append((values, right.index(True), weight[row["variant"], bool(row["expected"])]))
+    scale = np.std(np.vstack([g[0] - g[0].mean(0) for g in groups]), axis=0) + 1e-9
+    total = sum(g[2] for g in groups)
+    sizes = [len(g[0]) for g in groups]
+    starts = np.cumsum([0] + sizes)
+    values = np.vstack([g[0] for g in groups]) / scale
+    chosen = starts[:-1] + np.array([g[1] for g in groups])
+    share = np.array([g[2] for g in groups]) / total
+    owner = np.repeat(np.arange(len(groups)), sizes)
+
+    def objective(w):
+        odds = values @ w
+        top = np.maximum.reduceat(odds, starts[:-1])
+        e = np.exp(odds - top[owner])
+        sums = np.add.reduceat(e, starts[:-1])
+        p = e / sums[owner]
+        loss = (share * (top + np.log(sums) - odds[chosen])).sum()
+        expected = (values * (p * share[owner])[:, None]).sum(0)
+        slope = expected - (values[chosen] * share[:, None]).sum(0)
+        held_back = penalty / len(groups)
+        return loss + held_back * (w @ w), slope + 2 * held_back * w
+
+    found = minimize(objective, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    return dict(zip(names, found.x / scale))
+
+
+def shares(row, ranking):
+    names = row["names"]["ranking"]
+    weight = np.array([ranking.get(name, 0.0) for name in names])
+    odds = np.array([np.dot(weight, c["values"]) for c in row["candidates"]])
+    p = np.exp(odds - odds.max()) if len(odds) else odds
+    return p / p.sum() if len(p) else p
+
+
+def rerank(rows, ranking):
+    """The features that follow from the ranking, as these weights have them."""
+    for row in rows:
+        p = shares(row, ranking)
+        row["shares"] = p
+        at = {name: index for index, name in enumerate(row["names"]["features"])}
+        order = {c["function"]: index for index, c in enumerate(row["candidates"])}
+        for alternative in row["alternatives"]:
+            index = order.get(alternative["function"])
+            if index is None:
+                continue
+            others = np.delete(p, index)
+            values = alternative["values"]
+            values[at["share"]] = float(np.log(max(p[index], 1e-5)))
+            values[at["lead"]] = values[at["share"]] - float(np.log(max(others.max(), 1e-5) if len(others) else 1e-5))
+            values[at["entropy"]] = float(-(p * np.log(np.maximum(p, 1e-5))).sum())
+            alternative["rank"] = float(p[index])
+
+
+class Logistic:
+    """Logistic regression on features held to what was seen: a module may have nine required slots where ours had three."""
+
+    def __init__(self, values, right, weight, names, penalty):
+        self.names = names
+        self.low, self.high = np.percentile(values, SEEN, axis=0)
+        values = np.clip(values, self.low, self.high)
+        self.mean, self.deviation = values.mean(0), values.std(0) + 1e-6
+        self.deviation[values.std(0) < 1e-6] = 1e9
+        self.deviation[[name in LEFT_OUT for name in names]] = 1e9
+        model = LogisticRegression(C=penalty, max_iter=3000)
+        model.fit((values - self.mean) / self.deviation, right, sample_weight=weight / weight.mean())
+        self.weights = model.coef_[0] / self.deviation
+        self.bias = float(model.intercept_[0] - self.weights @ self.mean)
+
+    def __call__(self, values):
+        return 1.0 / (1.0 + np.exp(-(np.clip(values, self.low, self.high) @ self.weights + self.bias)))
+
+    def written(self):
+        kept = {
+            name: [round(float(number), 5) for number in numbers]
+            for name, *numbers in zip(self.names, self.weights, self.low, self.high)
+            if abs(numbers[0]) > 1e-7
+        }
+        return {"bias": round(self.bias, 5), "weights": kept}
+
+
+def table(rows, label, names=None, only_best=False):
+    """Alternatives as numbers: values, labels, weights, and the row of each."""
+    weight, out = weights_of(rows), ([], [], [], [])
+    for index, row in enumerate(rows):
+        if row["segments"] != 1:
+            continue
+        alternatives = row["alternatives"]
+        if only_best and alternatives:
+            alternatives = [max(alternatives, key=lambda one: one.get("rank", 0))]
+        for alternative in alternatives:
+            out[0].append(alternative["values"])
+            out[1].append(label(row, alternative))
+            out[2].append(weight[row["variant"], bool(row["expected"])])
+            out[3].append((index, alternative))
+    values = np.array(out[0])
+    if names:
+        places = [rows[0]["names"]["features"].index(name) for name in names]
+        values = values[:, places]
+    return values, np.array(out[1], float), np.array(out[2]), out[3]
+
+
+def meant(row, alternative):
+    return alternative["is_function_right"]
+
+
+def right(row, alternative):
+    return alternative["is_wholly_right"]
+
+
+def in_scope(row, alternative):
+    return bool(row["expected"])
+
+
+def train(rows, penalty):
+    ranking = fit_ranking(rows)
+    rerank(rows, ranking)
+    names = rows[0]["names"]["features"]
+    values, labels, weight, _ = table(rows, meant)
+    values[:, [name in OF_SLOTS for name in names]] = 0.0
+    function = Logistic(values, labels, weight, names, penalty)
+    values, labels, weight, _ = table(rows, right, only_best=True)
+    whole = Logistic(values, labels, balanced(labels, weight), names, penalty)
+    values, labels, weight, _ = table(rows, in_scope, SCOPE, only_best=True)
+    scope = Logistic(values, labels, weight, SCOPE, penalty)
+    return ranking, function, whole, scope
+
+
+def calibration_error(p, y, bins=10):
+    where = np.minimum((p * bins).astype(int), bins - 1)
+    return sum(abs(p[where == b].sum() - y[where == b].sum()) for b in range(bins)) / len(p)
+
+
+def decide(rows, model):
+    """Of each case: in scope; best function's probability, is it right; whole probability, is it right, is it a call;
+    probability of being in scope by retrieval; whether the ranking alone is right."""
+    ranking, function, whole, scope = model
+    rerank(rows, ranking)
+    places = [rows[0]["names"]["features"].index(name) for name in SCOPE]
+    out = []
+    for row in rows:
+        if row["segments"] != 1 or not row["alternatives"]:
+            continue
+        values = np.array([one["values"] for one in row["alternatives"]])
+        p = function(values)
+        best = int(p.argmax())
+        one = row["alternatives"][best]
+        first = max(row["alternatives"], key=lambda one: one.get("rank", 0))
+        reach = scope(np.array([first["values"]])[:, places])[0]
+        answer = (whole(values[best : best + 1])[0], one["is_wholly_right"], one["is_call"])
+        function_right = one["is_function_right"]
+        out.append((bool(row["expected"]), p[best], function_right, *answer, reach, first["is_function_right"]))
+    return np.array(out, float)
+
+
+def bar(found, precision):
+    """The lowest probability from which calls are right often enough, with a margin for chance."""
+    calls = found[found[:, 5] > 0]
+    order = np.argsort(-calls[:, 3])
+    p, y = calls[order, 3], calls[order, 4]
+    weight = balanced(found[:, 4], np.ones(len(found)))[found[:, 5] > 0][order]
+    share = np.cumsum(y * weight) / np.cumsum(weight)
+    enough = np.arange(len(y)) >= 20
+    good = np.where((share >= precision) & enough)[0]
+    # Where no bar is high enough, the one that comes nearest.
+    return float(p[good[-1] if len(good) else np.argmax(np.where(enough, share, 0.0))])
+
+
+def scope_bar(found):
+    """Where right functions in scope and, for half as much, recall of what is out of scope are best together."""
+    inside, outside = found[found[:, 0] > 0], found[found[:, 0] == 0]
+    best = (0.0, 0.5)
+    for t in np.arange(0.05, 0.95, 0.01):
+        kept = ((inside[:, 1] >= t) & (inside[:, 2] > 0)).mean()
+        best = max(best, (kept + (outside[:, 1] < t).mean() / 2, float(t)))
+    return best[1]
+
+
+def report(name, found, sure, scope):
+    inside, outside = found[found[:, 0] > 0], found[found[:, 0] == 0]
+    p, y = found[:, 3], found[:, 4]
+    text = f"{name}: {len(found)} cases"
+    text += f"; function {100 * inside[:, 2].mean():.1f} % (by rank {100 * inside[:, 7].mean():.1f} %)"
+    text += f"; whole: right {100 * y.mean():.1f} %, AUROC {100 * roc_auc_score(y, p):.1f}"
+    text += f", ECE {100 * calibration_error(p, y):.1f}"
+    text += f"; function ECE {100 * calibration_error(found[:, 1], found[:, 2]):.1f}"
+    if len(outside):
+        kept = (inside[:, 1] >= scope) & (inside[:, 2] > 0)
+        text += f"; scope: AUROC {100 * roc_auc_score(found[:, 0], found[:, 1]):.1f}"
+        text += f" (retrieval {100 * roc_auc_score(found[:, 0], found[:, 6]):.1f})"
+        text += f", {100 * kept.mean():.1f} % at recall {100 * (outside[:, 1] < scope).mean():.1f} %"
+    calls = (found[:, 5] > 0) & (found[:, 1] >= scope)
+    for t in (sure, 0.9, 0.8, 0.75, 0.7, 0.6, 0.5):
+        made = calls & (p >= t)
+        text += f"; at {t:.2f} {made.sum()} calls, {100 * y[made].mean() if made.any() else 0:.1f} % right"
+    print(text, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--judge", type=Path, nargs="*", default=[])
+    parser.add_argument("--penalty", type=float, default=0.1)
+    options = parser.parse_args()
+    rows = load(options.files)
+    modules = sorted({row["module"] for row in rows})
+    held = []
+    for fold in range(FOLDS):
+        out = set(modules[fold::FOLDS])
+        model = train([row for row in rows if row["module"] not in out], options.penalty)
+        held.append(decide([row for row in rows if row["module"] in out], model))
+    held = np.vstack(held)
+    sure, scope = bar(held, PRECISION), scope_bar(held)
+    print(f"sure {sure:.3f}, at 95 % {bar(held, 0.95):.3f}, at 90 % {bar(held, 0.9):.3f}; in scope {scope:.2f}")
+    report("held-out modules", held, sure, scope)
+    model = train(rows, options.penalty)
+    for path in options.judge:
+        judged = load([path])
+        report(path.stem, decide(judged, model), sure, scope)
+    if options.judge:
+        report("all judged", np.vstack([decide(load([path]), model) for path in options.judge]), sure, scope)
+    ranking, function, whole, reach = model
+    written = {
+        "command": "scripts/decision/run CORPUS",
+        "ranking": {name: round(float(w), 5) for name, w in ranking.items()},
+        "scope": reach.written(),
+        "function": function.written(),
+        "whole": whole.written(),
+        "thresholds": {"sure": round(sure, 3), "in_scope": round(scope, 3)},
+    }
+    options.model.write_text(json.dumps(written, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Makes modules with cases out of the written corpus, each cut down at random, to fit the decision model on.
+
+usage: modules.py CORPUS OUT [--variants N] [--seed N] [--only MODULE...]
+
+A folder of CORPUS has schema.json and utterances.jsonl, values marked in the text; models/decision/README.md says how.
+OUT/MODULE.N is a module as `uptake eval` reads it: fewer functions, two to ten exemplars each made from utterances whose
+values become slots, with or without descriptions, lists and patterns for some of the slots; the rest of the utterances are
+cases, those of functions that were left out and of other modules among them as out of scope.
+"""
+import argparse
+import collections
+import json
+import random
+import re
+from pathlib import Path
+
+MARK = re.compile(r"\[([^\[\]]+)\]\(([!-]?)([^()]+)\)")
+SHOWN = ["plain", "terse", "chatty", "free-text"]
+ARTICLES = {
+    "en": ["a", "an", "the", "my", "our", "some", "that", "this"],
+    "de": ["der", "die", "das", "den", "dem", "ein", "eine", "einen", "mein", "meine", "meinen"],
+    "es": ["el", "la", "los", "las", "un", "una", "mi", "mis"],
+    "fr": ["le", "la", "les", "un", "une", "mon", "ma", "mes"],
+    "ja": [],
+}
+TYPES = {
+    "text": {"type": "string"},
+    "enum": {"type": "string"},
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "money": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "date": {"type": "string", "format": "date"},
+    "time": {"type": "string", "format": "time"},
+    "datetime": {"type": "string", "format": "date-time"},
+    "duration": {"type": "string", "format": "duration"},
+    "email": {"type": "string", "format": "email"},
+    "phone": {"type": "string"},
+    "list": {"type": "array", "items": {"type": "string"}},
+}
+BUILT_IN = {"money": "money", "phone": "phone", "datetime": "datetime", "duration": "duration"}
+IDENTIFIER = re.compile(r"[A-Za-z]{0,4}[-#/]?\d{2,}[-\dA-Za-z]*")
+
+
+def load(folder):
+    schema = json.loads((folder / "schema.json").read_text())
+    rows = [json.loads(line) for line in (folder / "utterances.jsonl").read_text().splitlines() if line.strip()]
+    for row in rows:
+        functions = row["function"]
+        row["functions"] = functions if isinstance(functions, list) else [functions] if functions else []
+    language = folder.name[:2] if folder.name[2:3] == "_" and folder.name[:2] in ARTICLES else "en"
+    return schema, rows, language
+
+
+def plain(text):
+    return MARK.sub(lambda mark: mark[1], text)
+
+
+def marks(row):
+    """Function, slot and words of each value that counts."""
+    for words, sign, name in MARK.findall(row["text"]):
+        function, _, slot = name.rpartition(".") if len(row["functions"]) > 1 else ("", "", name)
+        if not sign:
+            yield function or (row["functions"] or [None])[0], slot, words
+
+
+def template(row):
+    return MARK.sub(lambda mark: f"<{mark[3]}>", row["text"])
+
+
+def accepted(words, kind, language):
+    """Everything that is right for a value that was said in these words."""
+    options = [words] + [f"{article} {words}" for article in ARTICLES[language]]
+    head, _, rest = words.partition(" ")
+    if rest and head.lower() in ARTICLES[language]:
+        options.append(rest)
+    if kind == "boolean":
+        options.append(not re.match(r"(?i)(no|not|without|kein|ohne|nicht|sin|sans|pas)\b", words))
+    return options
+
+
+def arguments(row, kinds, language):
+    """By function, as cases write them."""
+    found = collections.defaultdict(dict)
+    for function, slot, words in marks(row):
+        kind = kinds.get((function, slot))
+        if kind == "list":
+            found[function].setdefault(slot, []).append(words)
+        elif kind is not None:
+            found[function].setdefault(slot, []).extend(accepted(words, kind, language))
+    return found
+
+
+def schema_of(function, rng, described):
+    properties, required = {}, []
+    for name, slot in function["slots"].items():
+        made = json.loads(json.dumps(TYPES.get(slot["type"], {"type": "string"})))
+        if slot.get("enum"):
+            (made["items"] if made["type"] == "array" else made)["enum"] = slot["enum"]
+        if described and slot.get("description"):
+            made["description"] = slot["description"]
+        properties[name] = made
+        if slot.get("required"):
+            required.append(name)
+    parameters = {"type": "object", "properties": properties, "required": required}
+    made = {"name": function["name"], "parameters": parameters}
+    if described:
+        made["description"] = function["description"]
+    return {"type": "function", "function": made}
+
+
+def recognizers(functions, rows, rng):
+    """Lists and patterns as an author would write for some of the slots: values of the cases are not all in them."""
+    said = collections.defaultdict(list)
+    for row in rows:
+        for function, slot, words in marks(row):
+            said[function, slot].append(words)
+    defined, bound = {}, {}
+    for function in functions:
+        for name, slot in function["slots"].items():
+            words, place = said[function["name"], name], f"{function['name']}.{name}"
+            if slot["type"] in BUILT_IN:
+                bound[place] = BUILT_IN[slot["type"]]
+            if slot["type"] not in ("text", "list") or slot.get("enum") or len(words) < 4:
+                continue
+            codes = [one for one in words if IDENTIFIER.fullmatch(one)]
+            if len(codes) >= 0.7 * len(words):
+                if rng.random() < 0.7:
+                    lengths = sorted(sum(c.isdigit() for c in re.match(r"\D*\d+", one)[0]) for one in codes)
+                    low, high = lengths[len(lengths) // 10], lengths[-1]
+                    head = "(?:[A-Za-z]{1,4}[-#/]?)?" if any(one[0].isalpha() for one in codes) else ""
+                    tail = "(?:[-/][A-Za-z0-9]+)*" if any(re.search(r"\d[-/]", one) for one in codes) else ""
+                    pattern = rf"\b(?P<value>{head}\d{{{max(1, low)},{max(low, high)}}}{tail})\b"
+                    defined[place] = {"rec_type": "pattern", "patterns": [pattern]}
+                    bound[place] = place
+            else:
+                known = sorted({one.lower() for one in words})
+                if len(known) <= 0.6 * len(words) and rng.random() < 0.8 or rng.random() < 0.15:
+                    keep = [one for one in known if rng.random() < 0.9] or known[:1]
+                    defined[place] = {"rec_type": "list", "instances": [{"label": one} for one in keep]}
+                    bound[place] = place
+    return {"recognizers": defined, "slots": bound}
+
+
+def share(rows, count, rng):
+    rows = list(rows)
+    rng.shuffle(rows)
+    return rows[: max(0, int(count))]
+
+
+def cut(schema, rows, foreign, language, number, rng):
+    """One variant: (schema, exemplars, recognizers, cases)."""
+    kept = list(schema)
+    if number:
+        kept = rng.sample(kept, max(min(4, len(kept)), int(len(kept) * rng.uniform(0.4, 1.0))))
+        kept.sort(key=schema.index)
+    names = {function["name"] for function in kept}
+    kinds = {(f["name"], name): slot["type"] for f in kept for name, slot in f["slots"].items()}
+    described = rng.random() < 0.85
+    bare = rng.random() < 0.08
+    usual = rng.choice([2, 4, 5, 6, 6, 7, 8, 10])
+    exemplars, used = {}, set()
+    for function in kept:
+        own = [row for row in rows if row["functions"] == [function["name"]] and row["kind"] in SHOWN]
+        own = [row for row in own if "](!" not in row["text"]]
+        rng.shuffle(own)
+        own.sort(key=lambda row: row["kind"] in ("chatty", "free-text") and rng.random() < 0.7)
+        count = 0 if bare or rng.random() < 0.04 else min(max(1, usual + rng.randint(-2, 2)), max(1, int(0.7 * len(own))))
+        chosen = own[:count]
+        used.update(id(row) for row in chosen)
+        if chosen:
+            exemplars[function["name"]] = [{"template": template(row)} for row in chosen]
+    left = [row for row in rows if id(row) not in used and row["kind"] not in ("reply", "decline")]
+    inside = [row for row in left if row["functions"] and set(row["functions"]) <= names]
+    nothing = [row for row in left if not row["functions"]]
+    removed = [row for row in left if row["functions"] and not set(row["functions"]) & names]
+    declined = [row for row in rows if row["kind"] == "decline" and not row["functions"]]
+    cases = share(inside, 90, rng) + share(nothing, 14, rng)
+    cases += share(removed, 4, rng) + share(declined, 1, rng) + share(foreign, 6, rng) + share(small_talk(language), 5, rng)
+    written = []
+    for row in cases:
+        functions = [name for name in row["functions"] if name in names]
+        found = arguments(row, kinds, language)
+        expected = [{"name": name, "arguments": found.get(name, {})} for name in functions]
+        line = {"utterance": plain(row["text"]), "kind": row["kind"]}
+        if len(expected) > 1:
+            line["functions"] = expected
+        else:
+            line["function"] = functions[0] if functions else None
+            if functions:
+                line["arguments"] = expected[0]["arguments"]
+        written.append(line)
+    made = [schema_of(function, rng, described) for function in kept]
+    return made, exemplars, recognizers(kept, rows, rng), written
+
+
+def small_talk(language):
+    """What is said beside any request."""
+    said = json.loads((Path(__file__).parent / "smalltalk.json").read_text())[language]
+    return [{"text": text, "functions": [], "kind": "small-talk"} for text in said]
+
+
+def alone(rows):
+    """Values of other modules without a word around them: they ask for nothing."""
+    values = {words for row in rows for _, _, words in marks(row)}
+    return [{"text": words, "functions": [], "kind": "value"} for words in sorted(values)]
+
+
+def write(place, language, parts):
+    place.mkdir(parents=True, exist_ok=True)
+    schema, exemplars, known, cases = parts
+    for name, value in [("schema.json", schema), ("exemplars.json", exemplars), ("recognizers.json", known)]:
+        (place / name).write_text(json.dumps(value, ensure_ascii=False, indent=1))
+    (place / "module.toml").write_text(f'language = "{language}"\n')
+    (place / "cases.jsonl").write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--variants", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", help="modules to cut; the others lend what is out of scope")
+    options = parser.parse_args()
+    folders = sorted(path.parent for path in options.corpus.glob("*/schema.json"))
+    modules = {folder.name: load(folder) for folder in folders}
+    for name, (schema, rows, language) in modules.items():
+        if options.only and name not in options.only:
+            continue
+        others = [theirs for other, (_, theirs, spoken) in modules.items() if other != name and spoken == language]
+        foreign = [dict(row, functions=[]) for theirs in others for row in theirs if row["kind"] in SHOWN]
+        values = alone([row for theirs in others for row in theirs])
+        foreign += random.Random(name).sample(values, min(len(values), len(foreign) // 2))
+        for number in range(options.variants):
+            rng = random.Random(f"{options.seed} {name} {number}")
+            write(options.out / f"{name}.{number}", language, cut(schema, rows, foreign, language, number, rng))
+
+
+if __name__ == "__main__":
+    main()

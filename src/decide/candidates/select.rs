@@ -1,0 +1,83 @@
+//! The best set of candidates: no two share a word, and only a list has more than one.
+
+use super::{Candidate, SlotModel};
+use crate::{decide::align::Filling, module::Function};
+
+/// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good one.
+const SETS: usize = 4_000;
+
+/// A candidate with its probability and what it adds to a set.
+struct Weighed<'a> {
+    candidate: &'a Candidate,
+    probability: f32,
+    /// Log-odds above those of the least probability that fills a slot.
+    gain: f32,
+}
+
+/// The fillings of the set with the highest sum of log-odds above the bar, in the order of the utterance.
+///
+/// Words that recognizers read for other slots fill a slot that takes anything only if no other slot needs them.
+pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotModel) -> Vec<Filling> {
+    let bar = log_odds(model.least);
+    let weighed = candidates.iter().map(|candidate| {
+        let probability = model.probability(&candidate.evidence);
+        Weighed { candidate, probability, gain: log_odds(probability) - bar }
+    });
+    let mut weighed: Vec<Weighed<'_>> = weighed.filter(|one| one.gain > 0.0).collect();
+    weighed.sort_by(|a, b| b.gain.total_cmp(&a.gain).then_with(|| a.candidate.span.cmp(&b.candidate.span)));
+    let (typed, foreign): (Vec<_>, Vec<_>) = weighed.into_iter().partition(|one| one.candidate.evidence.foreign < 1.0);
+    let mut search = Search { function, weighed: &typed, best: (0.0, Vec::new()), left: SETS };
+    search.extend(0, 0.0, &mut Vec::new());
+    let mut chosen: Vec<&Weighed<'_>> = search.best.1.iter().map(|index| &typed[*index]).collect();
+    for one in &foreign {
+        if chosen.iter().all(|other| are_compatible(function, one.candidate, other.candidate)) {
+            chosen.push(one);
+        }
+    }
+    chosen.sort_by_key(|one| one.candidate.span);
+    let filling = |one: &Weighed<'_>| Filling {
+        slot: one.candidate.slot,
+        span: one.candidate.span,
+        anchor: one.candidate.anchor,
+        confidence: one.probability,
+    };
+    chosen.into_iter().map(filling).collect()
+}
+
+fn are_compatible(function: &Function, one: &Candidate, other: &Candidate) -> bool {
+    !one.span.overlaps(other.span) && (one.slot != other.slot || function.slot(one.slot).path.is_repeated())
+}
+
+fn log_odds(probability: f32) -> f32 {
+    let probability = probability.clamp(1e-6, 1.0 - 1e-6);
+    (probability / (1.0 - probability)).ln()
+}
+
+/// Takes or leaves each candidate in turn, and gives up where what is left cannot beat the best.
+struct Search<'a> {
+    function: &'a Function,
+    weighed: &'a [Weighed<'a>],
+    best: (f32, Vec<usize>),
+    left: usize,
+}
+
+impl Search<'_> {
+    fn extend(&mut self, from: usize, gain: f32, taken: &mut Vec<usize>) {
+        if gain > self.best.0 {
+            self.best = (gain, taken.clone());
+        }
+        let rest: f32 = self.weighed[from..].iter().map(|one| one.gain).sum();
+        if from == self.weighed.len() || gain + rest <= self.best.0 || self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        let next = &self.weighed[from];
+        let fits = |index: &usize| are_compatible(self.function, next.candidate, self.weighed[*index].candidate);
+        if taken.iter().all(fits) {
+            taken.push(from);
+            self.extend(from + 1, gain + next.gain, taken);
+            taken.pop();
+        }
+        self.extend(from + 1, gain, taken);
+    }
+}

@@ -1,0 +1,168 @@
+//! What an answer rests on, as named numbers: the same for learning, for deciding and for explaining.
+
+use crate::{decide::head::Own, retrieve::Candidate};
+
+pub(crate) mod measure;
+
+/// Declares features: a struct of numbers, their names, and their values in the order of the names.
+macro_rules! features {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $feature:ident,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq)]
+        pub struct $name { $($(#[$doc])* pub $feature: f32,)+ }
+
+        impl $name {
+            pub const NAMES: [&'static str; [$(stringify!($feature)),+].len()] = [$(stringify!($feature)),+];
+
+            #[must_use]
+            pub const fn values(&self) -> [f32; Self::NAMES.len()] {
+                [$(self.$feature),+]
+            }
+
+            /// The same value for every feature.
+            #[cfg(test)]
+            pub(crate) const fn all(value: f32) -> Self {
+                Self { $($feature: value),+ }
+            }
+        }
+    };
+}
+
+features! {
+    /// What a candidate is ranked by.
+    RankingInput {
+        /// Log-probability by the embedder's vectors, and by words and characters.
+        vectors,
+        ngrams,
+        /// The same, times what the module's own exemplars reach that way when they are left out.
+        vectors_trusted,
+        ngrams_trusted,
+        /// What retrieval makes of it all.
+        fused,
+        /// The same where nothing was learned.
+        fused_alone,
+        /// Mean cosine of its nearest exemplars, and the cosine of their centroid.
+        nearest,
+        centroid,
+        /// Words shared with its exemplars.
+        words,
+        /// Cosine of its description, and words shared with it.
+        described,
+        described_words,
+        /// It has no exemplars.
+        unshown,
+    }
+}
+
+impl RankingInput {
+    #[must_use]
+    pub fn new(candidate: &Candidate, own: Own) -> Self {
+        let (shown, described) = (candidate.exemplars, candidate.description);
+        let learned = candidate.learned;
+        let of = |value: Option<f32>| value.unwrap_or_default();
+        let [vectors, ngrams] = [of(learned.map(|it| it.vectors)), of(learned.map(|it| it.ngrams))];
+        Self {
+            vectors,
+            ngrams,
+            vectors_trusted: vectors * own.vectors.exp(),
+            ngrams_trusted: ngrams * own.ngrams.exp(),
+            fused: candidate.score,
+            fused_alone: if learned.is_none() { candidate.score } else { 0.0 },
+            nearest: of(shown.map(|it| it.dense)),
+            centroid: of(shown.map(|it| it.centroid)),
+            words: of(shown.map(|it| it.lexical)),
+            described: of(described.map(|it| it.dense)),
+            described_words: of(described.map(|it| it.lexical)),
+            unshown: f32::from(u8::from(shown.is_none())),
+        }
+    }
+}
+
+features! {
+    /// Everything that is known of one alternative: the utterance as a request for one function.
+    Features {
+        /// Log of its share among the candidates, and how far that lies above the best other one.
+        share,
+        lead,
+        /// How undecided the shares are: their entropy.
+        entropy,
+        /// Log-probability by the embedder's vectors, and by words and characters.
+        vectors,
+        ngrams,
+        /// The same of what means no function.
+        vectors_none,
+        ngrams_none,
+        /// Against the mean of what the module's own exemplars reach when they are left out.
+        vectors_relative,
+        ngrams_relative,
+        /// Share of the module's own exemplars that find their function when they are left out.
+        own_accuracy,
+        /// Nothing was learned: the module has no exemplars, or too many.
+        unlearned,
+        /// Retrieval's score, and how far it lies above what sentences about other things get.
+        fused,
+        above_usual,
+        /// Cosine of the nearest piece of evidence, of the nearest few exemplars, of their centroid, of the description.
+        nearest,
+        pooled,
+        centroid,
+        described,
+        /// Words shared with exemplars, and with the description.
+        words,
+        described_words,
+        /// Logarithms of the numbers of functions in the module, and of the function's exemplars.
+        functions,
+        exemplars,
+        /// How near a negative exemplar is.
+        negative,
+        /// Share of what the words mean that values, the function's own words and empty talk account for.
+        explained,
+        /// What is left over, as a sum.
+        left_over,
+        /// Share of words that nothing in the module has.
+        unknown,
+        /// Logarithm of the number of words.
+        length,
+        /// Share of required slots that have a value; number of those that have none, and of optional ones that have.
+        required,
+        missing,
+        optional,
+        /// The lowest and the product of the slots' confidences; 1 without slots.
+        lowest_slot,
+        all_slots,
+        /// Values that a recognizer found, and values of free text with their share of the words.
+        recognized,
+        free,
+        free_share,
+        /// Values that were found in the utterance and fill no slot of it.
+        unclaimed,
+        /// Values that do not fit the schema.
+        invalid,
+        /// It is a valid, complete call.
+        complete,
+        /// A slot is empty that nothing here could have found.
+        unseen,
+        /// How well its slots are filled against the best other alternative.
+        support_lead,
+        /// The utterance refuses what the function does; rules something out.
+        refused,
+        negations,
+        /// It may ask for several things; clauses; how likely one of them means another function.
+        doubtful,
+        clauses,
+        other_clause,
+        /// It ends as a question.
+        question,
+        /// Log-odds, by its sentence vector, that it asks about a state, is about something else, answers a question or
+        /// declines to, rather than that it asks for something; 0 where the embedder has no reader.
+        act_question,
+        act_other,
+        act_reply,
+        act_decline,
+        /// The function was asked about; a slot that was asked for has a value.
+        expected,
+        answered,
+        /// The language puts no spaces between words.
+        unspaced,
+    }
+}

@@ -1,0 +1,169 @@
+//! Measures the features of an alternative.
+
+use crate::{
+    call::{Call, Origin},
+    decide::{features::Features, outcome::Frame, reading::Reading, situation::Situation},
+    module::{FunctionId, SlotId},
+    recognize::reply,
+    retrieve::Candidate,
+    text::{Span, fold},
+};
+
+/// What retrieval and learning know of the best of these candidates, without its slots.
+pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate], at: usize) -> Features {
+    let (knowledge, mut features) = (situation.knowledge, Features::default());
+    let Some(own) = candidates.get(at) else { return features };
+    let least = 1e-5_f32;
+    let other = candidates.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, one)| one.share);
+    features.share = own.share.max(least).ln();
+    features.lead = features.share - other.fold(least, f32::max).ln();
+    features.entropy = -candidates.iter().map(|one| one.share * one.share.max(least).ln()).sum::<f32>();
+    let reach = knowledge.head.own();
+    match own.learned {
+        Some(learned) => {
+            features.vectors = learned.vectors;
+            features.ngrams = learned.ngrams;
+            features.vectors_none = learned.vectors_none;
+            features.ngrams_none = learned.ngrams_none;
+            features.vectors_relative = learned.vectors - reach.vectors;
+            features.ngrams_relative = learned.ngrams - reach.ngrams;
+            features.own_accuracy = reach.accuracy;
+        }
+        None => features.unlearned = 1.0,
+    }
+    features.fused = own.score;
+    features.above_usual = own.score - knowledge.usual_score;
+    features.nearest = own.evidence.iter().map(|evidence| evidence.dense).fold(0.0, f32::max);
+    if let Some(shown) = own.exemplars {
+        features.pooled = shown.dense;
+        features.centroid = shown.centroid;
+        features.words = shown.lexical;
+    }
+    if let Some(described) = own.description {
+        features.described = described.dense;
+        features.described_words = described.lexical;
+    }
+    let module = &knowledge.module;
+    features.functions = logarithm(module.functions.len());
+    features.exemplars = logarithm(module.function(own.function).exemplars.len());
+    features.negative = own.negative.unwrap_or_default();
+    features.unspaced = flag(crate::language::facts::is_unspaced_language(module.language()));
+    of_words(situation, own.function, &[], &mut features);
+    of_acts(situation, &mut features);
+    features
+}
+
+fn of_acts(situation: &Situation<'_>, features: &mut Features) {
+    let acts = situation.knowledge.slots.as_ref().and_then(|slots| slots.reader.acts());
+    let Some(odds) = acts.map(|acts| acts.odds(&situation.analysis.whole.vectors.symmetric)) else { return };
+    features.act_question = odds.question;
+    features.act_other = odds.other;
+    features.act_reply = odds.reply;
+    features.act_decline = odds.decline;
+}
+
+/// Everything that is known of the candidate `at` with its slots read.
+pub(crate) fn of_alternative(
+    situation: &Situation<'_>,
+    at: usize,
+    reading: &Reading<'_>,
+    (frame, call): (&Frame, Option<&Call>),
+) -> Features {
+    let mut features = of_candidates(situation, situation.candidates(), at);
+    let spans = reading.spans_of(&[]);
+    of_words(situation, reading.function, &spans, &mut features);
+    of_slots(situation, reading, frame, &mut features);
+    features.complete = flag(call.is_some());
+    features.invalid = count(frame.invalid.len());
+    features.unseen = flag(reading.may_lack(frame));
+    of_the_rest(situation, reading, &mut features);
+    features
+}
+
+/// The account of words.
+fn of_words(situation: &Situation<'_>, function: FunctionId, covered: &[Span], features: &mut Features) {
+    let (utterance, vocabulary) = (situation.utterance(), &situation.knowledge.vocabulary);
+    let language = situation.knowledge.module.language();
+    let (mut all, mut left, mut unknown) = (0.0, 0.0, 0_usize);
+    let words = utterance.words();
+    for word in words {
+        let folded = fold(utterance.slice(*word));
+        let weight = vocabulary.weight(&folded);
+        all += weight;
+        let is_explained = covered.iter().any(|span| span.overlaps(*word))
+            || vocabulary.has(function, &folded)
+            || situation.negations().iter().any(|negation| negation.cue.overlaps(*word))
+            || reply::says_nothing(language, &folded);
+        if !is_explained {
+            left += weight;
+        }
+        unknown += usize::from(!is_explained && !vocabulary.knows(&folded));
+    }
+    features.explained = if all > 0.0 { 1.0 - left / all } else { 1.0 };
+    features.left_over = left;
+    features.unknown = count(unknown) / count(words.len().max(1));
+    features.length = logarithm(words.len());
+    features.question = flag(utterance.text().trim_end().ends_with(['?', '？']));
+}
+
+fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, features: &mut Features) {
+    let definition = situation.knowledge.module.function(frame.function);
+    let said: Vec<(&str, Span, bool, f32)> = frame
+        .slots
+        .iter()
+        .filter_map(|slot| match &slot.origin {
+            Origin::Utterance { span, recognizer, .. } => {
+                Some((slot.pointer.as_str(), *span, recognizer.is_some(), slot.confidence))
+            }
+            _ => None,
+        })
+        .collect();
+    let is_filled = |id: &SlotId| frame.slots.iter().any(|slot| slot.path == definition.slot(*id).path);
+    let (required, optional): (Vec<SlotId>, Vec<SlotId>) =
+        definition.slot_ids().partition(|id| definition.slot(*id).required);
+    let filled = |ids: &[SlotId]| ids.iter().filter(|id| is_filled(id)).count();
+    features.required = if required.is_empty() { 1.0 } else { count(filled(&required)) / count(required.len()) };
+    features.missing = count(frame.missing.len());
+    features.optional = count(filled(&optional));
+    features.lowest_slot = said.iter().map(|(.., confidence)| *confidence).fold(1.0, f32::min);
+    features.all_slots = said.iter().map(|(.., confidence)| *confidence).product();
+    features.recognized = count(said.iter().filter(|(_, _, is_recognized, _)| *is_recognized).count());
+    features.free = count(said.len()) - features.recognized;
+    let words = situation.utterance().words();
+    let in_free = |word: &&Span| said.iter().any(|(_, span, is_recognized, _)| !is_recognized && span.overlaps(**word));
+    features.free_share = count(words.iter().filter(in_free).count()) / count(words.len().max(1));
+    let spans = reading.spans_of(&[]);
+    let unclaimed = situation.mentions().iter().filter(|mention| !spans.iter().any(|span| span.overlaps(mention.span)));
+    let mut places: Vec<Span> = unclaimed.map(|mention| mention.span).collect();
+    places.dedup_by(|one, other| one.overlaps(*other));
+    features.unclaimed = count(places.len());
+}
+
+/// What is refused, what else is asked for, what was asked.
+fn of_the_rest(situation: &Situation<'_>, reading: &Reading<'_>, features: &mut Features) {
+    let function = reading.function;
+    features.refused = flag(situation.refusal(function).is_some());
+    features.negations = count(situation.negations().len());
+    features.doubtful = flag(situation.is_doubtful);
+    let clauses = &situation.analysis.clauses;
+    features.clauses = count(clauses.len());
+    let another = clauses.iter().filter_map(|clause| clause.candidates.first());
+    let another = another.filter(|best| best.function != function).map(|best| best.share * best.score);
+    features.other_clause = another.fold(0.0, f32::max);
+    features.expected = flag(situation.expected.functions().contains(&function));
+    let awaited = situation.expected.slots_of(function);
+    features.answered = flag(!awaited.is_empty() && !reading.spans_of(&awaited).is_empty());
+}
+
+const fn flag(is: bool) -> f32 {
+    if is { 1.0 } else { 0.0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 of anything")]
+const fn count(number: usize) -> f32 {
+    number as f32
+}
+
+fn logarithm(number: usize) -> f32 {
+    (1.0 + count(number)).ln()
+}

@@ -1,0 +1,144 @@
+//! Sentences as hashed TF-IDF vectors of their words, pairs of words, and characters within words.
+//!
+//! Each n-gram falls into a place with a sign of its own, so that products of two vectors stay what they
+//! are on average, and everything behind this is dense.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::{language::facts::is_unspaced_language, text::fold};
+
+/// Characters of an n-gram within a word, at most; the word's own borders count.
+const LONGEST: usize = 4;
+/// Characters of a text that are read: an utterance that is far longer says nothing more about its function.
+const READ: usize = 1_000;
+
+/// How rare each n-gram is among the sentences of a module.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ngrams {
+    rarity: FxHashMap<u64, f32>,
+    /// Of an n-gram that was never seen.
+    unseen: f32,
+    is_unspaced: bool,
+    /// Places of a vector.
+    width: usize,
+}
+
+/// The n-grams of a text with their counts: those of words, and those of characters.
+struct Counted {
+    words: FxHashMap<u64, f32>,
+    characters: FxHashMap<u64, f32>,
+}
+
+impl Ngrams {
+    /// Learns how rare n-grams are from `texts` in a language (BCP 47).
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 sentences")]
+    pub(crate) fn new<'t>(texts: impl Iterator<Item = &'t str>, language: &str, width: usize) -> Self {
+        let is_unspaced = is_unspaced_language(language);
+        let mut known = Self { is_unspaced, width, ..Self::default() };
+        let (mut counts, mut all) = (FxHashMap::<u64, u32>::default(), 0_usize);
+        for text in texts {
+            let Counted { words, characters } = known.count(text);
+            words.into_keys().chain(characters.into_keys()).for_each(|ngram| *counts.entry(ngram).or_default() += 1);
+            all += 1;
+        }
+        let rarity = |count: u32| ((1.0 + all as f32) / (1.0 + count as f32)).ln() + 1.0;
+        known.rarity = counts.into_iter().map(|(ngram, count)| (ngram, rarity(count))).collect();
+        known.unseen = rarity(0);
+        known
+    }
+
+    pub(crate) const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The text as a vector; words and characters are each of length 1, n-grams that no sentence has lie in no place.
+    pub(crate) fn vector(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0; self.width];
+        let Counted { words, characters } = self.count(text);
+        for block in [words, characters] {
+            let weighted: Vec<(u64, f32, bool)> = block
+                .into_iter()
+                .map(|(ngram, count)| {
+                    let rarity = self.rarity.get(&ngram);
+                    (ngram, (1.0 + count.ln()) * rarity.copied().unwrap_or(self.unseen), rarity.is_some())
+                })
+                .collect();
+            let known = weighted.iter().filter(|(.., is_known)| *is_known);
+            let length = known.clone().map(|(_, weight, _)| weight * weight).sum::<f32>().sqrt();
+            for (ngram, weight, _) in known {
+                #[expect(clippy::cast_possible_truncation, reason = "only the lowest bits count")]
+                let place = (ngram >> 8) as usize % self.width;
+                let sign = if ngram >> 63 == 0 { 1.0 } else { -1.0 };
+                vector[place] += sign * weight / length.max(f32::EPSILON);
+            }
+        }
+        vector
+    }
+
+    fn count(&self, text: &str) -> Counted {
+        let text: String = fold(text).chars().take(READ).collect();
+        let mut counted = Counted { words: FxHashMap::default(), characters: FxHashMap::default() };
+        let tokens: Vec<&str> =
+            text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|token| !token.is_empty()).collect();
+        for (index, token) in tokens.iter().enumerate() {
+            *counted.words.entry(hashed(&(1_u8, token))).or_default() += 1.0;
+            if let Some(next) = tokens.get(index + 1) {
+                *counted.words.entry(hashed(&(2_u8, token, next))).or_default() += 1.0;
+            }
+            let mut characters: Vec<char> = token.chars().collect();
+            if !self.is_unspaced {
+                characters.insert(0, ' ');
+                characters.push(' ');
+            }
+            for length in 1..=LONGEST.min(characters.len()) {
+                for ngram in characters.windows(length) {
+                    *counted.characters.entry(hashed(&(3_u8, ngram))).or_default() += 1.0;
+                }
+            }
+        }
+        counted
+    }
+}
+
+fn hashed(value: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    // The product mixes upwards; this brings the high bits down too.
+    let hash = hasher.finish();
+    (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosine(one: &[f32], other: &[f32]) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        dot(one, other) / (dot(one, one) * dot(other, other)).sqrt().max(f32::EPSILON)
+    }
+
+    #[test]
+    fn a_typing_error_changes_little_and_another_sentence_much() {
+        let texts = ["cancel my order please", "where is my parcel", "I want to return a shirt", "change the address"];
+        let ngrams = Ngrams::new(texts.into_iter(), "en", 2_048);
+        let [right, typo, other] =
+            ["cancel my order", "cancle my oder", "change the address"].map(|text| ngrams.vector(text));
+        assert!(cosine(&right, &typo) > cosine(&right, &other) + 0.2);
+    }
+
+    #[test]
+    fn japanese_is_read_by_its_characters() {
+        let texts = ["注文をキャンセルしたい", "荷物はどこですか"];
+        let ngrams = Ngrams::new(texts.into_iter(), "ja", 2_048);
+        let [said, own, other] = ["注文キャンセルして", texts[0], texts[1]].map(|text| ngrams.vector(text));
+        assert!(cosine(&said, &own) > cosine(&said, &other) + 0.2);
+    }
+
+    #[test]
+    fn what_was_never_seen_lies_nowhere() {
+        let ngrams = Ngrams::new(["abc"].into_iter(), "en", 2_048);
+        assert!(ngrams.vector("").iter().chain(&ngrams.vector("xyz")).filter(|value| **value != 0.0).count() <= 1);
+    }
+}

@@ -1,0 +1,172 @@
+//! The decision model: what evidence is worth, learned over many modules and shipped as a small file.
+//!
+//! `models/decision/README.md` says what it was fitted on and by which command.
+
+use std::{collections::BTreeMap, sync::OnceLock};
+
+use serde::Deserialize;
+
+use crate::decide::features::{Features, RankingInput};
+
+/// The bundled model.
+const FILE: &str = include_str!("../../models/decision/model.json");
+
+/// Weights over the candidates of one utterance, over what retrieval knows of the best of them, and over everything that
+/// is known of an alternative.
+#[derive(Debug, Clone)]
+pub struct DecisionModel {
+    /// Which function, if one is meant: a softmax over the candidates.
+    ranking: Vec<f32>,
+    scope: Logistic,
+    function: Logistic,
+    whole: Logistic,
+    pub thresholds: Thresholds,
+}
+
+/// Probabilities from which something is done, chosen on modules that the weights were not fitted on.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Thresholds {
+    /// From here on, 98 of 100 calls are right.
+    pub sure: f32,
+    /// From here on, a reading is worth a question; below it, nothing is meant.
+    pub in_scope: f32,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Logistic {
+    bias: f32,
+    terms: Vec<Term>,
+}
+
+/// What one feature counts, and between which bounds: evidence beyond what was seen counts as the most that was.
+#[derive(Debug, Clone, Copy, Default)]
+struct Term {
+    weight: f32,
+    low: f32,
+    high: f32,
+}
+
+/// The file's shape: weights by name, standardization already folded into them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[expect(dead_code, reason = "for who reads the file")]
+    command: String,
+    ranking: BTreeMap<String, f32>,
+    scope: WrittenLogistic,
+    function: WrittenLogistic,
+    whole: WrittenLogistic,
+    thresholds: Thresholds,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenLogistic {
+    bias: f32,
+    /// Weight, low, high.
+    weights: BTreeMap<String, [f32; 3]>,
+}
+
+impl DecisionModel {
+    /// The one that is part of the program.
+    ///
+    /// # Panics
+    /// Never: a test reads the file.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "documented above")]
+    pub fn bundled() -> &'static Self {
+        static BUNDLED: OnceLock<DecisionModel> = OnceLock::new();
+        BUNDLED.get_or_init(|| Self::parse(FILE).expect("the bundled model is read by a test"))
+    }
+
+    /// A file of this shape. A feature that it does not name counts nothing.
+    ///
+    /// # Errors
+    /// If the text is no such file, or names a feature that does not exist.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let logistic = |written: WrittenLogistic| {
+            let terms = in_order(&Features::NAMES, &written.weights)?.into_iter();
+            let terms = terms.map(|[weight, low, high]| Term { weight, low, high }).collect();
+            Ok::<_, String>(Logistic { bias: written.bias, terms })
+        };
+        Ok(Self {
+            ranking: in_order(&RankingInput::NAMES, &written.ranking)?,
+            scope: logistic(written.scope)?,
+            function: logistic(written.function)?,
+            whole: logistic(written.whole)?,
+            thresholds: written.thresholds,
+        })
+    }
+
+    /// The log-odds of a candidate against others of the same utterance.
+    #[must_use]
+    pub fn rank(&self, input: &RankingInput) -> f32 {
+        self.ranking.iter().zip(input.values()).map(|(weight, value)| weight * value).sum()
+    }
+
+    /// The probability that anything is meant, by what retrieval knows of the best candidate.
+    #[must_use]
+    pub fn scope(&self, features: &Features) -> f32 {
+        self.scope.probability(features)
+    }
+
+    /// The probability that this function is meant, and nothing else.
+    #[must_use]
+    pub fn function(&self, features: &Features) -> f32 {
+        self.function.probability(features)
+    }
+
+    /// The probability that this whole answer is right: the function, and every value.
+    #[must_use]
+    pub fn whole(&self, features: &Features) -> f32 {
+        self.whole.probability(features)
+    }
+}
+
+impl Logistic {
+    fn probability(&self, features: &Features) -> f32 {
+        let values = features.values();
+        let counted =
+            self.terms.iter().zip(values).map(|(term, value)| term.weight * value.max(term.low).min(term.high));
+        let odds = self.bias + counted.sum::<f32>();
+        1.0 / (1.0 + (-odds).exp())
+    }
+}
+
+fn in_order<T: Copy + Default>(names: &[&str], weights: &BTreeMap<String, T>) -> Result<Vec<T>, String> {
+    if let Some(odd) = weights.keys().find(|name| !names.contains(&name.as_str())) {
+        return Err(format!("there is no feature `{odd}`"));
+    }
+    Ok(names.iter().map(|name| weights.get(*name).copied().unwrap_or_default()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_file_is_a_model() {
+        let model = DecisionModel::parse(FILE).unwrap();
+        assert!(model.thresholds.in_scope <= model.thresholds.sure);
+        assert!(model.ranking.iter().any(|weight| *weight != 0.0));
+    }
+
+    #[test]
+    fn a_feature_that_does_not_exist_is_named() {
+        let text = FILE.replacen("\"vectors\"", "\"vektors\"", 1);
+        assert_eq!(DecisionModel::parse(&text).unwrap_err(), "there is no feature `vektors`");
+    }
+
+    #[test]
+    fn probabilities_lie_between_0_and_1() {
+        let model = DecisionModel::bundled();
+        for value in [-1e6, -1.0, 0.0, 1.0, 1e6] {
+            let features = Features::all(value);
+            assert!(model.rank(&RankingInput::all(value)).is_finite());
+            for found in [model.scope(&features), model.function(&features), model.whole(&features)] {
+                assert!((0.0..=1.0).contains(&found));
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Which words fill which slot of a function, by the reader: a network that was trained over many modules and knows a slot
+//! by its name and description alone. A module's own exemplars sharpen it ([`adapt`]), from sentences made of them
+//! ([`sentences`]), with values that people say for like slots ([`typical`]).
+
+pub(crate) mod adapt;
+pub mod sentences;
+pub(crate) mod typical;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::Value;
+
+use crate::{
+    embed::{EmbedError, Label, LabelKind, MOST_LABELS, Reader, SpanVectors, WordStates},
+    module::{Function, FunctionId, Slot, SlotId, SlotPath, Step},
+    text::Span,
+};
+use adapt::Correction;
+
+/// Choices of a slot that its label names.
+const CHOICES: usize = 8;
+
+/// The reader with what it must know of one module. Made when the module is prepared.
+#[derive(Debug)]
+pub struct SlotReader {
+    pub(crate) reader: Arc<Reader>,
+    /// Of each function, by its index.
+    pub(crate) functions: Vec<FunctionLabels>,
+}
+
+/// What the reader is told of a function.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FunctionLabels {
+    pub function: Arc<[f32]>,
+    /// Of each slot, by its index.
+    pub slots: Vec<Arc<[f32]>>,
+    /// What the function's exemplars teach about each slot; empty if there are none.
+    pub corrections: Arc<[Correction]>,
+    /// Stands for everything that the corrections were learned from.
+    pub learned_from: [u8; blake3::OUT_LEN],
+}
+
+/// The sentences whose vectors stand for a function and for its slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LabelTexts {
+    pub function: String,
+    pub slots: Vec<String>,
+}
+
+/// The words of an utterance, or of a part of it, as the reader sees them, with what it has read so far.
+pub(crate) struct Words {
+    states: WordStates,
+    read: Mutex<HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>>,
+}
+
+/// How well each run of words fills each slot of one function.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SpanScores {
+    words: Vec<Span>,
+    /// Words of a span, at most.
+    longest: usize,
+    /// By slot: the score of words `first..=last` is at `first * longest + last - first`.
+    scores: Vec<Vec<f32>>,
+}
+
+/// A span that may fill a slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SpanScore {
+    pub slot: SlotId,
+    pub span: Span,
+    /// Log-odds that exactly these words fill the slot.
+    pub score: f32,
+}
+
+impl LabelTexts {
+    pub(crate) fn new(function: &Function) -> Self {
+        Self {
+            function: label(&plain_name(&function.name), &function.description, &[]),
+            slots: function.slots.iter().map(slot_label).collect(),
+        }
+    }
+}
+
+fn slot_label(slot: &Slot) -> String {
+    label(&path_name(&slot.path), &slot.description, &slot.choices)
+}
+
+/// "name: description (choice, choice)", as the reader was trained.
+fn label(name: &str, description: &str, choices: &[Value]) -> String {
+    let mut text = name.to_owned();
+    if !description.trim().is_empty() {
+        text.push_str(": ");
+        text.push_str(description.trim());
+    }
+    if !choices.is_empty() {
+        let shown = |choice: &Value| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned);
+        let shown: Vec<String> = choices.iter().take(CHOICES).map(shown).collect();
+        text.push_str(&format!(" ({})", shown.join(", ")));
+    }
+    text
+}
+
+fn path_name(path: &SlotPath) -> String {
+    let keys = path.0.iter().filter_map(|step| match step {
+        Step::Key(key) => Some(plain_name(key)),
+        Step::Each => None,
+    });
+    keys.collect::<Vec<_>>().join(" ")
+}
+
+/// `pickup_date`, `pickup-date` and `pickupDate` as "pickup date".
+fn plain_name(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    for character in name.chars() {
+        let starts = character.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit());
+        let is_gap = matches!(character, '_' | '-' | '.') || character.is_whitespace();
+        if (starts || is_gap) && !plain.ends_with(' ') {
+            plain.push(' ');
+        }
+        if !is_gap {
+            plain.extend(character.to_lowercase());
+        }
+        before = character;
+    }
+    plain.trim().to_owned()
+}
+
+impl SlotReader {
+    /// How well the words fill the slots of a function, of which `asked` were just asked for. `None` for a function
+    /// without slots, for no words, and (with a line in the log) if the reader fails.
+    pub(crate) fn read(&self, function: FunctionId, words: &Words, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
+        let labels = self.functions.get(function.index()).filter(|labels| !labels.slots.is_empty())?;
+        if words.states.spans().is_empty() {
+            return None;
+        }
+        let key = (function, asked.to_vec());
+        if let Some(known) = words.lock().get(&key) {
+            return Some(Arc::clone(known));
+        }
+        match labels.read(&self.reader, &words.states, asked) {
+            Ok(parts) => {
+                let scores = Arc::new(SpanScores::new(words.states.spans(), labels, parts));
+                words.lock().insert(key, Arc::clone(&scores));
+                Some(scores)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "slots are found without the reader");
+                None
+            }
+        }
+    }
+}
+
+impl FunctionLabels {
+    /// One reading for every so many slots as the reader takes at once.
+    pub(crate) fn read(
+        &self,
+        reader: &Reader,
+        words: &WordStates,
+        asked: &[SlotId],
+    ) -> Result<Vec<SpanVectors>, EmbedError> {
+        let function = Label { vector: &self.function, kind: LabelKind::Function };
+        let of_slot = |(index, vector): (usize, &'_ Arc<[f32]>)| {
+            let is_asked = asked.contains(&SlotId::from_index(index));
+            (Arc::clone(vector), if is_asked { LabelKind::Asked } else { LabelKind::Slot })
+        };
+        let slots: Vec<(Arc<[f32]>, LabelKind)> = self.slots.iter().enumerate().map(of_slot).collect();
+        let parts = slots.chunks(MOST_LABELS - 1).map(|part| {
+            let part = part.iter().map(|(vector, kind)| Label { vector, kind: *kind });
+            reader.read(words, &std::iter::once(function).chain(part).collect::<Vec<_>>())
+        });
+        parts.collect()
+    }
+}
+
+impl Words {
+    /// `at`: the first character of the part that the states are of.
+    pub(crate) fn new(states: WordStates, at: usize) -> Self {
+        Self { states: states.shifted(at), read: Mutex::default() }
+    }
+
+    /// No operation leaves the table half changed.
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Words").field("spans", &self.states.spans()).finish_non_exhaustive()
+    }
+}
+
+impl SpanScores {
+    fn new(words: &[Span], labels: &FunctionLabels, parts: Vec<SpanVectors>) -> Self {
+        let longest = parts.first().map_or(0, |part| part.widths.len());
+        let mut scores = Vec::with_capacity(labels.slots.len());
+        for mut part in parts {
+            let corrections = labels.corrections.get(scores.len()..).unwrap_or_default();
+            for (row, correction) in corrections.iter().enumerate().take(part.labels.len() - 1) {
+                correction.apply(&mut part, row + 1);
+            }
+            scores.extend(table(&part, words.len()));
+        }
+        Self { words: words.to_vec(), longest, scores }
+    }
+
+    /// Log-odds that the slot is filled by just the words that `span` touches; `None` if it touches none, or too many.
+    pub(crate) fn score(&self, slot: SlotId, span: Span) -> Option<f32> {
+        let (first, last) = touched(&self.words, span)?;
+        (last - first < self.longest).then(|| self.scores[slot.index()][first * self.longest + last - first])
+    }
+
+    /// The best score of the slot for any words that share one with `span`.
+    pub(crate) fn near(&self, slot: SlotId, span: Span) -> Option<f32> {
+        let (from, to) = touched(&self.words, span)?;
+        let scores = &self.scores[slot.index()];
+        let ahead = from.saturating_sub(self.longest.saturating_sub(1));
+        let spans =
+            (ahead..=to).flat_map(|first| (first.max(from)..first + self.longest).map(move |last| (first, last)));
+        let spans = spans.filter(|(_, last)| *last < self.words.len());
+        spans.map(|(first, last)| scores[first * self.longest + last - first]).reduce(f32::max)
+    }
+
+    /// The best score of the slot for any words.
+    pub(crate) fn best(&self, slot: SlotId) -> Option<f32> {
+        self.scores[slot.index()].iter().copied().filter(|score| score.is_finite()).reduce(f32::max)
+    }
+
+    /// Every span that scores at least `bar` for a slot.
+    pub(crate) fn above(&self, bar: f32) -> impl Iterator<Item = SpanScore> + '_ {
+        self.scores.iter().enumerate().flat_map(move |(slot, scores)| {
+            scores.iter().enumerate().filter(move |(_, score)| **score >= bar).map(move |(at, score)| {
+                let (first, length) = (at / self.longest, at % self.longest);
+                let span = Span::new(self.words[first].start, self.words[first + length].end);
+                SpanScore { slot: SlotId::from_index(slot), span, score: *score }
+            })
+        })
+    }
+}
+
+/// The first and the last word that a span touches.
+fn touched(words: &[Span], span: Span) -> Option<(usize, usize)> {
+    let first = words.partition_point(|word| word.end <= span.start);
+    let behind = words.partition_point(|word| word.start < span.end);
+    (first < behind).then(|| (first, behind - 1))
+}
+
+/// The scores of each label but the first, as [`SpanScores`] keeps them; minus infinity where no span is.
+fn table(part: &SpanVectors, words: usize) -> Vec<Vec<f32>> {
+    let longest = part.widths.len();
+    let mut scores = vec![vec![f32::NEG_INFINITY; words * longest]; part.labels.len().saturating_sub(1)];
+    let mut feature = vec![0.0; part.widths.width()];
+    for first in 0..words {
+        for last in first..words.min(first + longest) {
+            span_feature(part, first, last, &mut feature);
+            for (row, scores) in scores.iter_mut().enumerate() {
+                scores[first * longest + last - first] = dot(&feature, part.labels.row(row + 1)) + part.biases[row + 1];
+            }
+        }
+    }
+    scores
+}
+
+/// What is known of the words `first..=last`, whatever slot they may fill.
+pub(crate) fn span_feature(part: &SpanVectors, first: usize, last: usize, feature: &mut [f32]) {
+    let (start, end, width) = (part.starts.row(first), part.ends.row(last), part.widths.row(last - first));
+    for (((value, start), end), width) in feature.iter_mut().zip(start).zip(end).zip(width) {
+        *value = (start + end + width).max(0.0);
+    }
+}
+
+/// In lanes, which the compiler turns into vector instructions.
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a_lanes, a_rest), (b_lanes, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0_f32; 8];
+    for (a, b) in a_lanes.iter().zip(b_lanes) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
+}
+
+#[cfg(test)]
+mod tests;

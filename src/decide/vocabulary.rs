@@ -1,0 +1,113 @@
+//! Which words a function accounts for, and how much a word means in a module.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, Slot},
+    retrieve::name_words,
+    text::{Utterance, fold},
+};
+
+/// The words of a module, folded. Immutable.
+#[derive(Debug, Default)]
+pub struct Vocabulary {
+    /// Of each function, by its index.
+    functions: Vec<FxHashSet<String>>,
+    /// By the share of functions that have the word.
+    rarity: FxHashMap<String, f32>,
+}
+
+impl Vocabulary {
+    /// `common` are sentences about anything: a word of many of them means little anywhere.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 functions")]
+    pub(crate) fn new<'t>(module: &Module, common: impl Iterator<Item = &'t str>) -> Self {
+        let functions: Vec<FxHashSet<String>> = module.functions.iter().map(words).collect();
+        let mut counts: FxHashMap<String, usize> = FxHashMap::default();
+        let mut all = functions.len();
+        for word in functions.iter().flatten() {
+            *counts.entry(word.clone()).or_default() += 1;
+        }
+        for sentence in common {
+            all += 1;
+            for word in words_of(sentence).into_iter().collect::<FxHashSet<String>>() {
+                *counts.entry(word).or_default() += 1;
+            }
+        }
+        let of_all = |count: usize| ((1 + all) as f32 / (1 + count) as f32).ln() / ((1 + all) as f32).ln().max(1.0);
+        Self { functions, rarity: counts.into_iter().map(|(word, count)| (word, of_all(count))).collect() }
+    }
+
+    /// How much a folded word means, 0 to 1: what nothing in the module has means most.
+    #[must_use]
+    pub fn weight(&self, word: &str) -> f32 {
+        self.rarity.get(word).copied().unwrap_or(1.0)
+    }
+
+    /// Whether a folded word is known at all.
+    #[must_use]
+    pub fn knows(&self, word: &str) -> bool {
+        self.rarity.contains_key(word)
+    }
+
+    /// Whether a folded word is one of the function's.
+    #[must_use]
+    pub fn has(&self, function: FunctionId, word: &str) -> bool {
+        self.functions.get(function.index()).is_some_and(|words| words.contains(word))
+    }
+}
+
+/// The words of the function's exemplars, of its name and description, and of its slots' names.
+fn words(function: &Function) -> FxHashSet<String> {
+    let speaks = |exemplar: &&Exemplar| exemplar.context_frame.is_none() && exemplar.context_slot.is_none();
+    let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative).filter(speaks);
+    let literals = shown.flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.clone()),
+        Piece::Slot { .. } => None,
+    });
+    let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(name_words);
+    let texts = literals.chain(names).chain(std::iter::once(function.description.clone()));
+    texts.flat_map(|text| words_of(&text)).collect()
+}
+
+/// The words of the function's exemplars and of its slots' names.
+pub(crate) fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
+    let definition = module.function(function);
+    let literals = definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Slot { .. } => None,
+    });
+    let names = definition.slots.iter().map(Slot::label);
+    literals.chain(names).flat_map(words_of).collect()
+}
+
+/// The words of a text or of a name, folded.
+pub(crate) fn words_of(text: &str) -> Vec<String> {
+    let text = Utterance::new(&fold(text).replace(['_', '-'], " "));
+    text.words().iter().map(|word| text.slice(*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::module::{Limits, ModuleName, load};
+
+    #[test]
+    fn words_belong_to_functions_and_common_ones_mean_less() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+        write(
+            "schema.json",
+            r#"[{"name": "cancel_order", "description": "Cancel an order"},
+                {"name": "track", "description": "Where an order is"}]"#,
+        );
+        write("exemplars.json", r#"{"cancel_order": ["scrap it"], "track": ["any news"]}"#);
+        let module = load(directory.path(), ModuleName::new("shop").unwrap(), &Limits::default()).unwrap();
+        let vocabulary = Vocabulary::new(&module, ["it rains", "is it late"].into_iter());
+        let [cancel, track] = [0, 1].map(FunctionId::from_index);
+        assert!(vocabulary.has(cancel, "scrap") && !vocabulary.has(track, "scrap"));
+        assert!(vocabulary.has(cancel, "order") && vocabulary.has(track, "order"));
+        assert!(vocabulary.weight("scrap") > vocabulary.weight("order"));
+        assert!(vocabulary.weight("telly") >= vocabulary.weight("scrap"));
+        assert!(vocabulary.knows("late") && !vocabulary.knows("telly"));
+    }
+}

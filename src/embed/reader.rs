@@ -1,0 +1,215 @@
+//! The reader: a small network on the states that the embedding model has computed anyway, which says of each run of
+//! words how well it fills each slot. `models/reader/README.md` describes its form; what its numbers mean for a slot is
+//! `decide::reader`'s.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use ort::{
+    inputs,
+    session::{Session, SessionOutputs},
+    value::TensorRef,
+};
+
+use super::{EmbedError, WordStates, acts::SpeechActs, causes, runtime::Loaded};
+
+/// `models/reader`, which was trained on the states of the bundled model.
+static BUNDLED: &[u8] = include_bytes!("../../models/reader/head.onnx");
+static BUNDLED_ACTS: &str = include_str!("../../models/reader/acts.json");
+
+/// Labels that the network was trained with at most: the function's, and those of its slots.
+pub const MOST_LABELS: usize = 24;
+
+/// What an input of the network is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelKind {
+    Slot,
+    /// A slot that was just asked for.
+    Asked,
+    Function,
+}
+
+/// The name and description of a slot or of a function, as a sentence vector.
+#[derive(Debug, Clone, Copy)]
+pub struct Label<'a> {
+    pub vector: &'a [f32],
+    pub kind: LabelKind,
+}
+
+/// Rows of one width.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    width: usize,
+    values: Vec<f32>,
+}
+
+impl Rows {
+    #[must_use]
+    pub fn row(&self, index: usize) -> &[f32] {
+        &self.values[index * self.width..(index + 1) * self.width]
+    }
+
+    pub fn row_mut(&mut self, index: usize) -> &mut [f32] {
+        &mut self.values[index * self.width..(index + 1) * self.width]
+    }
+
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.width).unwrap_or_default()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+/// What the network makes of an utterance and of the labels beside it. The score of label `m` for the words `i` to `j` is
+/// `labels[m] · max(0, starts[i] + ends[j] + widths[j - i]) + biases[m]`; its sigmoid is a probability.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpanVectors {
+    /// One row a word.
+    pub starts: Rows,
+    pub ends: Rows,
+    /// One row for each length of a span, less one.
+    pub widths: Rows,
+    /// One row a label.
+    pub labels: Rows,
+    pub biases: Vec<f32>,
+}
+
+/// Where the reader's files are.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Files {
+    Bundled,
+    Directory(PathBuf),
+}
+
+/// See [the module](self).
+pub struct Reader {
+    session: Mutex<Session>,
+    /// `None` where a directory has no `acts.json`.
+    acts: Option<SpeechActs>,
+    identity: String,
+    width: usize,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Reader").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    /// For the model of this identity, whose states have so many dimensions.
+    pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
+        let failed = |path: &Path, error| EmbedError::Load(format!("cannot read {}: {error}", path.display()));
+        match files {
+            Files::Bundled => Self::of_bytes(BUNDLED, Some(BUNDLED_ACTS), encoder, runtime),
+            Files::Directory(directory) => {
+                let (head, acts) = (directory.join("head.onnx"), directory.join("acts.json"));
+                let bytes = std::fs::read(&head).map_err(|error| failed(&head, error))?;
+                let acts = match std::fs::read_to_string(&acts) {
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                    read => Some(read.map_err(|error| failed(&acts, error))?),
+                };
+                Self::of_bytes(&bytes, acts.as_deref(), encoder, runtime)
+            }
+        }
+    }
+
+    fn of_bytes(
+        bytes: &[u8],
+        acts: Option<&str>,
+        (encoder, dimensions): (&str, usize),
+        runtime: &Loaded,
+    ) -> Result<Self, EmbedError> {
+        let acts = acts.map(|text| SpeechActs::parse(text, dimensions)).transpose().map_err(EmbedError::Load)?;
+        let open = || Session::builder(&runtime.environment)?.with_intra_threads(1)?.commit_from_memory(bytes);
+        let session =
+            open().map_err(|error: ort::Error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
+        let has = |name: &str| session.inputs().iter().any(|input| input.name() == name);
+        if !["words", "labels", "kinds"].into_iter().all(has) {
+            return Err(EmbedError::Load("the reader is not of the form that models/reader/README.md has".into()));
+        }
+        let identity = format!("{encoder}/{}", &blake3::hash(bytes).to_hex()[..16]);
+        let mut reader = Self { session: Mutex::new(session), acts, identity, width: 0 };
+        // A first word and label, also to pay what they cost.
+        let one = vec![0.0; dimensions];
+        let first = reader.run([1, 1, dimensions], &one, &one, &[LabelKind::Function as i64]);
+        let first = first.map_err(|error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
+        reader.width = first.labels.width();
+        Ok(reader)
+    }
+
+    /// What tells what an utterance does.
+    #[must_use]
+    pub const fn acts(&self) -> Option<&SpeechActs> {
+        self.acts.as_ref()
+    }
+
+    /// Numbers of what is known of a span, and of a label.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Names the network and the model whose states it reads.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Reads the words of one utterance for up to [`MOST_LABELS`] labels. Some hundred microseconds of computing.
+    ///
+    /// # Errors
+    /// [`EmbedError::Inference`] if the runtime fails, or if a vector is not of the model's dimensions.
+    pub fn read(&self, words: &WordStates, labels: &[Label<'_>]) -> Result<SpanVectors, EmbedError> {
+        let (count, dimensions) = (words.spans().len(), words.dimensions());
+        if count == 0 || labels.is_empty() || labels.iter().any(|label| label.vector.len() != dimensions) {
+            return Err(EmbedError::Inference("the reader has no words, no labels, or labels of another model".into()));
+        }
+        let vectors: Vec<f32> = labels.iter().flat_map(|label| label.vector.iter().copied()).collect();
+        let kinds: Vec<i64> = labels.iter().map(|label| label.kind as i64).collect();
+        self.run([count, labels.len(), dimensions], words.values(), &vectors, &kinds)
+            .map_err(|error| EmbedError::Inference(format!("the reader: {}", causes(&error))))
+    }
+
+    fn run(
+        &self,
+        [words, labels, dimensions]: [usize; 3],
+        states: &[f32],
+        vectors: &[f32],
+        kinds: &[i64],
+    ) -> Result<SpanVectors, ort::Error> {
+        let inputs = inputs![
+            "words" => TensorRef::from_array_view(([1, words, dimensions], states))?,
+            "labels" => TensorRef::from_array_view(([1, labels, dimensions], vectors))?,
+            "kinds" => TensorRef::from_array_view(([1, labels], kinds))?,
+        ];
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let outputs = session.run(inputs)?;
+        Ok(SpanVectors {
+            starts: rows(&outputs, "starts")?,
+            ends: rows(&outputs, "ends")?,
+            widths: rows(&outputs, "widths")?,
+            labels: rows(&outputs, "slots")?,
+            biases: rows(&outputs, "biases")?.values,
+        })
+    }
+}
+
+fn rows(outputs: &SessionOutputs<'_>, name: &str) -> Result<Rows, ort::Error> {
+    let output = outputs.get(name).ok_or_else(|| ort::Error::new(format!("there is no output `{name}`")))?;
+    let (shape, values) = output.try_extract_tensor::<f32>()?;
+    let width = shape.last().and_then(|width| usize::try_from(*width).ok()).unwrap_or_default();
+    Ok(Rows { width, values: values.to_vec() })
+}

@@ -1,0 +1,95 @@
+//! What decisions rest on, with what would have been right: the lines that a decision model is fitted on.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Case, Verdict, answer::understood, compare, tally::Task};
+use crate::{
+    decide::{
+        features::{Features, RankingInput},
+        knowledge::Knowledge,
+    },
+    module::FunctionId,
+    understand::{Alternative, Turn},
+};
+
+/// The names of what the lines after it list by value.
+#[must_use]
+pub fn header() -> String {
+    json!({"ranking": RankingInput::NAMES.to_vec(), "features": Features::NAMES.to_vec()}).to_string()
+}
+
+/// One case.
+#[derive(Serialize)]
+struct Line<'a> {
+    utterance: &'a str,
+    /// None: out of scope.
+    expected: Vec<&'a str>,
+    /// Parts that were each taken for a request.
+    segments: usize,
+    outcome: &'static str,
+    candidates: Vec<CandidateLine<'a>>,
+    alternatives: Vec<AlternativeLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct CandidateLine<'a> {
+    function: &'a str,
+    is_right: bool,
+    values: Vec<f32>,
+}
+
+#[derive(Serialize)]
+struct AlternativeLine<'a> {
+    function: &'a str,
+    is_function_right: bool,
+    is_wholly_right: bool,
+    is_call: bool,
+    values: Vec<f32>,
+}
+
+/// A case and what was weighed for it, as one line.
+pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &Turn) -> String {
+    let name = |id: FunctionId| knowledge.module.function(id).name.as_str();
+    let expected: Vec<FunctionId> = task.functions.iter().map(|(id, _)| *id).collect();
+    let own = knowledge.head.own();
+    let candidates = turn.trace.segments.first().map_or(&[][..], |whole| &whole.candidates);
+    let line = Line {
+        utterance: &case.utterance,
+        expected: expected.iter().map(|id| name(*id)).collect(),
+        segments: turn.trace.segments.len(),
+        outcome: turn.outcome.name(),
+        candidates: candidates
+            .iter()
+            .map(|candidate| CandidateLine {
+                function: name(candidate.function),
+                is_right: expected.contains(&candidate.function),
+                values: RankingInput::new(candidate, own).values().to_vec(),
+            })
+            .collect(),
+        alternatives: turn
+            .trace
+            .alternatives
+            .iter()
+            .map(|alternative| AlternativeLine {
+                function: name(alternative.function),
+                is_function_right: expected == [alternative.function],
+                is_wholly_right: is_wholly_right(knowledge, task, alternative),
+                is_call: alternative.features.complete > 0.0,
+                values: alternative.features.values().to_vec(),
+            })
+            .collect(),
+    };
+    json!(line).to_string()
+}
+
+/// The function and every value that the case names, and no other.
+fn is_wholly_right(knowledge: &Knowledge, task: &Task<'_>, alternative: &Alternative) -> bool {
+    let [(expected, arguments)] = task.functions[..] else { return false };
+    let function = knowledge.module.function(alternative.function);
+    let are_right = |arguments| {
+        let (findings, _) = compare::compare(function, arguments, &understood(&alternative.frame.slots));
+        findings.iter().all(|finding| finding.verdict == Verdict::Right)
+    };
+    expected == alternative.function && arguments.is_none_or(are_right)
+}
