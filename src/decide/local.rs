@@ -10,7 +10,7 @@ use crate::{
         near_duplicates as overloads,
         outcome::{About, Alternative, Decision, Frame, Outcome},
         reading::Reading,
-        scope::by_score,
+        scope::{by_score, scope_by_score},
         situation::Situation,
     },
     language::facts::is_unspaced_language,
@@ -28,9 +28,16 @@ const REFUSED: f32 = 0.7;
 const ANSWERED: f32 = 0.92;
 /// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
 const LACKING: f32 = 0.7;
+/// A whole answer is at most so many times as likely as its function: both are fitted apart.
+const MOST: f32 = 2.0;
 /// Log-odds for each point of score between near-duplicate functions.
 const LEVELLED: f32 = 25.0;
 
+/// From so many exemplars on, what a module teaches says what is none of its business.
+const LEARNED: usize = 10;
+/// What is surely about the module's business, and how near the scores of functions must be that are asked about then.
+const NEAR: f32 = 0.9;
+const CLOSE: f32 = 0.03;
 /// Functions that are offered to choose from where nothing speaks for any.
 const OFFERED: usize = 3;
 
@@ -103,6 +110,10 @@ fn read(situation: &Situation<'_>) -> Decision {
     if let Some(reading) = answered::answered(situation) {
         return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
+    if situation.analysis.acts.courtesy.is_some() && !situation.is_meant {
+        // "Hello" asks for nothing, however near it is to something.
+        return nothing(situation, 0.0, Vec::new());
+    }
     let mut alternatives = alternatives(situation);
     let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
     if is_nothing(situation, &alternatives) {
@@ -132,7 +143,9 @@ fn read(situation: &Situation<'_>) -> Decision {
 
 /// A call that is not sure to be right is put to the person, unless its function was named.
 fn is_doubtful(situation: &Situation<'_>, function: FunctionId, confidence: f32) -> bool {
-    confidence < situation.sure(function) && !situation.is_meant && !situation.is_demanded
+    // Where nothing was learned, the decision model knows too little of what is right.
+    let is_learned = situation.candidates().iter().any(|candidate| candidate.learned.is_some());
+    confidence < situation.sure(function) && is_learned && !situation.is_meant && !situation.is_demanded
 }
 
 /// The best alternative, and those that are about as likely.
@@ -141,8 +154,8 @@ fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(
     alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
 }
 
-/// True if nothing is likely meant. In a language without spaces, which the bundled encoder does not speak, and where nothing
-/// was learned, the score must say so too.
+/// True if nothing is likely meant. In a language without spaces, which the bundled encoder does not speak, and where hardly
+/// anything was learned, the score must say so too.
 fn is_nothing(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> bool {
     let Some((best, _)) = alternatives.first() else { return true };
     let is_said = || {
@@ -151,15 +164,31 @@ fn is_nothing(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Ca
     };
     // What two functions are about equally likely to be means one of them.
     let meant: f32 = tied(alternatives).map(|(one, _)| one.meant).sum();
-    let is_foreign = is_unspaced_language(situation.knowledge.module.language()) || best.features.unlearned > 0.0;
+    let module = &situation.knowledge.module;
+    let exemplars: usize = module.functions.iter().map(|function| function.exemplars.len()).sum();
+    let is_foreign = is_unspaced_language(module.language()) || exemplars < LEARNED;
     !situation.is_meant && (meant < situation.thresholds.in_scope || is_foreign && !is_said())
 }
 
 /// Nothing is meant, or it is not said what: the likeliest function has a probability of `meant`.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
-    let outcome = if situation.is_demanded { which(situation) } else { Outcome::NoMatch };
+    let outcome = match near(situation) {
+        _ if situation.is_demanded => which(situation),
+        functions if functions.len() > 1 => Outcome::Ask(About::Tie { functions }),
+        _ => Outcome::NoMatch,
+    };
     let (frames, notes) = (Vec::new(), Vec::new());
     Decision { outcome, confidence: 1.0 - meant, frames, notes, alternatives: only(alternatives) }
+}
+
+/// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card".
+fn near(situation: &Situation<'_>) -> Vec<FunctionId> {
+    if scope_by_score(situation) < NEAR || situation.analysis.acts.courtesy.is_some() {
+        return Vec::new();
+    }
+    let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
+    let close = situation.candidates().iter().filter(|candidate| best - candidate.score <= CLOSE);
+    close.take(OFFERED).map(|candidate| candidate.function).collect()
 }
 
 fn only(alternatives: Vec<(Alternative, Option<Call>)>) -> Vec<Alternative> {
@@ -185,14 +214,15 @@ fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
             false if situation.expected.functions().is_empty() => model.function(&features),
             false => by_score(situation, candidate),
         };
-        let right = model.whole(&features);
+        let right = model.whole(&features).min(MOST * meant);
         alternatives.push((Alternative { function: reading.function, meant, right, features, frame }, call));
     }
     let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();
     tell_apart(situation, &readings, &scores, &mut alternatives);
     for (one, _) in &mut alternatives {
-        // A whole answer is never likelier than its function.
-        one.frame.confidence = one.meant.max(one.right);
+        // A whole answer is never likelier than its function; beside an open form only the words say what is meant.
+        let is_beside = !situation.expected.functions().is_empty();
+        one.frame.confidence = if is_beside { one.meant } else { one.meant.max(one.right) };
     }
     alternatives.sort_by(|(one, _), (other, _)| other.meant.total_cmp(&one.meant));
     alternatives

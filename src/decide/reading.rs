@@ -290,6 +290,26 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
             }
         }
     }
+    // Digits inside a longer mention are no numbers of their own: no 7 in 2026-04-07.
+    let builtin = |mention: &Mention| match situation.knowledge.module.recognizer(mention.recognizer).kind {
+        RecognizerKind::Builtin(builtin) => Some(builtin),
+        _ => None,
+    };
+    let is_number = |mention: &Mention| matches!(builtin(mention), Some(Builtin::Integer | Builtin::Number));
+    let is_whole = |mention: &&Mention| {
+        use Builtin::{Date, DateTime, Email, Phone, Time, Url};
+        matches!(builtin(mention), Some(Date | DateTime | Email | Phone | Time | Url))
+    };
+    let others: Vec<Span> = situation.mentions().iter().filter(is_whole).map(|one| one.span).collect();
+    let text: Vec<char> = situation.utterance().text().chars().collect();
+    let is_joined = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| !c.is_whitespace());
+    let is_part = |span: Span| {
+        others.iter().any(|other| {
+            let before = span.start > other.start && is_joined(span.start.checked_sub(1));
+            other.contains(span) && (before || span.end < other.end && is_joined(Some(span.end)))
+        })
+    };
+    anchors.retain(|(anchor, mention)| !mention.is_some_and(is_number) || !is_part(anchor.span));
     for hint in situation.hints {
         let Some(slot) = function.slot_labelled(&hint.label) else { continue };
         for span in hint.spans(situation.utterance()) {
