@@ -177,8 +177,9 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
         functions if functions.len() > 1 => Outcome::Ask(About::Tie { functions }),
         _ => Outcome::NoMatch,
     };
+    let confidence = if outcome == Outcome::NoMatch { 1.0 - meant } else { meant };
     let (frames, notes) = (Vec::new(), Vec::new());
-    Decision { outcome, confidence: 1.0 - meant, frames, notes, alternatives: only(alternatives) }
+    Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
 }
 
 /// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card".

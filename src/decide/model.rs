@@ -73,7 +73,6 @@ impl DecisionModel {
     /// # Panics
     /// Never: a test reads the file.
     #[must_use]
-    #[expect(clippy::missing_panics_doc, reason = "documented above")]
     pub fn bundled() -> &'static Self {
         static BUNDLED: OnceLock<DecisionModel> = OnceLock::new();
         BUNDLED.get_or_init(|| Self::parse(FILE).expect("the bundled model is read by a test"))

@@ -110,13 +110,19 @@ pub async fn curve(
         }
     }
     progress(all, all);
+    let in_scope = module.settings.thresholds.in_scope.unwrap_or(turns.in_scope);
+    let nothing = f64::from(1.0 - in_scope / 8.0);
     let pairs: Vec<Pair> = local
         .observations
         .iter()
         .zip(&asked.observations)
         .zip(calls)
         .map(|((local, asked), calls)| Pair {
-            confidence: local.confidence.unwrap_or_default(),
+            // That nothing is meant has a bar of its own, whatever `sure` says.
+            confidence: match local.confidence.unwrap_or_default() {
+                confidence if local.outcome == OutcomeKind::NoMatch && confidence < nothing => 0.0,
+                confidence => confidence,
+            },
             local: Judged::of(local),
             asked: (asked.outcome != OutcomeKind::Failed).then(|| Judged::of(asked)),
             calls,

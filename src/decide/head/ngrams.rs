@@ -68,7 +68,6 @@ impl Ngrams {
             let known = weighted.iter().filter(|(.., is_known)| *is_known);
             let length = known.clone().map(|(_, weight, _)| weight * weight).sum::<f32>().sqrt();
             for (ngram, weight, _) in known {
-                #[expect(clippy::cast_possible_truncation, reason = "only the lowest bits count")]
                 let place = (ngram >> 8) as usize % self.width;
                 let sign = if ngram >> 63 == 0 { 1.0 } else { -1.0 };
                 vector[place] += sign * weight / length.max(f32::EPSILON);

@@ -26,8 +26,8 @@ impl Rows {
         self.values.extend_from_slice(row);
     }
 
-    pub(crate) const fn len(&self) -> usize {
-        if self.width == 0 { 0 } else { self.values.len() / self.width }
+    pub(crate) fn len(&self) -> usize {
+        self.values.len().checked_div(self.width).unwrap_or_default()
     }
 
     pub(crate) fn row(&self, index: usize) -> &[f32] {

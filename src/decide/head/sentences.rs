@@ -70,7 +70,7 @@ fn texts(module: &Module, function: &Function, exemplar: &Exemplar, fillings: us
             match piece {
                 Piece::Text(text) => filled.push_str(text),
                 Piece::Slot { label, slot } => {
-                    filled.push_str(&value(module, function, label, *slot, variant + at + turn))
+                    filled.push_str(&value(module, function, label, *slot, variant + at + turn));
                 }
             }
         }

@@ -51,10 +51,13 @@ pub(crate) struct LabelTexts {
     pub slots: Vec<String>,
 }
 
+/// What was read, by function and by the slots that were asked for.
+type Read = HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>;
+
 /// The words of an utterance, or of a part of it, as the reader sees them, with what it has read so far.
 pub(crate) struct Words {
     states: WordStates,
-    read: Mutex<HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>>,
+    read: Mutex<Read>,
 }
 
 /// How well each run of words fills each slot of one function.
@@ -185,7 +188,7 @@ impl Words {
     }
 
     /// No operation leaves the table half changed.
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(FunctionId, Vec<SlotId>), Arc<SpanScores>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Read> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -37,7 +37,7 @@ impl Running {
         for texts in texts.chunks(step) {
             let prefixed: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
             match self.pooling.clone() {
-                Some(pooling) => embedded.extend(self.pass(texts, &prefixed, prefix, pooling, wants_words)?),
+                Some(pooling) => embedded.extend(self.pass(texts, &prefixed, prefix, &pooling, wants_words)?),
                 None => {
                     let vectors = self.model.embed(&prefixed, None).map_err(failed)?;
                     embedded.extend(vectors.into_iter().map(|vector| Embedded { vector, words: None }));
@@ -60,7 +60,7 @@ impl Running {
         texts: &[String],
         prefixed: &[String],
         prefix: &str,
-        pooling: Pooling,
+        pooling: &Pooling,
         wants_words: bool,
     ) -> Result<Vec<Embedded>, EmbedError> {
         let passed = self.model.transform(prefixed, Some(prefixed.len().max(1))).map_err(failed)?.into_raw();
