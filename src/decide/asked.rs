@@ -23,6 +23,8 @@ const LONG: usize = 12;
 const WHOLE: f32 = 0.6;
 /// The same of a number where one was asked for.
 const NUMBER: f32 = 0.95;
+/// Words before a value that may name its slot.
+const BEFORE: usize = 12;
 
 /// The whole utterance, but for empty talk around it, as the value of the only slot that was asked for: where that may be
 /// any words, no recognizer found anything, and what alignment makes of the words leaves some unaccounted for.
@@ -187,13 +189,10 @@ pub(crate) fn is_named_before(
         .collect();
     let own: Vec<String> = name.iter().filter(|word| !others.contains(word)).cloned().collect();
     let language = language(&situation.knowledge.module);
-    let mut before: Vec<String> = situation
-        .utterance()
-        .words()
-        .iter()
-        .take_while(|word| word.end <= span.start)
-        .map(|word| fold(situation.utterance().slice(*word)))
-        .collect();
+    let words = situation.utterance().words();
+    let end = words.partition_point(|word| word.end <= span.start);
+    let near = &words[end.saturating_sub(BEFORE)..end];
+    let mut before: Vec<String> = near.iter().map(|word| fold(situation.utterance().slice(*word))).collect();
     while before.last().is_some_and(|word| !name.contains(word) && yes_no::says_nothing(language, word)) {
         before.pop();
     }

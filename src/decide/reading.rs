@@ -72,6 +72,9 @@ fn sigmoid(log_odds: f32) -> f32 {
     1.0 / (1.0 + (-log_odds).exp())
 }
 
+/// Words of an utterance in which the templates are looked through once more for what the reader left.
+const LONGEST_REST: usize = 64;
+
 /// A slot with the words that fill it.
 #[derive(Debug, Clone)]
 struct Filled<'a> {
@@ -94,7 +97,9 @@ impl<'a> Reading<'a> {
             Some(scores) => {
                 let mut fillings = candidates::fillings(situation, function, &found, &expected, scores);
                 // The templates fill what is left empty, from words that are left over.
-                for filling in aligned(situation, function, &found, &expected) {
+                let is_short = situation.utterance().words().len() <= LONGEST_REST;
+                let rest = if is_short { aligned(situation, function, &found, &expected) } else { Vec::new() };
+                for filling in rest {
                     let is_apart = |one: &Filling| one.slot != filling.slot && !one.span.overlaps(filling.span);
                     if fillings.iter().all(is_apart) {
                         fillings.push(filling);

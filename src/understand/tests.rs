@@ -89,7 +89,7 @@ const KINDS: [&str; 22] = [
 ];
 
 /// Characters looked at, values compared and cells of lattices, for each character that was said.
-const MOST_WORK: usize = 2_000;
+const MOST_WORK: usize = 4_000;
 
 /// Whatever is said, at the beginning of a conversation or in answer to a question: all stages of a turn together do work in
 /// proportion to its length.
