@@ -200,6 +200,7 @@ async fn sessions_that_rest_make_room() {
         );
         for number in 6..10 {
             sessions.begin(&id(&number.to_string())).await.unwrap().commit("x".repeat(500)).await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(3)).await;
         }
         sessions.sweep().await.unwrap();
         assert!(sessions.read(&id("6")).await.unwrap().is_none(), "{url}");
