@@ -2,7 +2,7 @@
 //!
 //! A candidate is a slot with a span: one that a recognizer found, that alignment with the function's templates reads, or
 //! that the reader proposes. Each has the same few named numbers ([`Evidence`]), from which a logistic regression makes
-//! a probability ([`SlotModel`]). The fillings are the best set of candidates of which no two overlap.
+//! a probability (`SlotModel`). The fillings are the best set of candidates of which no two overlap.
 
 mod evidence;
 mod model;

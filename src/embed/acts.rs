@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// Odds beyond these say no more.
 const MOST: f32 = 8.0;
 
-/// See [the module](self).
+/// What tells acts apart.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpeechActs {

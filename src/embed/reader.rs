@@ -93,7 +93,7 @@ pub(super) enum Files {
     Directory(PathBuf),
 }
 
-/// See [the module](self).
+/// The network, with what tells what an utterance does.
 pub struct Reader {
     session: Mutex<Session>,
     /// `None` where a directory has no `acts.json`.

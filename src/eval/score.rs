@@ -8,7 +8,7 @@
 //! - **Scope**: out of scope is the positive class; rejecting is answering `no_match`.
 //! - **AUROC**: the probability that a random in-scope case gets a higher belief to be in scope than a random
 //!   out-of-scope one, ties counting half.
-//! - **Wrong calls** and what can be answered at which risk: see [`risk`](super::risk).
+//! - **Wrong calls** and what can be answered at which risk: see [`super::risk`].
 //! - **Expected calibration error**: ten bins of equal width over the confidence; right means the whole answer (function
 //!   and every checked slot, or a rejection where none fits, and the outcome where the case names it).
 

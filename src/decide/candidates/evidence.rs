@@ -6,7 +6,7 @@ use serde::Serialize;
 pub(super) const LEAST: f32 = -8.0;
 const MOST: f32 = 8.0;
 
-/// See [the module](self). One value for fitting, deciding and explaining; the names are those of the model's file.
+/// One value for fitting, deciding and explaining; the names are those of the model's file.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Evidence {
     /// The reader's log-odds that exactly this span fills the slot.

@@ -1,6 +1,6 @@
 //! Which words fill which slot of a function, by the reader: a network that was trained over many modules and knows a slot
-//! by its name and description alone. A module's own exemplars sharpen it ([`adapt`]), from sentences made of them
-//! ([`sentences`]), with values that people say for like slots ([`typical`]).
+//! by its name and description alone. A module's own exemplars sharpen it (`adapt`), from sentences made of them
+//! (`sentences`), with values that people say for like slots (`typical`).
 
 pub(crate) mod adapt;
 pub mod sentences;
