@@ -120,7 +120,7 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     if slots.is_empty() {
         return slots;
     }
-    let reply = yes_no::read(language(&situation.knowledge.module), None, situation.utterance().text());
+    let reply = yes_no::read(language(&situation.knowledge.module), None, situation.utterance().text().trim());
     let is_value = reply.answer == YesNo::Irrelevant && reply.confidence < yes_no::QUITE_SURE;
     if !is_value || is_polite_question(language(&situation.knowledge.module), situation.utterance().text()) {
         return Vec::new();
@@ -130,7 +130,7 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
 
 /// True of a yes or a no alone, and of a question in return: no words of it are a value.
 pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
-    let text = situation.utterance().text();
+    let text = situation.utterance().text().trim();
     let reply = yes_no::read(language(&situation.knowledge.module), None, text);
     let is_reply = match reply.answer {
         YesNo::Irrelevant => reply.confidence >= yes_no::QUITE_SURE,

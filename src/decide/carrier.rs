@@ -46,8 +46,9 @@ pub(crate) struct Around {
 
 /// Everything around a request that says nothing of it, phrase by phrase.
 pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
-    let said = words::words(utterance.text(), false);
     let spans = utterance.words();
+    let start = spans.first().map_or(0, |first| first.start);
+    let said = words::words(utterance.slice(Span::new(start, spans.last().map_or(start, |last| last.end))), false);
     let phrases = &language.words.around;
     let fits = &|phrase: &[String], at: usize| {
         said.get(at..at + phrase.len()).is_some_and(|said| said.iter().map(|word| &word.text).eq(phrase))
@@ -58,8 +59,9 @@ pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
         let ends_with = move |phrase: &&Vec<String>| phrase.len() < end && fits(phrase, end - phrase.len());
         phrases.behind.iter().filter(ends_with).map(move |phrase| end - phrase.len())
     };
-    let word =
-        |at: usize| said.get(at).map_or(spans.len(), |next| spans.partition_point(|word| word.end <= next.span.start));
+    let word = |at: usize| {
+        said.get(at).map_or(spans.len(), |next| spans.partition_point(|word| word.end <= start + next.span.start))
+    };
     let starts = reached(0, before).into_iter().filter(|at| *at == 0 || *at < said.len()).map(word);
     let ends = reached(said.len(), behind).into_iter().rev().map(word);
     Around { starts: starts.collect(), ends: ends.collect() }

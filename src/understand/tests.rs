@@ -94,7 +94,6 @@ const MOST_WORK: usize = 1_000;
 /// Whatever is said, at the beginning of a conversation or in answer to a question: all stages of a turn together do work in
 /// proportion to its length.
 #[tokio::test]
-#[ignore = "reading many numbers by templates, the reader and what is written takes more than its share of work"]
 async fn hostile_texts_take_work_in_proportion() {
     let (snapshot, understander) = module().await;
     let most = understander.options.max_utterance;

@@ -72,7 +72,8 @@ impl Aligner {
         expected: &[SlotId],
     ) -> Vec<Filling> {
         let words = self.read(utterance);
-        let said = self.said(function, &said::Compared::new(self, utterance, &words, anchors));
+        let compared = said::Compared::new(self, utterance, &words, anchors);
+        let said = compared.and_then(|compared| self.said(function, &compared));
         if let Some(said) = said.filter(Said::is_certain) {
             return self.settled(function, said.fillings, anchors);
         }
@@ -86,7 +87,7 @@ impl Aligner {
     /// The template of the function that the utterance says, if it says one.
     pub(crate) fn said_of(&self, function: FunctionId, utterance: &Utterance, anchors: &[Anchor]) -> Option<Said> {
         let words = self.read(utterance);
-        self.said(function, &said::Compared::new(self, utterance, &words, anchors))
+        self.said(function, &said::Compared::new(self, utterance, &words, anchors)?)
     }
 
     /// Free text without what only leads to it or thanks for it: "called ...", "..., please". All of it if nothing is left.
@@ -97,8 +98,8 @@ impl Aligner {
         while from + 1 < to && self.language.words.naming.contains(&words[from].folded) {
             from += 1;
         }
-        let around = carrier::around(self.language, utterance);
         if to == spans.len() {
+            let around = carrier::around(self.language, utterance);
             to = around.ends.into_iter().filter(|end| *end > from).min().unwrap_or(to);
         }
         if from < to { Span::new(spans[from].start.max(span.start), spans[to - 1].end.min(span.end)) } else { span }

@@ -109,7 +109,16 @@ struct Gap {
 }
 
 impl<'a> Compared<'a> {
-    pub(super) fn new(aligner: &Aligner, utterance: &'a Utterance, words: &'a [Token], anchors: &'a [Anchor]) -> Self {
+    /// `None` if it is too long to be a template.
+    pub(super) fn new(
+        aligner: &Aligner,
+        utterance: &'a Utterance,
+        words: &'a [Token],
+        anchors: &'a [Anchor],
+    ) -> Option<Self> {
+        if words.len() > MOST_WORDS {
+            return None;
+        }
         let spans = utterance.words();
         let places = anchors.iter().map(|anchor| {
             let from = spans.partition_point(|word| word.end <= anchor.span.start);
@@ -123,7 +132,8 @@ impl<'a> Compared<'a> {
             Gap::new(utterance.slice(Span::new(start, end)), word, at > 0 && at < spans.len())
         };
         let around = carrier::around(aligner.language, utterance);
-        Self { utterance, words, anchors, places: places.collect(), gaps: (0..=spans.len()).map(gap).collect(), around }
+        let (places, gaps) = (places.collect(), (0..=spans.len()).map(gap).collect());
+        Some(Self { utterance, words, anchors, places, gaps, around })
     }
 }
 
@@ -163,9 +173,6 @@ struct Step {
 impl Aligner {
     /// The template of the function that the utterance says; of several the one with most words of its own.
     pub(crate) fn said(&self, function: FunctionId, compared: &Compared<'_>) -> Option<Said> {
-        if compared.words.len() > MOST_WORDS {
-            return None;
-        }
         let templates = &self.templates[function.index()];
         let mut best: Option<Said> = None;
         let mut consider = |items: &[Item], template: &Template| {
