@@ -1,7 +1,5 @@
 //! An utterance read, without a model server, as a request for one particular function.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::{
@@ -12,12 +10,11 @@ use crate::{
         asked,
         candidates::{self, Candidate, Found},
         outcome::{self, Frame},
-        reader::SpanScores,
         situation::Situation,
     },
     module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
-    text::{Span, Utterance},
+    text::Span,
 };
 
 /// Fillings less likely than this are left out: a question is better than a guess.
@@ -33,43 +30,6 @@ pub(crate) struct Reading<'a> {
     /// What was said only to be ruled out.
     excluded: Vec<Filled<'a>>,
     ruled_out: Vec<RuledOut>,
-    /// What the reader says; `None` without one.
-    scores: Option<Arc<SpanScores>>,
-}
-
-/// How well the slots of a reading are filled. 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct SlotNumbers {
-    /// Probability of the slot that is the least sure; 1 if none is filled.
-    pub lowest: f32,
-    pub mean: f32,
-    /// The best probability that the reader gives to a required slot which is empty; 0 if none is, or without a reader.
-    pub unfilled: f32,
-    /// Share of the utterance's words that are values.
-    pub covered: f32,
-}
-
-impl SlotNumbers {
-    #[expect(clippy::cast_precision_loss, reason = "an utterance has some thousand words at most")]
-    fn new(reading: &Reading<'_>, utterance: &Utterance) -> Self {
-        let sure: Vec<f32> = reading.values.iter().map(|filled| filled.confidence).collect();
-        let empty = |id: &SlotId| reading.values.iter().all(|filled| filled.slot != *id);
-        let required = |id: &SlotId| reading.definition.slot(*id).required;
-        let best = |id: SlotId| Some(sigmoid(reading.scores.as_ref()?.best(id)?));
-        let unfilled = reading.definition.slot_ids().filter(|id| required(id) && empty(id)).filter_map(best);
-        let is_value = |word: &&Span| reading.values.iter().any(|filled| filled.span.overlaps(**word));
-        let words = utterance.words();
-        Self {
-            lowest: sure.iter().copied().fold(1.0, f32::min),
-            mean: if sure.is_empty() { 1.0 } else { sure.iter().sum::<f32>() / sure.len() as f32 },
-            unfilled: unfilled.fold(0.0, f32::max),
-            covered: words.iter().filter(is_value).count() as f32 / words.len().max(1) as f32,
-        }
-    }
-}
-
-fn sigmoid(log_odds: f32) -> f32 {
-    1.0 / (1.0 + (-log_odds).exp())
 }
 
 /// Words of an utterance in which the templates are looked through once more for what the reader left.
@@ -133,13 +93,7 @@ impl<'a> Reading<'a> {
         };
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
-        Self { function, definition, values, excluded, ruled_out, scores }
-    }
-
-    /// The numbers of the slots, for the judgement of the whole.
-    #[expect(dead_code, reason = "the judge's features ask for them")]
-    pub(crate) fn slot_numbers(&self, utterance: &Utterance) -> SlotNumbers {
-        SlotNumbers::new(self, utterance)
+        Self { function, definition, values, excluded, ruled_out }
     }
 
     /// The utterance as a template of one of the candidates, said word for word, and how sure that is. `None` if two
@@ -306,12 +260,11 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
         matches!(builtin(mention), Some(Date | DateTime | Email | Phone | Time | Url))
     };
     let others: Vec<Span> = situation.mentions().iter().filter(is_whole).map(|one| one.span).collect();
-    let text: Vec<char> = situation.utterance().text().chars().collect();
-    let is_joined = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| !c.is_whitespace());
+    let is_joined = |at: usize| !situation.utterance().slice(Span::new(at, at + 1)).trim().is_empty();
     let is_part = |span: Span| {
         others.iter().any(|other| {
-            let before = span.start > other.start && is_joined(span.start.checked_sub(1));
-            other.contains(span) && (before || span.end < other.end && is_joined(Some(span.end)))
+            let before = span.start > other.start && is_joined(span.start - 1);
+            other.contains(span) && (before || span.end < other.end && is_joined(span.end))
         })
     };
     anchors.retain(|(anchor, mention)| !mention.is_some_and(is_number) || !is_part(anchor.span));

@@ -230,11 +230,6 @@ impl SpanScores {
         spans.map(|(first, last)| scores[first * self.longest + last - first]).reduce(f32::max)
     }
 
-    /// The best score of the slot for any words.
-    pub(crate) fn best(&self, slot: SlotId) -> Option<f32> {
-        self.scores[slot.index()].iter().copied().filter(|score| score.is_finite()).reduce(f32::max)
-    }
-
     /// Every span that scores at least `bar` for a slot.
     pub(crate) fn above(&self, bar: f32) -> impl Iterator<Item = SpanScore> + '_ {
         self.scores.iter().enumerate().flat_map(move |(slot, scores)| {
