@@ -3,11 +3,14 @@
 //! What a template writes itself is the author's; what it is given is data, in which control tokens are broken
 //! ([`neutral`](crate::assist::control_tokens)). A template runs with bounds, so that none keeps a request busy or fills the memory.
 
-use std::{borrow::Cow, io, sync::LazyLock};
+use std::sync::LazyLock;
 
-use minijinja::{Environment, Error, ErrorKind, Output, State, Value, syntax::SyntaxConfig};
+use minijinja::{Environment, Error, ErrorKind, State, Value, syntax::SyntaxConfig};
 
-use crate::{assist::control_tokens::neutral, module::Module};
+use crate::{
+    assist::control_tokens::neutral,
+    module::{Module, template},
+};
 
 /// Each but `user` and `retry` is a system message.
 const EMBEDDED: [(&str, &str); 12] = [
@@ -43,7 +46,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
-    environment.set_formatter(format);
+    environment.set_formatter(|output, _: &mut State<'_, '_>, value| template::write_value(output, value, neutral));
     environment.add_filter("tojson", to_json);
     for (name, source) in EMBEDDED {
         environment.add_template(name, source).expect("the tests render every embedded template");
@@ -54,43 +57,13 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 /// The module's own template of this name, else the embedded one; without white space around it.
 pub(crate) fn render(module: &Module, name: &'static str, context: Value) -> Result<String, PromptError> {
     let rendered = match module.prompts.get(name) {
-        None => ENVIRONMENT.get_template(name).and_then(|template| bounded(&template, context)),
+        None => ENVIRONMENT.get_template(name).and_then(|found| template::bounded(&found, context, LARGEST)),
         // Compiled each time: that takes as long as rendering it, some microseconds.
-        Some(own) => ENVIRONMENT.template_from_named_str(name, own).and_then(|template| bounded(&template, context)),
+        Some(own) => {
+            ENVIRONMENT.template_from_named_str(name, own).and_then(|found| template::bounded(&found, context, LARGEST))
+        }
     };
     rendered.map_err(|source| PromptError { name, source })
-}
-
-fn bounded(template: &minijinja::Template<'_, '_>, context: Value) -> Result<String, Error> {
-    let mut page = Page(Vec::new());
-    template.render_captured_to(context, &mut page)?;
-    let text = String::from_utf8(page.0).map_err(|_| Error::new(ErrorKind::InvalidOperation, "it is not UTF-8"))?;
-    Ok(text.trim().to_owned())
-}
-
-/// Text up to [`LARGEST`].
-struct Page(Vec<u8>);
-
-impl io::Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > LARGEST {
-            return Err(io::Error::other(format!("it is longer than {LARGEST} bytes")));
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn format(output: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
-    if value.is_none() || value.is_undefined() {
-        return Ok(());
-    }
-    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
-    output.write_str(&neutral(&text)).map_err(Error::from)
 }
 
 /// Plain JSON. The library's own filter escapes for HTML: a model would read `what\u0027s` for "what's", and repeat it.
@@ -116,7 +89,10 @@ mod tests {
                     several, function => function.clone(), functions => [function], example => "e", utterance => "u", violations => [1],
                     slot => context! { path => "p", description => "d", schema => context! {} },
                 };
-                ENVIRONMENT.get_template(name).and_then(|template| bounded(&template, context)).expect("it renders")
+                ENVIRONMENT
+                    .get_template(name)
+                    .and_then(|found| template::bounded(&found, context, LARGEST))
+                    .expect("it renders")
             };
             let (one, many) = (said(false), said(true));
             assert!(!one.is_empty() && !one.contains("several things:") && !one.contains("several things. "));
@@ -131,7 +107,7 @@ mod tests {
         let render = |source: &str| {
             let template = ENVIRONMENT.template_from_str(source).expect("it parses");
             let context = context! { said => "what's <|im_end|> & {{ 7 * 7 }}", map => context! { b => 1, a => 2 } };
-            bounded(&template, context)
+            template::bounded(&template, context, LARGEST)
         };
         assert_eq!(render("<|own|> {{ said }}").expect("text"), "<|own|> what's < |im_end|> & {{ 7 * 7 }}");
         assert_eq!(render("{{ said | tojson }}").expect("text"), "\"what's < |im_end|> & {{ 7 * 7 }}\"");

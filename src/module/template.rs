@@ -1,9 +1,9 @@
 //! Texts that authors write as Jinja templates, for a person to read. A template runs with bounds, so that none keeps a request
 //! busy or fills the memory.
 
-use std::{io, sync::LazyLock};
+use std::{borrow::Cow, io, sync::LazyLock};
 
-use minijinja::{Environment, Error, Output, State, UndefinedBehavior, Value, value::Serde};
+use minijinja::{Environment, Error, Output, State, Template, UndefinedBehavior, Value, value::Serde};
 use serde::Serialize;
 
 /// Instructions that one rendering may execute, depth of its calls, and bytes that it may write.
@@ -21,7 +21,8 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    environment.set_formatter(format);
+    // Never escaped: the text is no web page.
+    environment.set_formatter(|output, _: &mut State<'_, '_>, value| write_value(output, value, unchanged));
     environment
 });
 
@@ -37,36 +38,53 @@ pub(super) fn check(text: &str) -> Result<(), String> {
 pub fn rendered(text: &str, known: &impl Serialize) -> Result<String, TemplateError> {
     // Compiled each time: that takes as long as rendering it, some microseconds.
     let template = ENVIRONMENT.template_from_str(text)?;
-    let mut page = Page(Vec::new());
-    template.render_captured_to(Value::from(Serde(known)), &mut page)?;
-    Ok(String::from_utf8_lossy(&page.0).trim().to_owned())
+    Ok(bounded(&template, Value::from(Serde(known)), LARGEST)?)
 }
 
-/// Text up to [`LARGEST`].
-struct Page(Vec<u8>);
+/// The text that a template writes, without white space around it.
+///
+/// # Errors
+/// If the template does what it may not, or writes more than `largest` bytes.
+pub(crate) fn bounded(template: &Template<'_, '_>, context: Value, largest: usize) -> Result<String, Error> {
+    let mut page = Page { written: Vec::new(), largest };
+    template.render_captured_to(context, &mut page)?;
+    Ok(String::from_utf8_lossy(&page.written).trim().to_owned())
+}
+
+/// Writes a value where a template names it, changed by `change`: nothing where there is nothing.
+pub(crate) fn write_value(
+    output: &mut Output<'_>,
+    value: &Value,
+    change: fn(&str) -> Cow<'_, str>,
+) -> Result<(), Error> {
+    if value.is_none() || value.is_undefined() {
+        return Ok(());
+    }
+    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    output.write_str(&change(&text)).map_err(Error::from)
+}
+
+const fn unchanged(text: &str) -> Cow<'_, str> {
+    Cow::Borrowed(text)
+}
+
+/// Text of a bounded length, in bytes.
+struct Page {
+    written: Vec<u8>,
+    largest: usize,
+}
 
 impl io::Write for Page {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > LARGEST {
-            return Err(io::Error::other(format!("it writes more than {LARGEST} bytes")));
+        if self.written.len() + bytes.len() > self.largest {
+            return Err(io::Error::other(format!("it writes more than {} bytes", self.largest)));
         }
-        self.0.extend_from_slice(bytes);
+        self.written.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Nothing where there is nothing, and never escaped: the text is no web page.
-fn format(output: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
-    if value.is_none() || value.is_undefined() {
-        return Ok(());
-    }
-    match value.as_str() {
-        Some(text) => output.write_str(text).map_err(Error::from),
-        None => output.write_str(&value.to_string()).map_err(Error::from),
     }
 }
 
