@@ -165,11 +165,7 @@ fn compare(reports: &[PathBuf], as_json: bool) -> Result<End, CliError> {
 }
 
 async fn left_out(config: &Config, name: &ModuleName, seed: u64) -> Result<Evaluation, CliError> {
-    let embedder = embed::open(&config.embed).await?;
-    let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
-    let snapshot = prepare(&snapshots, name, config).await?;
-    let understander = Understander::new(config.understand.clone(), embedder, Vec::new());
-    let progress = report::Progress::start(name.as_str());
+    let Bench { snapshots, snapshot, understander, progress } = Bench::open(config, name).await?;
     let report = |done, all| progress.at(done, all);
     let found = leave_one_out::leave_one_out(&snapshots, &understander, &snapshot, seed, &report).await;
     progress.end();
@@ -179,23 +175,37 @@ async fn left_out(config: &Config, name: &ModuleName, seed: u64) -> Result<Evalu
 fn round_trip(args: &EvalArgs, config: &Config, name: &ModuleName) -> Result<End, CliError> {
     let options = RoundTripOptions { seed: args.seed, fillings: args.fillings };
     let shown = ReportOptions { top: args.top, errors: args.errors };
-    runtime()?.block_on(async {
+    let found = runtime()?.block_on(async {
+        let Bench { snapshot, understander, progress, .. } = Bench::open(config, name).await?;
+        let report = |done, all| progress.at(done, all);
+        let found = round_trip::round_trip(&understander, &snapshot, options, &report).await;
+        progress.end();
+        Ok::<_, CliError>(found?)
+    })?;
+    if args.json {
+        report::json(&found);
+    } else {
+        report::line(&round_trip::report::text(&found, shown));
+    }
+    Ok(End::Done)
+}
+
+/// A module that is measured without a model server.
+struct Bench {
+    snapshots: Snapshots,
+    snapshot: Arc<Snapshot>,
+    understander: Understander,
+    progress: report::Progress,
+}
+
+impl Bench {
+    async fn open(config: &Config, name: &ModuleName) -> Result<Self, CliError> {
         let embedder = embed::open(&config.embed).await?;
         let snapshots = Snapshots::new(config.modules.clone(), config.retrieve.clone(), embedder.clone());
         let snapshot = prepare(&snapshots, name, config).await?;
         let understander = Understander::new(config.understand.clone(), embedder, Vec::new());
-        let progress = report::Progress::start(name.as_str());
-        let report = |done, all| progress.at(done, all);
-        let found = round_trip::round_trip(&understander, &snapshot, options, &report).await;
-        progress.end();
-        let found = found?;
-        if args.json {
-            report::json(&found);
-        } else {
-            report::line(&round_trip::report::text(&found, shown));
-        }
-        Ok(End::Done)
-    })
+        Ok(Self { snapshots, snapshot, understander, progress: report::Progress::start(name.as_str()) })
+    }
 }
 
 async fn evaluate(
