@@ -74,7 +74,7 @@ fn search(criterion: &mut Criterion) {
     for (functions, exemplars) in [(1_000, 10), (1_000, 50)] {
         let options = RetrieveOptions { hnsw_from: usize::MAX, ..RetrieveOptions::default() };
         let build = Index::build(documents(functions, exemplars), functions, "en", &Fake, None, &options, &|_, _| {});
-        let (index, _) = runtime.block_on(build).expect("built");
+        let Indexed { index, .. } = runtime.block_on(build).expect("built");
         let queries: Vec<(String, Vec<f32>)> = (0..64)
             .map(|at| {
                 let text = sentence(1_000_000 + at);

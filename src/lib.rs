@@ -10,6 +10,7 @@ pub mod decide;
 pub mod dialogue;
 pub mod embed;
 pub mod eval;
+pub mod exemplars;
 pub mod export;
 pub mod http;
 pub mod import;

@@ -28,7 +28,7 @@ use crate::{
     llm::Tool,
     module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
     recognize::Recognizers,
-    retrieve::{self, Background, BuildError, Index, IndexReport, RetrieveOptions, documents},
+    retrieve::{Background, BuildError, Corpus, Index, IndexReport, Indexed, RetrieveOptions, documents},
 };
 use ad_hoc::AdHoc;
 use failures::Failures;
@@ -294,24 +294,20 @@ impl Snapshots {
         let Parts { module, recognizers, aligner, validator } = parts;
         let name = &module.name;
         let language = module.language();
-        let (mut index, indexed) = Index::build(
-            documents(&module),
-            module.functions.len(),
-            language,
-            &*self.shared.embedder,
-            store,
-            &self.shared.retrieve,
-            progress,
-        )
-        .await
-        .map_err(|error| not_indexed(name, error))?;
+        let labels = self.labels(&module, store).await?;
+        let said = self.said(&module, &labels).await?;
+        let sentences = sentences(&module, &said);
+        let corpus = Corpus {
+            documents: documents(&module, &said),
+            sentences: sentences.iter().map(|sentence| sentence.text.clone()).collect(),
+        };
+        let (functions, embedder, options) = (module.functions.len(), &*self.shared.embedder, &self.shared.retrieve);
+        let built = Index::build(corpus, functions, language, embedder, store, options, progress).await;
+        let Indexed { mut index, report: indexed, sentences: vectors } =
+            built.map_err(|error| not_indexed(name, error))?;
         let background = self.background(language).await.map_err(|error| not_indexed(name, error))?;
-        let sentences = sentences(&module);
-        let texts: Vec<String> = sentences.iter().map(|sentence| sentence.text.clone()).collect();
-        let beside = store.map(|store| store.with_extension("sentences.vectors"));
-        let vectors = retrieve::vectors(&texts, &*self.shared.embedder, beside.as_deref(), progress).await;
-        let vectors = vectors.map_err(|error| not_indexed(name, error))?;
-        let slots = self.slots(&module, store, before.and_then(|before| before.slots.as_ref())).await?;
+        let before = before.and_then(|before| before.slots.as_ref());
+        let slots = self.slots(&module, (labels, &said), store, before).await?;
         let (earlier, owned) = (self.get(name), name.clone());
         let learned = tokio::task::spawn_blocking(move || {
             index.adapt(&background);

@@ -16,7 +16,7 @@ use std::{borrow::Cow, ops::Range};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-pub use names::name_words;
+pub use names::{in_words, name_words};
 pub use script::is_unspaced;
 
 /// A half-open range of `char`s of an utterance. Serialized as `[start, end]`.

@@ -8,7 +8,7 @@ use std::{
 
 /// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few modules
 /// stand on others of it, and those of one number never import one another.
-const LAYERS: [(&str, u8); 26] = [
+const LAYERS: [(&str, u8); 27] = [
     ("text", 0),
     ("telemetry", 0),
     ("language", 1),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, u8); 26] = [
     ("embed", 10),
     // Grounds what was said by how it is read.
     ("call", 11),
+    ("exemplars", 12),
     ("retrieve", 20),
     ("conversation", 20),
     ("decide", 30),

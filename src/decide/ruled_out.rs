@@ -10,7 +10,7 @@ use crate::{
     language::{Language, words::Names},
     module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
-    text::{Span, Utterance, fold, name_words},
+    text::{Span, Utterance, fold, in_words},
 };
 
 /// What stands for the value of a slot in an exemplar.
@@ -75,7 +75,7 @@ impl Situation<'_> {
         let language = self.knowledge.module.language();
         let goes = makes_go(definition, language);
         let said_of_anything = Language::of(language).map_or(&[][..], |language| &language.words.said_of_anything);
-        let name = words_of(&name_words(&definition.name).join(" "));
+        let name = words_of(&in_words(&definition.name));
         let elsewhere: Vec<String> = self
             .utterance()
             .words()
@@ -176,12 +176,12 @@ impl Situation<'_> {
 /// True for a function that makes something go away.
 fn makes_go(function: &Function, language: &str) -> bool {
     let is_said = |names: &Names, word: &str| names.going_beginnings.iter().any(|start| word.starts_with(start));
-    let words = words_of(&name_words(&function.name).join(" "));
+    let words = words_of(&in_words(&function.name));
     names(language).any(|names| words.iter().any(|word| is_said(names, word)))
 }
 
 fn is_for_what_is_left_out(slot: &Slot, language: &str) -> bool {
-    let words = words_of(&name_words(slot.label()).join(" "));
+    let words = words_of(&in_words(slot.label()));
     let description = fold(&slot.description);
     names(language).any(|names| {
         let is_said = |word: &String| {

@@ -4,8 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, Slot},
-    retrieve::name_words,
-    text::{Utterance, fold},
+    text::{Utterance, fold, in_words},
 };
 
 /// The words of a module, folded. Immutable.
@@ -64,7 +63,7 @@ fn words(function: &Function) -> FxHashSet<String> {
         Piece::Text(text) => Some(text.clone()),
         Piece::Slot { .. } => None,
     });
-    let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(name_words);
+    let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(in_words);
     let texts = literals.chain(names).chain(std::iter::once(function.description.clone()));
     texts.flat_map(|text| words_of(&text)).collect()
 }

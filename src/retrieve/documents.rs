@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::{Document, Source, values};
 use crate::{
+    exemplars::Sentences,
     language::facts::is_unspaced_language,
     module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step},
-    text,
+    text::in_words,
 };
 
 /// Choices of one slot that its function's description repeats; more would drown the rest.
@@ -18,19 +19,22 @@ const CHOICES: usize = 12;
 /// (descriptions and choices of the parameters too). Both are embedded, and the nearer one counts: terse functions are
 /// found better by the short form, families of similar ones by the full. BM25 sees the full form only.
 ///
-/// An exemplar that kept its `utterance` is embedded and indexed as that sentence (it is far nearer to what people say
-/// than a template: 91 against 79 % of functions right by the embedding alone), otherwise as its template with slots
-/// as the words of their names. In a language without spaces BM25 sees the template, with [`values`] for slots.
+/// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, otherwise its template with slots
+/// as the words of their names; in a language without spaces the template, with [`values`] for slots.
 #[must_use]
-pub fn documents(module: &Module) -> Vec<Document> {
+pub fn documents(module: &Module, said: &Sentences) -> Vec<Document> {
     let mut documents = Vec::new();
     let is_unspaced = is_unspaced_language(module.language());
     for id in module.function_ids() {
         let function = module.function(id);
         let short = described(function, |_| String::new());
         let full = described(function, explained);
-        let document =
-            |lexical: String, dense: String| Document { function: id, source: Source::Description, lexical, dense };
+        let document = |lexical: String, dense: String| Document {
+            function: id,
+            source: Source::Description,
+            lexical,
+            dense: vec![dense],
+        };
         if short == full {
             documents.push(document(full.clone(), full));
         } else {
@@ -38,12 +42,12 @@ pub fn documents(module: &Module) -> Vec<Document> {
             documents.push(document(String::new(), short));
         }
         for (index, exemplar) in function.exemplars.iter().enumerate() {
-            let dense = spoken(exemplar);
+            let of = ExemplarId::from_index(index);
             documents.push(Document {
                 function: id,
-                source: Source::Exemplar { id: ExemplarId::from_index(index), mode: exemplar.mode },
-                lexical: if is_unspaced { values::of_template(function, exemplar) } else { dense.clone() },
-                dense,
+                source: Source::Exemplar { id: of, mode: exemplar.mode },
+                lexical: if is_unspaced { values::of_template(function, exemplar) } else { spoken(exemplar) },
+                dense: said.of(id, of).iter().map(|one| one.sentence.text.clone()).collect(),
             });
         }
     }
@@ -51,11 +55,11 @@ pub fn documents(module: &Module) -> Vec<Document> {
 }
 
 fn described(function: &Function, explain: impl Fn(&Slot) -> String) -> String {
-    let name = name_words(&function.name);
+    let name = in_words(&function.name);
     let description = function.description.trim();
     let mut text = name.clone();
     // A description that only repeats the name says nothing more, and saying it twice measured worse.
-    if !description.is_empty() && name_words(description) != name {
+    if !description.is_empty() && in_words(description) != name {
         text.push_str(". ");
         text.push_str(description);
     }
@@ -70,7 +74,7 @@ fn described(function: &Function, explain: impl Fn(&Slot) -> String) -> String {
 fn explained(slot: &Slot) -> String {
     let mut text = String::new();
     let description = slot.description.trim();
-    if !description.is_empty() && name_words(description) != name_words(slot.label()) {
+    if !description.is_empty() && in_words(description) != in_words(slot.label()) {
         text.push_str(": ");
         text.push_str(description);
     }
@@ -90,22 +94,16 @@ fn shown(choice: &Value) -> String {
 fn spoken(exemplar: &Exemplar) -> String {
     match exemplar.utterance.as_deref().map(str::trim) {
         Some(utterance) if !utterance.is_empty() => utterance.to_owned(),
-        _ => exemplar.rendered(name_words),
+        _ => exemplar.rendered(in_words),
     }
 }
 
 fn path_words(path: &SlotPath) -> String {
     let keys = path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(name_words(key)),
+        Step::Key(key) => Some(in_words(key)),
         Step::Each => None,
     });
     keys.collect::<Vec<_>>().join(" ")
-}
-
-/// A name as the words it is made of, in lower case: `getUserByID`, `get_user_by_id` and `get-user-by-id` alike.
-#[must_use]
-pub fn name_words(name: &str) -> String {
-    text::name_words(name).join(" ")
 }
 
 #[cfg(test)]
@@ -169,6 +167,11 @@ mod tests {
         }
     }
 
+    fn found(functions: Vec<Function>) -> Vec<Document> {
+        let module = module(functions);
+        documents(&module, &Sentences::new(&module, &[]))
+    }
+
     #[test]
     fn names_are_split_into_words() {
         for (name, words) in [
@@ -180,7 +183,7 @@ mod tests {
             ("料理_注文", "料理 注文"),
             ("", ""),
         ] {
-            assert_eq!(name_words(name), words);
+            assert_eq!(in_words(name), words);
         }
     }
 
@@ -190,21 +193,21 @@ mod tests {
             slot(&["dishes", "[]", "name"], "What to cook", vec![]),
             slot(&["size"], "size", vec![json!("extra_large"), json!(2)]),
         ];
-        let found = documents(&module(vec![function("orderFood", "Order a meal.", slots, vec![])]));
+        let found = found(vec![function("orderFood", "Order a meal.", slots, vec![])]);
         let full = "order food. Order a meal.. dishes name: What to cook; size (extra large, 2)";
         assert_eq!(found.len(), 2);
-        assert_eq!((found[0].lexical.as_str(), found[0].dense.as_str()), (full, full));
+        assert_eq!((found[0].lexical.as_str(), found[0].dense[0].as_str()), (full, full));
         assert_eq!(
-            (found[1].lexical.as_str(), found[1].dense.as_str()),
+            (found[1].lexical.as_str(), found[1].dense[0].as_str()),
             ("", "order food. Order a meal.. dishes name; size")
         );
     }
 
     #[test]
     fn a_bare_name_is_said_once() {
-        let found = documents(&module(vec![function("account_blocked", "account blocked", vec![], vec![])]));
+        let found = found(vec![function("account_blocked", "account blocked", vec![], vec![])]);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].dense, "account blocked");
+        assert_eq!(found[0].dense, ["account blocked"]);
     }
 
     #[test]
@@ -214,8 +217,11 @@ mod tests {
             exemplar(&template, None, OwnerMode::Normal),
             exemplar(&template, Some("fly to Rome"), OwnerMode::Negative),
         ];
-        let found = documents(&module(vec![function("fly", "", vec![], exemplars)]));
-        assert_eq!(found[1].dense, "fly to to city");
+        let found = found(vec![function("fly", "", vec![], exemplars)]);
+        assert_eq!(
+            (found[1].lexical.as_str(), &found[1].dense[..]),
+            ("fly to to city", &["fly to to city".to_owned()][..])
+        );
         assert_eq!(found[2].lexical, "fly to Rome");
         assert_eq!(found[2].function, FunctionId::from_index(0));
         assert_eq!(found[2].source, Source::Exemplar { id: ExemplarId::from_index(1), mode: OwnerMode::Negative });
@@ -224,7 +230,7 @@ mod tests {
     proptest! {
         #[test]
         fn words_of_words_are_the_same(name in "\\PC{0,30}") {
-            let words = name_words(&name);
+            let words = in_words(&name);
             prop_assert!(!words.starts_with(' ') && !words.ends_with(' '));
             prop_assert!(!words.contains("  "));
         }

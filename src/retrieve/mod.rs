@@ -25,7 +25,7 @@ pub mod values;
 mod vector;
 
 pub use background::Background;
-pub use documents::{documents, name_words};
+pub use documents::documents;
 pub use fuse::{DescriptionSignals, ExemplarSignals};
 pub use kept::{Kept, vectors_of};
 pub use lexical::{Analyzer, LexicalError};
@@ -43,8 +43,30 @@ pub struct Document {
     pub source: Source,
     /// For BM25; empty if it is found by its vector only.
     pub lexical: String,
-    /// For the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar).
-    pub dense: String,
+    /// For the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar): the mean of these texts'
+    /// vectors is its own.
+    pub dense: Vec<String>,
+}
+
+/// Everything of a module that is embedded.
+#[derive(Debug, Clone, Default)]
+pub struct Corpus {
+    pub documents: Vec<Document>,
+    /// Texts that are not looked for, embedded as exemplars are.
+    pub sentences: Vec<String>,
+}
+
+impl From<Vec<Document>> for Corpus {
+    fn from(documents: Vec<Document>) -> Self {
+        Self { documents, sentences: Vec::new() }
+    }
+}
+
+/// An index, how it was made, and the unit vectors of the corpus's sentences.
+pub struct Indexed {
+    pub index: Index,
+    pub report: IndexReport,
+    pub sentences: Vec<Vec<f32>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -266,14 +288,15 @@ impl Index {
     /// # Errors
     /// If the embedder fails or breaks its contract. A store that can't be read or written is only logged.
     pub async fn build(
-        mut documents: Vec<Document>,
+        corpus: impl Into<Corpus>,
         functions: usize,
         language: &str,
         embedder: &dyn Embedder,
         store: Option<&Path>,
         options: &RetrieveOptions,
         progress: &(dyn Fn(usize, usize) + Send + Sync),
-    ) -> Result<(Self, IndexReport), BuildError> {
+    ) -> Result<Indexed, BuildError> {
+        let Corpus { mut documents, sentences } = corpus.into();
         documents.sort_by_key(|document| (is_exemplar(document), document.function, order(document.source)));
         let dimensions = embedder.dimensions();
         let store = store.map(|path| Store::new(path, embedder.identity(), dimensions));
@@ -283,7 +306,7 @@ impl Index {
             (store, kept)
         })
         .await?;
-        let wanted = wanted(&documents);
+        let wanted = wanted(&documents, &sentences);
         let before = kept.len();
         let mut vectors: HashMap<Key, Vec<f32>> = HashMap::with_capacity(wanted.len());
         let mut missing = Vec::new();
@@ -307,14 +330,19 @@ impl Index {
         embed(missing, embedder, store.as_ref(), &mut vectors, progress).await?;
 
         let (language, options, identity) = (language.to_owned(), options.clone(), embedder.identity().to_owned());
-        let index = off_thread(move || {
+        let (index, sentences) = off_thread(move || {
             if changed && let Some(store) = &store {
                 store.save(&vectors);
             }
-            Self::assemble(&documents, functions, &language, dimensions, &identity, &vectors, store.as_ref(), options)
+            let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
+            let sentences = sentences.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
+            let (language, store) = (language.as_str(), store.as_ref());
+            let index =
+                Self::assemble(&documents, functions, language, dimensions, &identity, &vectors, store, options)?;
+            Ok::<_, BuildError>((index, sentences))
         })
         .await??;
-        Ok((index, report))
+        Ok(Indexed { index, report, sentences })
     }
 
     #[expect(clippy::too_many_arguments, reason = "the last step of `build`, apart only because it may block")]
@@ -332,8 +360,7 @@ impl Index {
         let functions = functions.max(last.unwrap_or(0));
         let split = documents.partition_point(|document| !is_exemplar(document));
         let (described, shown) = documents.split_at(split);
-        let vector_of =
-            |document: &Document| vectors.get(&key(document)).cloned().unwrap_or_else(|| vec![0.0; dimensions]);
+        let vector_of = |document: &Document| mean(keys(document).filter_map(|key| vectors.get(&key)), dimensions);
         let descriptions = Shelf::build(described, functions, language, dimensions, vector_of)?;
         let exemplars = Shelf::build(shown, functions, language, dimensions, vector_of)?;
         let has_negative: Vec<bool> = (0..functions)
@@ -716,7 +743,10 @@ fn content(documents: &[Document], identity: &str, dimensions: usize) -> [u8; bl
     hasher.update(&(dimensions as u64).to_le_bytes());
     hasher.update(blake3::hash(identity.as_bytes()).as_bytes());
     for document in documents {
-        hasher.update(key(document).bytes());
+        hasher.update(&(document.dense.len() as u64).to_le_bytes());
+        for key in keys(document) {
+            hasher.update(key.bytes());
+        }
     }
     *hasher.finalize().as_bytes()
 }
@@ -744,21 +774,26 @@ const fn purpose(source: Source) -> Purpose {
     }
 }
 
-fn key(document: &Document) -> Key {
-    Key::new(purpose(document.source), &document.dense)
+fn keys(document: &Document) -> impl Iterator<Item = Key> {
+    document.dense.iter().map(|text| Key::new(purpose(document.source), text))
+}
+
+/// The direction of the mean; no direction if it has none.
+fn mean<'v>(vectors: impl Iterator<Item = &'v Vec<f32>>, dimensions: usize) -> Vec<f32> {
+    let mut sum = vec![0.0; dimensions];
+    for vector in vectors {
+        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+    }
+    vector::unit(sum).unwrap_or_else(|| vec![0.0; dimensions])
 }
 
 /// Each text once.
-fn wanted(documents: &[Document]) -> Vec<Wanted> {
+fn wanted(documents: &[Document], sentences: &[String]) -> Vec<Wanted> {
     let mut seen = std::collections::HashSet::with_capacity(documents.len());
-    let mut wanted = Vec::new();
-    for document in documents {
-        let key = key(document);
-        if seen.insert(key) {
-            wanted.push(Wanted { key, purpose: purpose(document.source), text: document.dense.clone() });
-        }
-    }
-    wanted
+    let said = documents.iter().flat_map(|document| document.dense.iter().map(|text| (purpose(document.source), text)));
+    let all = said.chain(sentences.iter().map(|text| (Purpose::Symmetric, text)));
+    let keyed = all.map(|(purpose, text)| Wanted { key: Key::new(purpose, text), purpose, text: text.clone() });
+    keyed.filter(|wanted| seen.insert(wanted.key)).collect()
 }
 
 /// Embeds `missing` into `vectors`.
@@ -804,46 +839,6 @@ async fn embed(
     Ok(())
 }
 
-/// The unit vector of each text, as exemplars are embedded; kept in the file at `store`, which then holds no others.
-///
-/// # Errors
-/// If the embedder fails or breaks its contract. A store that can't be read or written is only logged.
-pub async fn vectors(
-    texts: &[String],
-    embedder: &dyn Embedder,
-    store: Option<&Path>,
-    progress: &(dyn Fn(usize, usize) + Send + Sync),
-) -> Result<Vec<Vec<f32>>, BuildError> {
-    let store = store.map(|path| Store::new(path, embedder.identity(), embedder.dimensions()));
-    let (store, mut kept) = off_thread(move || {
-        let kept = store.as_ref().map(Store::load).unwrap_or_default();
-        (store, kept)
-    })
-    .await?;
-    let before = kept.len();
-    let (mut vectors, mut missing) = (HashMap::with_capacity(texts.len()), Vec::new());
-    let mut seen = std::collections::HashSet::with_capacity(texts.len());
-    for text in texts {
-        let key = Key::new(Purpose::Symmetric, text);
-        match kept.remove(&key) {
-            Some(vector) => drop(vectors.insert(key, vector)),
-            None if !vectors.contains_key(&key) && seen.insert(key) => {
-                missing.push(Wanted { key, purpose: Purpose::Symmetric, text: text.clone() });
-            }
-            None => {}
-        }
-    }
-    let changed = !missing.is_empty() || before != vectors.len();
-    embed(missing, embedder, store.as_ref(), &mut vectors, progress).await?;
-    let dimensions = embedder.dimensions();
-    let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
-    let found = texts.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
-    if changed && let Some(store) = store {
-        off_thread(move || store.save(&vectors)).await?;
-    }
-    Ok(found)
-}
-
 /// Users come first: a build waits while the model is busy.
 async fn embed_patiently(
     embedder: &dyn Embedder,
@@ -878,7 +873,7 @@ mod tests {
 
     fn described(function: usize, text: &str) -> Document {
         let function = FunctionId::from_index(function);
-        Document { function, source: Source::Description, lexical: text.to_owned(), dense: text.to_owned() }
+        Document { function, source: Source::Description, lexical: text.to_owned(), dense: vec![text.to_owned()] }
     }
 
     fn shown(function: usize, id: usize, text: &str) -> Document {
@@ -891,7 +886,7 @@ mod tests {
             function: FunctionId::from_index(function),
             source,
             lexical: text.to_owned(),
-            dense: text.to_owned(),
+            dense: vec![text.to_owned()],
         }
     }
 
@@ -905,7 +900,9 @@ mod tests {
         store: Option<&Path>,
         options: &RetrieveOptions,
     ) -> (Index, IndexReport) {
-        block_on(Index::build(documents, 0, "en", embedder, store, options, &|_, _| {})).expect("built")
+        let build = Index::build(documents, 0, "en", embedder, store, options, &|_, _| {});
+        let Indexed { index, report, .. } = block_on(build).expect("built");
+        (index, report)
     }
 
     fn build(documents: Vec<Document>) -> Index {
@@ -954,7 +951,7 @@ mod tests {
         assert_eq!(of(&search(&[id(2, 0)]), 0), of(&search(&[]), 0));
         // What is left of a function's exemplars is what an index of them alone would say.
         let mut fewer = music_and_weather();
-        fewer.retain(|document| document.dense != "play some jazz");
+        fewer.retain(|document| document.dense != ["play some jazz"]);
         let alone = build(fewer).search(&query, 3, None);
         let (left, built) = (of(&search(&[id(0, 0)]), 0).exemplars, of(&alone, 0).exemplars);
         let dense = |signals: Option<ExemplarSignals>| signals.map(|signals| (signals.dense, signals.centroid));
@@ -1016,7 +1013,7 @@ mod tests {
     fn an_index_of_nothing_finds_nothing() {
         let index = build(Vec::new());
         assert!(search(&index, "anything", 5).is_empty());
-        let (index, _) = block_on(Index::build(
+        let Indexed { index, .. } = block_on(Index::build(
             vec![],
             2,
             "en",
@@ -1072,8 +1069,8 @@ mod tests {
         let told = std::sync::Mutex::new(Vec::new());
         let progress = |done, all| told.lock().expect("not poisoned").push((done, all));
         let options = RetrieveOptions::default();
-        let (_, report) =
-            block_on(Index::build(documents, 100, "en", &embedder, None, &options, &progress)).expect("built");
+        let build = Index::build(documents, 100, "en", &embedder, None, &options, &progress);
+        let report = block_on(build).expect("built").report;
         assert_eq!(report.embedded, 40);
         assert_eq!(*told.lock().expect("not poisoned"), [(0, 40), (32, 40), (40, 40)]);
     }

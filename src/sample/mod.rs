@@ -8,10 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Evidence, Proposal, Sighting, Validator, Verdict},
-    decide::{
-        arguments::{self as assemble, Said},
-        head,
-    },
+    decide::arguments::{self as assemble, Said},
+    exemplars::values,
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
@@ -19,7 +17,7 @@ use crate::{
 
 pub mod pattern;
 
-pub use crate::decide::reader::sentences::{Sentence, kept};
+pub use crate::exemplars::{Sentence, kept};
 
 /// Tries to say an exemplar, each with other values.
 const TRIES: usize = 6;
@@ -140,7 +138,7 @@ impl<'m> Sampler<'m> {
                 RecognizerKind::Builtin(_) if has_builtin => {}
                 RecognizerKind::Builtin(builtin) => {
                     has_builtin = true;
-                    let words = head::values::words(*builtin);
+                    let words = values::words(*builtin);
                     options.push(words[random.usize(..words.len())].to_owned());
                 }
                 RecognizerKind::List(_) | RecognizerKind::Pattern(_) => {}

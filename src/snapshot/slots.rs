@@ -11,11 +11,10 @@ use crate::{
     decide::reader::{
         FunctionLabels, LabelTexts, SlotReader,
         adapt::{self, Correction},
-        sentences::{Fillings, Sentence, Shown},
-        typical,
     },
     embed::{EmbedError, Embedded, Embedder, Purpose, Reader},
-    module::{Function, Module, Piece},
+    exemplars::{self, Sentence, Sentences, typical},
+    module::{ExemplarId, Function, FunctionId, Module, OwnerMode},
     retrieve::{BuildError, Kept, vectors_of},
 };
 
@@ -30,37 +29,54 @@ struct Pupil {
 }
 
 impl Snapshots {
+    /// The label vectors of every function; none where nobody asks for them.
+    pub(super) async fn labels(
+        &self,
+        module: &Module,
+        store: Option<&Path>,
+    ) -> Result<Vec<FunctionLabels>, PrepareError> {
+        let embedder = &*self.shared.embedder;
+        if embedder.reader().is_none() && !exemplars::lack_values(module) {
+            return Ok(Vec::new());
+        }
+        let beside = store.map(|store| store.with_extension("labels.vectors"));
+        labels(module, embedder, beside.as_deref()).await.map_err(|error| not_indexed(&module.name, error))
+    }
+
+    /// The module's exemplars as they are said.
+    pub(super) async fn said(&self, module: &Module, labels: &[FunctionLabels]) -> Result<Sentences, PrepareError> {
+        if !exemplars::lack_values(module) {
+            return Ok(Sentences::new(module, &[]));
+        }
+        let store = self.shared.options.index.join("typical.vectors");
+        let vectors = vectors_of(typical::labels(), &*self.shared.embedder, Some(&store)).await;
+        let vectors = vectors.map_err(|error| not_indexed(&module.name, error))?;
+        let of = |labels: &FunctionLabels| labels.slots.iter().map(|slot| typical::values(slot, &vectors)).collect();
+        let typical: Vec<Vec<Vec<&str>>> = labels.iter().map(of).collect();
+        Ok(Sentences::new(module, &typical))
+    }
+
     /// The reader for this module; `None` where the embedder has none. `store` is the module's file of vectors, beside which
     /// what is made here is kept.
     pub(super) async fn slots(
         &self,
         module: &Module,
+        (mut functions, said): (Vec<FunctionLabels>, &Sentences),
         store: Option<&Path>,
         before: Option<&SlotReader>,
     ) -> Result<Option<SlotReader>, PrepareError> {
-        let embedder = &*self.shared.embedder;
-        let Some(reader) = embedder.reader() else { return Ok(None) };
-        let failed = |error| not_indexed(&module.name, error);
-        let beside = |what: &str| store.map(|store| store.with_extension(what));
-        let mut functions = labels(module, embedder, beside("labels.vectors").as_deref()).await.map_err(failed)?;
-        let taught = (0..functions.len()).filter(|index| shows_slots(&module.functions[*index]));
-        let taught: Vec<usize> = taught.collect();
-        if !taught.is_empty() {
-            let store = self.shared.options.index.join("typical.vectors");
-            let typical = vectors_of(typical::labels(), embedder, Some(&store)).await.map_err(failed)?;
-            let shown = Shown::new(module);
-            let pupils = taught.into_iter().map(|index| {
-                let mut labels = functions[index].clone();
-                let function = &module.functions[index];
-                let like: Vec<Vec<&str>> = labels.slots.iter().map(|slot| typical::values(slot, &typical)).collect();
-                let sentences = Fillings::new(module, &shown, function, &like).sentences();
-                labels.learned_from = content(reader.identity(), function, &sentences);
-                (index, Pupil { labels, sentences })
-            });
-            let pupils: Vec<(usize, Pupil)> = pupils.collect();
-            let learned = self.learn(&reader, pupils, beside("slots.vectors"), before).await.map_err(failed)?;
-            learned.into_iter().for_each(|(index, labels)| functions[index] = labels);
-        }
+        let Some(reader) = self.shared.embedder.reader() else { return Ok(None) };
+        let pupil = |(id, labels): (FunctionId, &FunctionLabels)| {
+            let (function, sentences) = (module.function(id), lessons(module, id, said));
+            let learned_from = content(reader.identity(), function, &sentences);
+            let labels = FunctionLabels { learned_from, ..labels.clone() };
+            (!sentences.is_empty()).then_some((id.index(), Pupil { labels, sentences }))
+        };
+        let pupils: Vec<(usize, Pupil)> = module.function_ids().zip(&functions).filter_map(pupil).collect();
+        let beside = store.map(|store| store.with_extension("slots.vectors"));
+        let learned = self.learn(&reader, pupils, beside, before).await;
+        let learned = learned.map_err(|error| not_indexed(&module.name, error))?;
+        learned.into_iter().for_each(|(index, labels)| functions[index] = labels);
         Ok(Some(SlotReader { reader, functions }))
     }
 
@@ -147,9 +163,28 @@ async fn labels(
     Ok(texts.iter().map(of).collect())
 }
 
-fn shows_slots(function: &Function) -> bool {
-    let mut pieces = function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
-    pieces.any(|piece| matches!(piece, Piece::Slot { slot: Some(_), .. }))
+/// Sentences of one function that its slots are learned from, at most.
+const MOST_LESSONS: usize = 64;
+
+/// The sentences that mean the function, slots marked, the first of each exemplar first; none if none shows a slot.
+fn lessons(module: &Module, id: FunctionId, said: &Sentences) -> Vec<Sentence> {
+    let exemplars = module.function(id).exemplars.iter().enumerate();
+    let positive = exemplars.filter(|(_, exemplar)| exemplar.mode != OwnerMode::Negative);
+    let mut marked: Vec<(usize, &Sentence)> = positive
+        .flat_map(|(index, _)| said.of(id, ExemplarId::from_index(index)).iter().enumerate())
+        .filter_map(|(variant, one)| one.is_marked.then_some((variant, &one.sentence)))
+        .collect();
+    if marked.iter().all(|(_, sentence)| sentence.slots.is_empty()) {
+        return Vec::new();
+    }
+    marked.sort_by_key(|(variant, _)| *variant);
+    let mut lessons: Vec<Sentence> = Vec::new();
+    for (_, sentence) in marked {
+        if lessons.len() < MOST_LESSONS && !lessons.contains(sentence) {
+            lessons.push(sentence.clone());
+        }
+    }
+    lessons
 }
 
 /// Stands for everything that a function is learned from.

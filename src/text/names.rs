@@ -26,6 +26,12 @@ pub fn name_words(name: &str) -> Vec<String> {
     words
 }
 
+/// A name as the words it is made of: `getUserByID`, `get_user_by_id` and `get-user-by-id` alike.
+#[must_use]
+pub fn in_words(name: &str) -> String {
+    name_words(name).join(" ")
+}
+
 /// True for the capitals of `numDays`, `day2Night` and for the S of `HTTPServer`.
 fn begins_word(characters: &[char], index: usize) -> bool {
     let before = index.checked_sub(1).map(|before| characters[before]);

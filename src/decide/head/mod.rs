@@ -8,7 +8,6 @@
 mod ngrams;
 mod regression;
 mod sentences;
-pub(crate) mod values;
 
 pub(crate) use regression::log_softmax;
 pub(crate) use sentences::{Sentence, sentences};

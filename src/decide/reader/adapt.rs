@@ -3,9 +3,10 @@
 //! A slot's correction is a logistic regression on what the reader knows of spans, from the scores that it gives anyway;
 //! `models/reader/README.md` has the recipe. Nothing is drawn at random, so that a module is always learned alike.
 
-use super::{FunctionLabels, dot, sentences::Sentence, span_feature, touched};
+use super::{FunctionLabels, dot, span_feature, touched};
 use crate::{
     embed::{EmbedError, MOST_LABELS, Reader, SpanVectors, WordStates},
+    exemplars::Sentence,
     text::{Span, Utterance},
 };
 

@@ -3,8 +3,6 @@
 //! (`sentences`), with values that people say for like slots (`typical`).
 
 pub(crate) mod adapt;
-pub mod sentences;
-pub(crate) mod typical;
 
 use std::{
     collections::HashMap,

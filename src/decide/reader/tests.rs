@@ -1,7 +1,10 @@
 use serde::Deserialize;
 
 use super::*;
-use crate::embed::{EmbedOptions, Purpose, open};
+use crate::{
+    embed::{EmbedOptions, Purpose, open},
+    exemplars::Sentence,
+};
 
 /// What the network gave where it was trained.
 #[derive(Deserialize)]
@@ -119,7 +122,7 @@ async fn exemplars_teach_where_a_slot_stands() {
         ..FunctionLabels::default()
     };
     let slot = SlotId::from_index(0);
-    let of = |before: &str, value: &str, after: &str| sentences::Sentence {
+    let of = |before: &str, value: &str, after: &str| Sentence {
         text: format!("{before}{value}{after}"),
         slots: vec![(slot, before.len()..before.len() + value.len())],
     };
