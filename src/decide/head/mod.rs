@@ -13,7 +13,7 @@ pub(crate) use regression::log_softmax;
 pub(crate) use sentences::{Sentence, sentences};
 
 use ngrams::Ngrams;
-use regression::{Fit, Regression, Rows};
+use regression::{Fit, Regression, Row, Rows};
 
 use crate::module::FunctionId;
 
@@ -30,7 +30,6 @@ const FOLDS: usize = 3;
 /// See [the module](self).
 #[derive(Debug, Clone, Default)]
 pub struct Head {
-    functions: usize,
     vectors: Option<Regression>,
     ngrams: Option<(Ngrams, Regression)>,
     own: Own,
@@ -63,20 +62,20 @@ impl Head {
     /// Learns from the sentences of a module in a language (BCP 47). `start`, the head of an earlier version with the same
     /// functions, is where the fit starts.
     pub(crate) fn fit(examples: &[Example<'_>], functions: usize, language: &str, start: Option<&Self>) -> Self {
-        let Some(first) = examples.first() else { return Self { functions, ..Self::default() } };
+        let Some(first) = examples.first() else { return Self::default() };
         let classes = functions + 1;
         let labels: Vec<usize> =
             examples.iter().map(|example| example.sentence.function.map_or(functions, FunctionId::index)).collect();
         let ngrams = Ngrams::new(
             examples.iter().map(|example| example.sentence.text.as_str()),
             language,
-            if examples.len() * classes > MANY { NARROW } else { WIDE },
+            MOST_WEIGHTS / classes,
         );
-        let mut vectors = Rows::new(first.vector.len());
-        let mut texts = Rows::new(ngrams.width());
+        let mut vectors = Rows::dense(first.vector.len());
+        let mut texts = Rows::sparse(ngrams.width());
         for example in examples {
-            vectors.push(example.vector);
-            texts.push(&ngrams.vector(&example.sentence.text));
+            vectors.push(Row::Dense(example.vector));
+            texts.push(Row::Sparse(&ngrams.vector(&example.sentence.text)));
         }
         let folds: Vec<Option<usize>> =
             examples.iter().map(|example| example.sentence.exemplar.map(|(_, id)| id.index() % FOLDS)).collect();
@@ -89,17 +88,18 @@ impl Head {
             [data[0].learn(VECTORS, starts[0]), texts.join().unwrap_or_default()]
         });
         let own = own(&labels, &by_vector, &by_text);
-        Self { functions, vectors: by_vector.model, ngrams: by_text.model.map(|model| (ngrams, model)), own }
+        Self { vectors: by_vector.model, ngrams: by_text.model.map(|model| (ngrams, model)), own }
     }
 
     /// What the utterance means by what was learned.
     pub(crate) fn log_probabilities(&self, vector: &[f32], text: &str) -> LogProbabilities {
-        let of = |model: &Regression, row: &[f32]| {
-            if model.fits(self.functions + 1, row.len()) { model.log_probabilities(row) } else { Vec::new() }
-        };
+        let by_vector = self.vectors.as_ref().filter(|model| Row::Dense(vector).fits(model.width()));
+        let by_text = self.ngrams.as_ref();
         LogProbabilities {
-            vectors: self.vectors.as_ref().map(|model| of(model, vector)).unwrap_or_default(),
-            ngrams: self.ngrams.as_ref().map(|(ngrams, model)| of(model, &ngrams.vector(text))).unwrap_or_default(),
+            vectors: by_vector.map(|model| model.log_probabilities(Row::Dense(vector))).unwrap_or_default(),
+            ngrams: by_text
+                .map(|(ngrams, model)| model.log_probabilities(Row::Sparse(&ngrams.vector(text))))
+                .unwrap_or_default(),
         }
     }
 
@@ -109,10 +109,8 @@ impl Head {
     }
 }
 
-/// Beyond so many examples times classes, n-grams share fewer places.
-const MANY: usize = 60_000;
-const WIDE: usize = 2_048;
-const NARROW: usize = 512;
+/// Weights of the regression on n-grams, at most: beyond, n-grams share places.
+const MOST_WEIGHTS: usize = 1 << 20;
 
 /// Rows with their classes.
 #[derive(Clone, Copy)]
@@ -134,7 +132,7 @@ struct Learned {
 impl Data<'_> {
     fn learn(self, how: Fit, start: Option<&Regression>) -> Learned {
         // Forward and back.
-        let pass = 2 * self.rows.values.len() * self.classes;
+        let pass = 2 * self.rows.filled() * self.classes;
         let iterations = (WORK / pass.max(1)).min(how.iterations);
         if iterations < FEWEST {
             return Learned::default();
@@ -151,7 +149,7 @@ impl Data<'_> {
 
     /// Fits without one part, and says what that model makes of it.
     fn leave_out(self, fold: usize, how: Fit, left_out: &mut [Vec<f32>]) {
-        let (mut rows, mut labels) = (Rows::new(self.rows.width), Vec::new());
+        let (mut rows, mut labels) = (self.rows.emptied(), Vec::new());
         for index in (0..self.rows.len()).filter(|index| self.folds[*index] != Some(fold)) {
             rows.push(self.rows.row(index));
             labels.push(self.labels[index]);

@@ -1,7 +1,7 @@
 //! Sentences as hashed TF-IDF vectors of their words, pairs of words, and characters within words.
 //!
-//! Each n-gram falls into a place with a sign of its own, so that products of two vectors stay what they
-//! are on average, and everything behind this is dense.
+//! Each n-gram falls into a place with a sign of its own, so that products of two vectors stay what they are on average
+//! where two n-grams share a place, and so that a place stays where it is when a module has one more sentence.
 
 use std::hash::{Hash, Hasher};
 
@@ -32,11 +32,12 @@ struct Counted {
 }
 
 impl Ngrams {
-    /// Learns how rare n-grams are from `texts` in a language (BCP 47).
+    /// Learns how rare n-grams are from `texts` in a language (BCP 47). There are about as many places as n-grams, at most
+    /// `widest`.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 sentences")]
-    pub(crate) fn new<'t>(texts: impl Iterator<Item = &'t str>, language: &str, width: usize) -> Self {
+    pub(crate) fn new<'t>(texts: impl Iterator<Item = &'t str>, language: &str, widest: usize) -> Self {
         let is_unspaced = is_unspaced_language(language);
-        let mut known = Self { is_unspaced, width, ..Self::default() };
+        let mut known = Self { is_unspaced, ..Self::default() };
         let (mut counts, mut all) = (FxHashMap::<u64, u32>::default(), 0_usize);
         for text in texts {
             let Counted { words, characters } = known.count(text);
@@ -46,6 +47,7 @@ impl Ngrams {
         let rarity = |count: u32| ((1.0 + all as f32) / (1.0 + count as f32)).ln() + 1.0;
         known.rarity = counts.into_iter().map(|(ngram, count)| (ngram, rarity(count))).collect();
         known.unseen = rarity(0);
+        known.width = known.rarity.len().next_power_of_two().min(widest);
         known
     }
 
@@ -53,9 +55,10 @@ impl Ngrams {
         self.width
     }
 
-    /// The text as a vector; words and characters are each of length 1, n-grams that no sentence has lie in no place.
-    pub(crate) fn vector(&self, text: &str) -> Vec<f32> {
-        let mut vector = vec![0.0; self.width];
+    /// The text as a vector, its places that are not 0; words and characters are each of length 1, n-grams that no sentence
+    /// has lie in no place.
+    pub(crate) fn vector(&self, text: &str) -> Vec<(u32, f32)> {
+        let mut vector: Vec<(u32, f32)> = Vec::new();
         let Counted { words, characters } = self.count(text);
         for block in [words, characters] {
             let weighted: Vec<(u64, f32, bool)> = block
@@ -70,9 +73,11 @@ impl Ngrams {
             for (ngram, weight, _) in known {
                 let place = (ngram >> 8) as usize % self.width;
                 let sign = if ngram >> 63 == 0 { 1.0 } else { -1.0 };
-                vector[place] += sign * weight / length.max(f32::EPSILON);
+                vector.push((u32::try_from(place).unwrap_or_default(), sign * weight / length.max(f32::EPSILON)));
             }
         }
+        // So that sums are the same in each run.
+        vector.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         vector
     }
 
@@ -113,9 +118,15 @@ fn hashed(value: &impl Hash) -> u64 {
 mod tests {
     use super::*;
 
-    fn cosine(one: &[f32], other: &[f32]) -> f32 {
+    fn cosine(one: &[(u32, f32)], other: &[(u32, f32)]) -> f32 {
+        let dense = |entries: &[(u32, f32)]| {
+            let mut dense = vec![0.0_f32; 2_048];
+            entries.iter().for_each(|(place, value)| dense[*place as usize] += value);
+            dense
+        };
+        let (one, other) = (dense(one), dense(other));
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-        dot(one, other) / (dot(one, one) * dot(other, other)).sqrt().max(f32::EPSILON)
+        dot(&one, &other) / (dot(&one, &one) * dot(&other, &other)).sqrt().max(f32::EPSILON)
     }
 
     #[test]
@@ -138,6 +149,6 @@ mod tests {
     #[test]
     fn what_was_never_seen_lies_nowhere() {
         let ngrams = Ngrams::new(["abc"].into_iter(), "en", 2_048);
-        assert!(ngrams.vector("").iter().chain(&ngrams.vector("xyz")).filter(|value| **value != 0.0).count() <= 1);
+        assert!(ngrams.vector("").is_empty() && ngrams.vector("xyz").len() <= 1);
     }
 }

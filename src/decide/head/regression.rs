@@ -1,4 +1,4 @@
-//! Multinomial logistic regression on dense rows, fitted by L-BFGS.
+//! Multinomial logistic regression on dense or sparse rows, fitted by L-BFGS.
 
 /// Pairs of steps and gradients that L-BFGS remembers.
 const MEMORY: usize = 6;
@@ -9,29 +9,142 @@ const CONVERGED: f64 = 1e-5;
 /// Sufficient decrease of a step (Armijo), as a share of what the gradient promises.
 const DECREASE: f64 = 1e-4;
 
-/// Rows of equal length, one after the other.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Rows {
-    pub(crate) width: usize,
-    pub(crate) values: Vec<f32>,
+/// A row of inputs: all of them, or those that are not 0 with their places.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Row<'a> {
+    Dense(&'a [f32]),
+    Sparse(&'a [(u32, f32)]),
+}
+
+/// Rows of one width.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Rows {
+    /// One after the other.
+    Dense { width: usize, values: Vec<f32> },
+    /// `ends` are where the entries of each row end.
+    Sparse { width: usize, entries: Vec<(u32, f32)>, ends: Vec<usize> },
 }
 
 impl Rows {
-    pub(crate) fn new(width: usize) -> Self {
-        Self { width, values: Vec::new() }
+    pub(crate) const fn dense(width: usize) -> Self {
+        Self::Dense { width, values: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, row: &[f32]) {
-        debug_assert_eq!(row.len(), self.width, "rows are of one length");
-        self.values.extend_from_slice(row);
+    pub(crate) const fn sparse(width: usize) -> Self {
+        Self::Sparse { width, entries: Vec::new(), ends: Vec::new() }
+    }
+
+    /// Without rows, of the same form.
+    pub(crate) const fn emptied(&self) -> Self {
+        match self {
+            Self::Dense { width, .. } => Self::dense(*width),
+            Self::Sparse { width, .. } => Self::sparse(*width),
+        }
+    }
+
+    pub(crate) fn push(&mut self, row: Row<'_>) {
+        match (self, row) {
+            (Self::Dense { values, width }, Row::Dense(row)) => {
+                debug_assert_eq!(row.len(), *width, "rows are of one length");
+                values.extend_from_slice(row);
+            }
+            (Self::Sparse { entries, ends, .. }, Row::Sparse(row)) => {
+                entries.extend_from_slice(row);
+                ends.push(entries.len());
+            }
+            _ => debug_assert!(false, "rows are of one form"),
+        }
+    }
+
+    pub(crate) const fn width(&self) -> usize {
+        match self {
+            Self::Dense { width, .. } | Self::Sparse { width, .. } => *width,
+        }
+    }
+
+    /// Values that may differ from 0.
+    pub(crate) const fn filled(&self) -> usize {
+        match self {
+            Self::Dense { values, .. } => values.len(),
+            Self::Sparse { entries, .. } => entries.len(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or_default()
+        match self {
+            Self::Dense { width, values } => values.len().checked_div(*width).unwrap_or_default(),
+            Self::Sparse { ends, .. } => ends.len(),
+        }
     }
 
-    pub(crate) fn row(&self, index: usize) -> &[f32] {
-        &self.values[index * self.width..(index + 1) * self.width]
+    pub(crate) fn row(&self, index: usize) -> Row<'_> {
+        match self {
+            Self::Dense { width, values } => Row::Dense(&values[index * width..(index + 1) * width]),
+            Self::Sparse { entries, ends, .. } => {
+                let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+                Row::Sparse(&entries[start..ends[index]])
+            }
+        }
+    }
+
+    /// Adds `factor` times the product of all rows with `weights`, by input and class, to `result`, by row and class.
+    fn times(&self, factor: f32, weights: &[f32], classes: usize, result: &mut [f32]) {
+        match self {
+            Self::Dense { width, values } => {
+                multiply((self.len(), *width, classes), factor, (values, false), weights, result);
+            }
+            Self::Sparse { .. } => {
+                for (index, sums) in result.chunks_exact_mut(classes).enumerate() {
+                    self.row(index).times(factor, weights, sums);
+                }
+            }
+        }
+    }
+
+    /// Adds `factor` times the product of all rows, transposed, with `residuals`, by row and class, to `result`, by input
+    /// and class.
+    fn transposed_times(&self, factor: f32, residuals: &[f32], classes: usize, result: &mut [f32]) {
+        match self {
+            Self::Dense { width, values } => {
+                multiply((*width, self.len(), classes), factor, (values, true), residuals, result);
+            }
+            Self::Sparse { .. } => {
+                for (index, residuals) in residuals.chunks_exact(classes).enumerate() {
+                    let Row::Sparse(row) = self.row(index) else { continue };
+                    for (place, value) in row {
+                        let sums = &mut result[*place as usize * classes..][..classes];
+                        let value = value * factor;
+                        sums.iter_mut().zip(residuals).for_each(|(sum, residual)| *sum += value * residual);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Row<'_> {
+    pub(crate) fn fits(self, width: usize) -> bool {
+        match self {
+            Self::Dense(values) => values.len() == width,
+            Self::Sparse(entries) => entries.iter().all(|(place, _)| (*place as usize) < width),
+        }
+    }
+
+    /// Adds `factor` times its product with `weights`, by input and class, to `sums`, by class.
+    fn times(self, factor: f32, weights: &[f32], sums: &mut [f32]) {
+        let classes = sums.len();
+        let mut add = |value: f32, weights: &[f32]| {
+            let value = value * factor;
+            sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += value * weight);
+        };
+        match self {
+            Self::Dense(values) => {
+                values.iter().zip(weights.chunks_exact(classes)).for_each(|(value, weights)| add(*value, weights));
+            }
+            Self::Sparse(entries) => {
+                entries.iter().for_each(|(place, value)| add(*value, &weights[*place as usize * classes..][..classes]));
+            }
+        }
     }
 }
 
@@ -57,7 +170,7 @@ pub(crate) struct Regression {
 impl Regression {
     /// Fits the classes `labels` to `rows`; starts from `start` where that has the same shape.
     pub(crate) fn fit(rows: &Rows, labels: &[usize], classes: usize, how: Fit, start: Option<&Self>) -> Self {
-        let width = rows.width;
+        let width = rows.width();
         let fresh = Self { classes, width, scale: how.scale, weights: vec![0.0; (width + 1) * classes] };
         let mut model = start.filter(|known| known.fits(classes, width)).cloned().unwrap_or(fresh);
         if rows.len() == 0 || classes < 2 {
@@ -68,20 +181,19 @@ impl Regression {
         model
     }
 
-    pub(crate) const fn fits(&self, classes: usize, width: usize) -> bool {
+    pub(crate) const fn width(&self) -> usize {
+        self.width
+    }
+
+    const fn fits(&self, classes: usize, width: usize) -> bool {
         self.classes == classes && self.width == width
     }
 
     /// The log-probability of each class.
-    pub(crate) fn log_probabilities(&self, row: &[f32]) -> Vec<f32> {
+    pub(crate) fn log_probabilities(&self, row: Row<'_>) -> Vec<f32> {
         let (weights, biases) = self.weights.split_at(self.width * self.classes);
         let mut logits = biases.to_vec();
-        for (value, weights) in row.iter().zip(weights.chunks_exact(self.classes)) {
-            if *value != 0.0 {
-                let value = value * self.scale;
-                logits.iter_mut().zip(weights).for_each(|(logit, weight)| *logit += value * weight);
-            }
-        }
+        row.times(self.scale, weights, &mut logits);
         log_softmax(&mut logits);
         logits
     }
@@ -104,12 +216,12 @@ impl<'a> Problem<'a> {
 
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 examples")]
     fn evaluate(&mut self, weights: &[f32], gradient: &mut [f32]) -> f64 {
-        let (count, width, classes) = (self.rows.len(), self.rows.width, self.classes);
+        let (count, width, classes) = (self.rows.len(), self.rows.width(), self.classes);
         let split = width * classes;
         let biases = &weights[split..];
         self.residuals.chunks_exact_mut(classes).for_each(|row| row.copy_from_slice(biases));
         let scale = self.how.scale;
-        multiply((count, width, classes), scale, (&self.rows.values, false), &weights[..split], &mut self.residuals);
+        self.rows.times(scale, &weights[..split], classes, &mut self.residuals);
         let mut loss = 0.0;
         for (row, label) in self.residuals.chunks_exact_mut(classes).zip(self.labels) {
             log_softmax(row);
@@ -124,7 +236,7 @@ impl<'a> Problem<'a> {
             *slope = ridge * weight;
             squares += f64::from(weight * weight);
         }
-        multiply((width, count, classes), scale * share, (&self.rows.values, true), &self.residuals, gradient);
+        self.rows.transposed_times(scale * share, &self.residuals, classes, gradient);
         gradient[split..].fill(0.0);
         for row in self.residuals.chunks_exact(classes) {
             gradient[split..].iter_mut().zip(row).for_each(|(slope, value)| *slope += value * share);
@@ -258,11 +370,11 @@ mod tests {
     /// Three classes around three corners, a little noise beside.
     fn corners() -> (Rows, Vec<usize>) {
         let mut random = fastrand::Rng::with_seed(7);
-        let (mut rows, mut labels) = (Rows::new(3), Vec::new());
+        let (mut rows, mut labels) = (Rows::dense(3), Vec::new());
         for index in 0..60 {
             let mut row = [0.0; 3].map(|_: f32| random.f32() * 0.3);
             row[index % 3] += 1.0;
-            rows.push(&row);
+            rows.push(Row::Dense(&row));
             labels.push(index % 3);
         }
         (rows, labels)
@@ -296,6 +408,21 @@ mod tests {
             };
             let measured = (shifted(0.01) - shifted(-0.01)) / 0.02;
             assert!((measured - f64::from(gradient[index])).abs() < 1e-3, "{index}: {measured} {}", gradient[index]);
+        }
+    }
+
+    #[test]
+    fn sparse_rows_are_learned_from_as_dense_ones() {
+        let (rows, labels) = corners();
+        let mut sparse = Rows::sparse(3);
+        for index in 0..rows.len() {
+            let Row::Dense(row) = rows.row(index) else { panic!("they are dense") };
+            sparse.push(Row::Sparse(&[(2, row[2]), (0, row[0]), (1, row[1])]));
+        }
+        let [one, other] = [&rows, &sparse].map(|rows| Regression::fit(rows, &labels, 3, HOW, None));
+        for index in 0..rows.len() {
+            let found = [one.log_probabilities(rows.row(index)), other.log_probabilities(sparse.row(index))];
+            assert!(found[0].iter().zip(&found[1]).all(|(a, b)| (a - b).abs() < 1e-2), "{found:?}");
         }
     }
 
