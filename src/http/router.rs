@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(headers[header::RETRY_AFTER], "1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_body_that_does_not_come_takes_no_ones_place() {
         let options = HttpOptions { max_in_flight: 1, body_ms: 10, ..HttpOptions::default() };
         let app = app(options);

@@ -151,6 +151,8 @@ async fn a_key_has_its_quota_and_leaves_room_for_others() {
     few.per_minute = Some(2);
     let (service, [first, second], _directory) = guarded([few, busy], [first, second]);
     let status = async |key: &str| ask(&service, Method::POST, "/v1/predict/weather", key, SAID).await.status;
+    // The module is there before anything is counted by the minute.
+    assert_eq!(status(&second).await, 200);
     assert_eq!([status(&first).await, status(&first).await, status(&first).await], [200, 200, 429]);
     // Of four turns at once one key has three: where another key has the fourth, it waits and is refused.
     assert_eq!(status(&second).await, 200);

@@ -13,7 +13,7 @@ use uptake::http::{HttpOptions, serve};
 use crate::support::Service;
 
 /// Until something that never comes fails the test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 const HELLO: &str = "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
