@@ -217,7 +217,7 @@ fn start_service(core: Option<CoreId>, model_server: SocketAddr, vectors: Vector
             let app = AppState::new(snapshots, understander, HttpOptions::default(), turns, conversations);
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             tell.send(listener.local_addr().expect("it is bound")).expect("the bench waits");
-            serve(listener, app, None, std::future::pending()).await;
+            serve(listener, None, app, None, std::future::pending()).await;
         });
     });
     told.recv().expect("the service starts")

@@ -2,6 +2,7 @@
 
 mod cli;
 mod conversation;
+mod fuzz;
 mod http;
 mod import;
 mod layers;

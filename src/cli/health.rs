@@ -23,6 +23,10 @@ pub(super) struct HealthArgs {
 
 /// Where a server with these options answers, seen from the same machine.
 pub(super) fn url_of(options: &HttpOptions) -> String {
+    if let Some(admin) = &options.admin {
+        let local = admin.replacen("0.0.0.0:", "127.0.0.1:", 1).replacen("[::]:", "[::1]:", 1);
+        return format!("http://{local}/healthz");
+    }
     let host = match options.host.trim_matches(['[', ']']) {
         "0.0.0.0" => "127.0.0.1".to_owned(),
         "::" => "[::1]".to_owned(),
@@ -115,6 +119,10 @@ mod tests {
         assert_eq!(at("::"), "http://[::1]:9/healthz");
         assert_eq!(at("fe80::1"), "http://[fe80::1]:9/healthz");
         assert_eq!(at("example.com"), "http://example.com:9/healthz");
+        let admin = |address: &str| url_of(&HttpOptions { admin: Some(address.into()), ..HttpOptions::default() });
+        assert_eq!(admin("0.0.0.0:9"), "http://127.0.0.1:9/healthz");
+        assert_eq!(admin("[::]:9"), "http://[::1]:9/healthz");
+        assert_eq!(admin("10.0.0.1:9"), "http://10.0.0.1:9/healthz");
     }
 
     #[test]

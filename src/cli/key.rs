@@ -41,9 +41,15 @@ struct AddArgs {
     /// Requests a minute, at most
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: Option<u32>,
+    /// Bytes of bodies a minute, at most
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    bytes_per_minute: Option<u64>,
     /// Turns at once, at most
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     turns: Option<u32>,
+    /// Sessions that are kept for it, at most
+    #[arg(long, value_name = "COUNT")]
+    sessions: Option<u64>,
 }
 
 impl ValueEnum for Scope {
@@ -61,12 +67,13 @@ pub(super) fn run(args: KeyArgs, config: &Config) -> Result<End, CliError> {
     let path = &config.http.keys;
     let mut all = keys::read(path).map_err(failed)?;
     match args.what {
-        What::Add(AddArgs { name, scope, module, per_minute, turns }) => {
+        What::Add(AddArgs { name, scope, module, per_minute, bytes_per_minute, turns, sessions }) => {
             let named =
                 |name: &String| ModuleName::new(name).map_err(|error| CliError::Usage(format!("`{name}`: {error}")));
             let modules = module.iter().map(named).collect::<Result<_, _>>()?;
             let (mut key, text) = Key::make(&name, scope, modules);
-            (key.per_minute, key.turns) = (per_minute, turns);
+            (key.per_minute, key.bytes_per_minute) = (per_minute, bytes_per_minute);
+            (key.turns, key.sessions) = (turns, sessions);
             all.push(key);
             keys::write(path, all).map_err(failed)?;
             report::line(&text);
@@ -94,8 +101,14 @@ fn shown(key: &Key) -> String {
     if let Some(count) = key.per_minute {
         line += &format!("  {count} a minute");
     }
+    if let Some(count) = key.bytes_per_minute {
+        line += &format!("  {count} bytes a minute");
+    }
     if let Some(count) = key.turns {
         line += &format!("  {count} turns at once");
+    }
+    if let Some(count) = key.sessions {
+        line += &format!("  {count} sessions");
     }
     line
 }

@@ -35,12 +35,11 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
     let runtime = runtime()?;
     runtime.block_on(async {
         // Before the model is loaded: a port that is taken should be told at once.
-        let (host, port) = (config.http.host.as_str(), config.http.port);
-        let listener = TcpListener::bind((host.trim_matches(['[', ']']), port))
-            .await
-            .map_err(CliError::io(format!("cannot listen on {host}:{port}; --port chooses another")))?;
-        let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
-        guarded(&address, &config.http)?;
+        let (listener, address) = listen(&config.http).await?;
+        let admin = match &config.http.admin {
+            Some(admin) => Some(listen_for_operators(admin, &config.http).await?),
+            None => None,
+        };
         // Heard from the start: as the first process of a container, nothing else would end us while the model loads.
         let mut stop = Box::pin(stop_signal()?);
         let core = tokio::select! {
@@ -60,13 +59,32 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
         let agents = McpServer::new(snapshots, understander, turns, tokens, options, app.permits());
         let mounted = Mounted::at(mcp::PATH, mcp::http_service(agents, config.http.body_bytes));
         tracing::info!(modules = %config.modules.root.display(), "listening on http://{address}");
-        http::serve(listener, app, Some(mounted), stop).await;
+        http::serve(listener, admin, app, Some(mounted), stop).await;
         Ok::<(), CliError>(())
     })?;
     // Builds that still run are cut off: what they wrote so far is checked when it is read.
     runtime.shutdown_background();
     tracing::info!("stopped");
     Ok(End::Done)
+}
+
+async fn listen(options: &HttpOptions) -> Result<(TcpListener, SocketAddr), CliError> {
+    let (host, port) = (options.host.as_str(), options.port);
+    let listener = TcpListener::bind((host.trim_matches(['[', ']']), port))
+        .await
+        .map_err(CliError::io(format!("cannot listen on {host}:{port}; --port chooses another")))?;
+    let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+    guarded(&address, options)?;
+    Ok((listener, address))
+}
+
+async fn listen_for_operators(admin: &str, options: &HttpOptions) -> Result<TcpListener, CliError> {
+    let listener =
+        TcpListener::bind(admin).await.map_err(CliError::io(format!("cannot listen on {admin} (http.admin)")))?;
+    let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
+    guarded(&address, options)?;
+    tracing::info!("listening on http://{address} for operators");
+    Ok(listener)
 }
 
 /// Others reach an address that is not this machine's own: there must be keys for them, or somebody must have said that

@@ -7,10 +7,14 @@ use std::{
     any::Any,
     borrow::Cow,
     fmt,
+    num::NonZero,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::Arc,
-    thread::JoinHandle,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
 };
 
 use fastembed::{InitOptionsUserDefined, QuantizationMode, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel};
@@ -239,44 +243,87 @@ mod listed {
     }
 }
 
-/// Loads `model` on threads of its own; ready when each has embedded a first text.
+/// Loads `model` on a thread of its own; ready when it has embedded a first text.
 pub(super) async fn open(model: Model, options: &EmbedOptions) -> Result<Fast, EmbedError> {
-    let queue = Arc::new(Queue::new(options.queue));
     let longest = model.max_length.saturating_mul(BYTES_PER_TOKEN);
     let prefixes = model.prefixes.clone();
-    let model = Arc::new(model);
-    let mut fast = Fast {
-        identity: String::new(),
-        dimensions: 0,
-        prefixes,
-        longest,
-        batch: 1,
-        queue,
-        workers: Vec::new(),
-        reader: None,
-    };
-    // One after the other: loading needs more memory than keeping, and the first failure is enough.
-    for number in 0..options.workers.max(1) {
-        let (ready, loaded) = oneshot::channel();
-        let worker = {
-            let (model, queue, runtime) = (Arc::clone(&model), Arc::clone(&fast.queue), options.runtime.clone());
-            let threads = options.threads.max(1);
-            move || work(&model, runtime.as_deref(), threads, &queue, ready)
-        };
-        let thread = std::thread::Builder::new()
-            .name(format!("embed-{number}"))
-            .spawn(worker)
-            .map_err(|error| EmbedError::Load(format!("no thread for the model: {error}")))?;
-        fast.workers.push(thread);
-        let facts = loaded.await.map_err(|_| EmbedError::Load("loading stopped".into()))??;
-        fast.identity = facts.identity;
-        fast.dimensions = facts.dimensions;
-        fast.batch = if facts.alone { 1 } else { BATCH };
+    let workers = Workers::new(model, options);
+    let (ready, loaded) = oneshot::channel();
+    // Who opened it may have gone.
+    workers.start(move |loaded| drop(ready.send(loaded)))?;
+    let facts = loaded.await.map_err(|_| EmbedError::Load("loading stopped".into()))??;
+    let reader = load_reader(&workers.model, options, (&facts.identity, facts.dimensions))?;
+    let Facts { identity, dimensions, alone } = facts;
+    tracing::info!(identity, dimensions, reader = reader.is_some(), "embedding model ready");
+    Ok(Fast { identity, dimensions, prefixes, longest, batch: if alone { 1 } else { BATCH }, workers, reader })
+}
+
+/// The threads that have a copy of the model each. The first is there from the start. Another one is loaded when texts wait
+/// and all of them work, one after the other, since loading needs more memory than keeping.
+struct Workers {
+    model: Arc<Model>,
+    runtime: Option<PathBuf>,
+    /// For one text.
+    threads: usize,
+    most: usize,
+    queue: Arc<Queue<Job>>,
+    running: Mutex<Vec<JoinHandle<()>>>,
+    /// One is being loaded, or could not be.
+    is_loading: Arc<AtomicBool>,
+}
+
+impl Workers {
+    fn new(model: Model, options: &EmbedOptions) -> Self {
+        let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            model: Arc::new(model),
+            runtime: options.runtime.clone(),
+            threads: options.threads.max(1),
+            most: if options.workers == 0 { cores() } else { options.workers },
+            queue: Arc::new(Queue::new(options.queue)),
+            running: Mutex::default(),
+            is_loading: Arc::default(),
+        }
     }
-    fast.reader = load_reader(&model, options, (&fast.identity, fast.dimensions))?;
-    let reader = fast.reader.is_some();
-    tracing::info!(identity = fast.identity, dimensions = fast.dimensions, reader, "embedding model ready");
-    Ok(fast)
+
+    /// Starts one more; `told` hears what came of it.
+    fn start(&self, told: impl FnOnce(Result<Facts, EmbedError>) + Send + 'static) -> Result<(), EmbedError> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let (model, queue, runtime) = (Arc::clone(&self.model), Arc::clone(&self.queue), self.runtime.clone());
+        let threads = self.threads;
+        let thread = thread::Builder::new()
+            .name(format!("embed-{}", running.len()))
+            .spawn(move || work(&model, runtime.as_deref(), threads, &queue, told))
+            .map_err(|error| EmbedError::Load(format!("no thread for the model: {error}")))?;
+        running.push(thread);
+        Ok(())
+    }
+
+    /// Texts wait and all work. What cannot be loaded now is not tried again: those that there are go on.
+    fn call_for_help(&self) {
+        let count = self.running.lock().unwrap_or_else(PoisonError::into_inner).len();
+        if count >= self.most || self.is_loading.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let is_loading = Arc::clone(&self.is_loading);
+        let failed = |error: EmbedError| tracing::warn!(%error, "there is no further copy of the embedding model");
+        let started = self.start(move |loaded| match loaded {
+            Ok(_) => is_loading.store(false, Ordering::Release),
+            Err(error) => failed(error),
+        });
+        started.unwrap_or_else(failed);
+    }
+}
+
+impl Drop for Workers {
+    /// Waits for the text that is being embedded: the library must not be at work while the process is taken down.
+    fn drop(&mut self) {
+        self.queue.close();
+        let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for worker in running.drain(..) {
+            let _ = worker.join();
+        }
+    }
 }
 
 /// The reader that the options name, else the one that lies beside the model.
@@ -310,8 +357,7 @@ pub(super) struct Fast {
     longest: usize,
     /// Texts of a build in one job.
     batch: usize,
-    queue: Arc<Queue<Job>>,
-    workers: Vec<JoinHandle<()>>,
+    workers: Workers,
     reader: Option<Arc<Reader>>,
 }
 
@@ -335,26 +381,18 @@ impl fmt::Debug for Fast {
     }
 }
 
-impl Drop for Fast {
-    /// Waits for the text that is being embedded: the library must not be at work while the process is taken down.
-    fn drop(&mut self) {
-        self.queue.close();
-        for worker in self.workers.drain(..) {
-            let _ = worker.join();
-        }
-    }
-}
-
 impl Fast {
     async fn submit(&self, lane: Lane, texts: Vec<String>, order: Order<'_>) -> Result<Vec<Embedded>, EmbedError> {
         let (reply, embedded) = oneshot::channel();
         let Order { prefix, wants_words } = order;
-        self.queue.push(lane, Job { texts, prefix: prefix.to_owned(), wants_words, reply }).map_err(|refused| {
-            match refused {
-                Refused::Full => EmbedError::Busy,
-                Refused::Closed => EmbedError::Inference("the model is gone".into()),
-            }
+        let job = Job { texts, prefix: prefix.to_owned(), wants_words, reply };
+        let is_crowded = self.workers.queue.push(lane, job).map_err(|refused| match refused {
+            Refused::Full => EmbedError::Busy,
+            Refused::Closed => EmbedError::Inference("the model is gone".into()),
         })?;
+        if is_crowded {
+            self.workers.call_for_help();
+        }
         embedded.await.map_err(|_| EmbedError::Inference("the model is gone".into()))?
     }
 
@@ -373,7 +411,7 @@ impl Fast {
             jobs.push(async move { Ok((places, self.submit(Lane::Bulk, texts, order).await?)) });
         }
         let done: Vec<(Vec<usize>, Vec<Embedded>)> =
-            stream::iter(jobs).buffer_unordered(self.workers.len().max(1)).try_collect().await?;
+            stream::iter(jobs).buffer_unordered(self.workers.most).try_collect().await?;
         let mut embedded = vec![Embedded { vector: Vec::new(), words: None }; count];
         for (places, made) in done {
             for (place, one) in places.into_iter().zip(made) {
@@ -438,7 +476,7 @@ fn work(
     runtime: Option<&Path>,
     threads: usize,
     queue: &Queue<Job>,
-    ready: oneshot::Sender<Result<Facts, EmbedError>>,
+    told: impl FnOnce(Result<Facts, EmbedError>),
 ) {
     // Nobody else's thread pool may hold up an utterance, and one text has nothing to share out.
     tokenizers::utils::parallelism::set_parallelism(false);
@@ -446,15 +484,10 @@ fn work(
         .unwrap_or_else(|panic| Err(EmbedError::Load(reason(panic.as_ref()))));
     let mut running = match loaded {
         Ok((running, facts)) => {
-            if ready.send(Ok(facts)).is_err() {
-                return;
-            }
+            told(Ok(facts));
             running
         }
-        Err(error) => {
-            let _ = ready.send(Err(error));
-            return;
-        }
+        Err(error) => return told(Err(error)),
     };
     while let Some(Job { texts, prefix, wants_words, reply }) = queue.pop() {
         if reply.is_closed() {

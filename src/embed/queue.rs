@@ -29,6 +29,8 @@ struct State<J> {
     live: VecDeque<J>,
     bulk: VecDeque<J>,
     in_a_row: u32,
+    /// Workers that wait for a job.
+    idle: usize,
     closed: bool,
 }
 
@@ -43,12 +45,12 @@ pub(super) enum Refused {
 impl<J> Queue<J> {
     /// At most `bound` jobs (at least one) wait in each lane.
     pub(super) fn new(bound: usize) -> Self {
-        let state = State { live: VecDeque::new(), bulk: VecDeque::new(), in_a_row: 0, closed: false };
+        let state = State { live: VecDeque::new(), bulk: VecDeque::new(), in_a_row: 0, idle: 0, closed: false };
         Self { state: Mutex::new(state), ready: Condvar::new(), bound: bound.max(1) }
     }
 
-    /// Never blocks.
-    pub(super) fn push(&self, lane: Lane, job: J) -> Result<(), Refused> {
+    /// Never blocks. True if more jobs wait than workers do, so that one more worker would find something to do.
+    pub(super) fn push(&self, lane: Lane, job: J) -> Result<bool, Refused> {
         let mut state = self.lock();
         if state.closed {
             return Err(Refused::Closed);
@@ -61,9 +63,10 @@ impl<J> Queue<J> {
             return Err(Refused::Full);
         }
         jobs.push_back(job);
+        let is_crowded = state.live.len() + state.bulk.len() > state.idle;
         drop(state);
         self.ready.notify_one();
-        Ok(())
+        Ok(is_crowded)
     }
 
     /// Blocks until there is a job; `None` once the queue is closed.
@@ -76,7 +79,9 @@ impl<J> Queue<J> {
             if let Some(job) = state.next() {
                 return Some(job);
             }
+            state.idle += 1;
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
         }
     }
 
@@ -143,7 +148,22 @@ mod tests {
         assert_eq!(queue.push(Lane::Live, ()), Err(Refused::Full));
         assert_eq!(queue.push(Lane::Bulk, ()), Err(Refused::Full));
         queue.pop();
-        assert_eq!(queue.push(Lane::Live, ()), Ok(()));
+        assert_eq!(queue.push(Lane::Live, ()), Ok(true));
+    }
+
+    #[test]
+    fn it_tells_when_one_more_worker_would_help() {
+        let queue = Arc::new(Queue::new(10));
+        let worker = {
+            let queue = Arc::clone(&queue);
+            std::thread::spawn(move || queue.pop())
+        };
+        while queue.lock().idle == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(queue.push(Lane::Live, 1), Ok(false), "the worker waits for it");
+        assert_eq!(worker.join().unwrap(), Some(1));
+        assert_eq!(queue.push(Lane::Live, 2), Ok(true), "nobody waits");
     }
 
     #[test]

@@ -73,9 +73,15 @@ pub struct Key {
     /// Requests a minute, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<u32>,
+    /// Bytes of bodies a minute, at most; a body that has begun is read to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_minute: Option<u64>,
     /// Turns at once, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
+    /// Sessions that are kept for it, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
     /// When it was made, by RFC 3339.
     pub created: String,
 }
@@ -89,7 +95,19 @@ impl Key {
         let text = format!("{PREFIX}_{id}_{secret}");
         let hash = hash(&secret).to_hex().to_string();
         let created = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default().to_string();
-        (Self { id, name: name.to_owned(), hash, scopes, modules, per_minute: None, turns: None, created }, text)
+        let key = Self {
+            id,
+            name: name.to_owned(),
+            hash,
+            scopes,
+            modules,
+            per_minute: None,
+            bytes_per_minute: None,
+            turns: None,
+            sessions: None,
+            created,
+        };
+        (key, text)
     }
 
     #[must_use]
@@ -165,13 +183,37 @@ pub fn write(path: &Path, keys: Vec<Key>) -> Result<(), KeysError> {
     put().map_err(|error| KeysError { path: path.to_owned(), problem: error.to_string() })
 }
 
+/// So much a minute: what is left grows back, up to what a minute has.
+#[derive(Debug)]
+struct Allowance {
+    a_minute: f64,
+    /// What is left, and when that was counted. Below zero, more was taken than there was.
+    left: Mutex<(f64, Instant)>,
+}
+
+impl Allowance {
+    fn new(a_minute: f64) -> Self {
+        Self { a_minute, left: Mutex::new((a_minute, Instant::now())) }
+    }
+
+    /// Takes `amount`; false, and nothing is taken, if there is not even `least`.
+    fn take(&self, amount: f64, least: f64, now: Instant) -> bool {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let grown = now.saturating_duration_since(left.1).as_secs_f64() / 60.0 * self.a_minute;
+        *left = ((left.0 + grown).min(self.a_minute), now);
+        let may = left.0 >= least;
+        left.0 -= if may { amount } else { 0.0 };
+        may
+    }
+}
+
 /// A key in use.
 #[derive(Debug)]
 pub(super) struct Holder {
     pub(super) key: Key,
     hash: blake3::Hash,
-    /// Requests that may come at once, which grow back by the minute, and when they were counted.
-    left: Mutex<(f64, Instant)>,
+    requests: Option<Allowance>,
+    bytes: Option<Allowance>,
     /// Turns that it may run at once.
     pub(super) turns: Arc<Semaphore>,
 }
@@ -181,19 +223,33 @@ impl Holder {
         let hash = blake3::Hash::from_hex(&key.hash).unwrap_or_else(|_| blake3::Hash::from_bytes([0; 32]));
         let turns =
             key.turns.map_or(most_turns, |turns| most_turns.min(turns as usize)).clamp(1, Semaphore::MAX_PERMITS);
-        let left = Mutex::new((f64::from(key.per_minute.unwrap_or(0)), Instant::now()));
-        Self { key, hash, left, turns: Arc::new(Semaphore::new(turns)) }
+        let requests = key.per_minute.map(|count| Allowance::new(f64::from(count)));
+        #[expect(clippy::cast_precision_loss, reason = "nobody counts the bytes of petabytes")]
+        let bytes = key.bytes_per_minute.map(|count| Allowance::new(count as f64));
+        Self { key, hash, requests, bytes, turns: Arc::new(Semaphore::new(turns)) }
     }
 
-    /// Counts a request; false if it is one too many.
-    fn spend(&self, now: Instant) -> bool {
-        let Some(most) = self.key.per_minute.map(f64::from) else { return true };
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let grown = now.saturating_duration_since(left.1).as_secs_f64() / 60.0 * most;
-        *left = ((left.0 + grown).min(most), now);
-        let may = left.0 >= 1.0;
-        left.0 -= f64::from(u8::from(may));
-        may
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// What of a minute is used up.
+    fn spend(&self, now: Instant) -> Result<(), &'static str> {
+        // A body's length is known at its end: one may begin while anything is left.
+        if self.bytes.as_ref().is_some_and(|bytes| !bytes.take(0.0, 1.0, now)) {
+            return Err("bytes");
+        }
+        if self.requests.as_ref().is_some_and(|requests| !requests.take(1.0, 1.0, now)) {
+            return Err("requests");
+        }
+        Ok(())
+    }
+
+    /// Counts bytes of a body that came.
+    pub(super) fn owe(&self, bytes: usize, now: Instant) {
+        if let Some(left) = &self.bytes {
+            #[expect(clippy::cast_precision_loss, reason = "a piece of a body is short")]
+            left.take(bytes as f64, f64::NEG_INFINITY, now);
+        }
     }
 }
 
@@ -254,12 +310,15 @@ impl Keys {
         let Some(holder) = holder else {
             return Err(ApiError::fault(Fault::NoKey, "the key is not known, or was revoked"));
         };
-        if !holder.spend(Instant::now()) {
-            return Err(ApiError::too_many(
-                "the key's requests for this minute are used up; try again shortly".to_owned(),
-            ));
-        }
+        holder.spend(Instant::now()).map_err(|what| {
+            ApiError::too_many(format!("the key's {what} for this minute are used up; try again shortly"))
+        })?;
         Ok(Some(holder))
+    }
+
+    /// Sessions that the key with this id may have, where that is bounded.
+    pub(super) fn sessions(&self, id: &str) -> Option<u64> {
+        self.loaded().holders.get(id).and_then(|holder| holder.key.sessions)
     }
 
     /// What is in the file now.
@@ -369,12 +428,27 @@ mod tests {
         assert_eq!(broken.ask(""), Err(401), "nobody knows whether there are keys");
     }
 
+    /// A body is read to its end, and what it was too long by is waited for.
+    #[test]
+    fn bytes_a_minute_are_counted() {
+        let (mut key, _) = Key::make("ours", Vec::new(), Vec::new());
+        key.bytes_per_minute = Some(600);
+        let (holder, begun) = (Holder::new(key, 8), Instant::now());
+        let at = |seconds: u64| begun + Duration::from_secs(seconds);
+        assert_eq!(holder.spend(at(0)), Ok(()));
+        holder.owe(500, at(0));
+        assert_eq!(holder.spend(at(0)), Ok(()), "there are some left");
+        holder.owe(500, at(0));
+        assert_eq!((holder.spend(at(0)), holder.spend(at(39))), (Err("bytes"), Err("bytes")));
+        assert_eq!(holder.spend(at(42)), Ok(()));
+    }
+
     #[test]
     fn requests_a_minute_are_counted() {
         let (mut key, _) = Key::make("ours", Vec::new(), Vec::new());
         key.per_minute = Some(3);
         let (holder, begun) = (Holder::new(key, 8), Instant::now());
-        let spent = |seconds: u64| holder.spend(begun + Duration::from_secs(seconds));
+        let spent = |seconds: u64| holder.spend(begun + Duration::from_secs(seconds)).is_ok();
         assert_eq!([0, 0, 0, 0, 19, 21, 22, 600, 600, 600, 600].map(spent), {
             [true, true, true, false, false, true, false, true, true, true, false]
         });

@@ -186,6 +186,7 @@ impl Metrics {
             StoreError::Conflict => "conflict",
             StoreError::Busy { .. } => "busy",
             StoreError::TooLarge { .. } => "too_large",
+            StoreError::TooMany { .. } => "too_many",
             StoreError::Unavailable(_) => "unavailable",
             StoreError::Newer { .. } => "newer",
             StoreError::UnknownKey => "unknown_key",

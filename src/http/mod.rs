@@ -49,6 +49,6 @@ pub use error::{ApiError, Failure, Fault};
 pub use mount::Mounted;
 pub use openapi::document as openapi_document;
 pub use options::{HttpOptions, IndexByGet};
-pub use router::router;
+pub use router::{admin_router, router};
 pub use serve::{serve, serve_alone};
 pub use state::{AppState, Phase};

@@ -13,6 +13,9 @@ pub struct HttpOptions {
     /// Address to listen on. Where others reach it, there must be keys, or `open` must say that it is for everybody.
     pub host: String,
     pub port: u16,
+    /// Another address, `HOST:PORT`, for what operators ask: `/metrics`, `/healthz`, `/readyz`, `/openapi.json`,
+    /// `/v1/modules`, `/v1/index` and `/v1/load`. Where there is one, these are not asked at `host` and `port`.
+    pub admin: Option<String>,
     /// Holds the keys that `uptake key` makes. Once there is one, requests need one.
     pub keys: PathBuf,
     /// Nobody is asked for a key.
@@ -59,6 +62,7 @@ impl Default for HttpOptions {
         Self {
             host: "127.0.0.1".to_owned(),
             port: 3001,
+            admin: None,
             keys: PathBuf::from("data/keys.json"),
             open: false,
             body_bytes: 1 << 20,
@@ -117,6 +121,9 @@ impl HttpOptions {
         if self.host.trim().is_empty() {
             return Some(("host", "an address to listen on is needed".to_owned()));
         }
+        if self.admin.as_ref().is_some_and(|admin| !is_address(admin)) {
+            return Some(("admin", "an address with its port is needed, such as `127.0.0.1:3002`".to_owned()));
+        }
         let counts = [
             ("body_bytes", self.body_bytes == 0),
             ("max_connections", self.max_connections == 0),
@@ -138,5 +145,34 @@ impl HttpOptions {
             *origin != "*" && (!has_scheme || origin.ends_with('/') || HeaderValue::from_str(origin).is_err())
         })?;
         Some(("cors_origins", format!("`{bad}` is no origin: write `https://host[:port]` without a path, or `*`")))
+    }
+}
+
+/// `HOST:PORT` or `[ADDRESS]:PORT`.
+fn is_address(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && (!host.contains(':') || host.starts_with('[')) && port.parse::<u16>().is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_for_operators_has_a_port() {
+        for (admin, is_good) in [
+            ("127.0.0.1:3002", true),
+            ("localhost:0", true),
+            ("[::1]:3002", true),
+            ("::1:3002", false),
+            ("127.0.0.1", false),
+            (":3002", false),
+            ("localhost:70000", false),
+            ("", false),
+        ] {
+            let options = HttpOptions { admin: Some(admin.to_owned()), ..HttpOptions::default() };
+            assert_eq!(options.problem().is_none(), is_good, "{admin}");
+        }
     }
 }

@@ -15,19 +15,35 @@ use super::{
     predict, retrieve,
 };
 
-/// The whole service, and what else is asked at its address.
+/// The whole service, and what else is asked at its address; without what has an address of its own (`http.admin`).
 pub fn router(app: AppState, mounted: Option<Mounted>) -> Router {
     let edge = app.edge();
-    let (mut routes, _) = described(&edge).split_for_parts();
+    let described = if app.options.admin.is_some() { for_clients(&edge) } else { described(&edge) };
+    let (mut routes, _) = described.split_for_parts();
     if let Some(mounted) = mounted {
         routes = routes.merge(mounted.routes(&edge));
     }
+    complete(routes, &edge, app)
+}
+
+/// What is asked at the address of `http.admin`.
+pub fn admin_router(app: AppState) -> Router {
+    let edge = app.edge();
+    let (routes, _) = for_operators(&edge).split_for_parts();
+    complete(routes, &edge, app)
+}
+
+fn complete(routes: Router<AppState>, edge: &Edge, app: AppState) -> Router {
     let routes = routes.fallback(unknown_route).method_not_allowed_fallback(method_not_allowed);
-    around(routes, &edge).with_state(app)
+    around(routes, edge).with_state(app)
 }
 
 /// Every route with its description.
 pub(super) fn described(edge: &Edge) -> OpenApiRouter<AppState> {
+    for_clients(edge).merge(for_operators(edge))
+}
+
+fn for_clients(edge: &Edge) -> OpenApiRouter<AppState> {
     let understand = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(predict::predict))
         .routes(routes!(chat::complete))
@@ -37,27 +53,34 @@ pub(super) fn described(edge: &Edge) -> OpenApiRouter<AppState> {
         .routes(routes!(observe::observe))
         .routes(routes!(events::events));
     let models = OpenApiRouter::new().routes(routes!(chat::models::list)).routes(routes!(chat::models::describe));
+    let hello = OpenApiRouter::new().routes(routes!(health::hello));
+    timed(understand.merge(sessions).merge(models).merge(hello), edge)
+        .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
+}
+
+/// What whoever runs the service asks: modules, health, documents, numbers.
+fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
     // Builds take as long as they take, and go on by themselves; everything else has `http.timeout_ms`.
     let builds =
         OpenApiRouter::new().routes(routes!(modules::index, modules::index_by_get)).routes(routes!(modules::load));
     let modules = OpenApiRouter::new().routes(routes!(modules::list)).routes(routes!(modules::describe));
     let health = OpenApiRouter::new()
-        .routes(routes!(health::hello))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(openapi::serve));
-    let timed =
-        |routes: OpenApiRouter<AppState>| routes.route_layer(middleware::from_fn_with_state(edge.clone(), deadline));
-    timed(understand.merge(sessions).merge(models))
-        .merge(builds)
-        .merge(timed(modules.merge(health)))
+    builds
+        .merge(timed(modules.merge(health), edge))
         .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
         .routes(routes!(metrics::metrics))
 }
 
+fn timed(routes: OpenApiRouter<AppState>, edge: &Edge) -> OpenApiRouter<AppState> {
+    routes.route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
+}
+
 pub(super) async fn unknown_route(request: Request) -> ApiError {
     let path = request.uri().path();
-    ApiError::fault(Fault::UnknownRoute, format!("there is no route `{path}`; /openapi.json lists them"))
+    ApiError::fault(Fault::UnknownRoute, format!("there is no route `{path}` here; /openapi.json lists them"))
 }
 
 pub(super) async fn method_not_allowed(request: Request) -> ApiError {
@@ -156,7 +179,7 @@ mod tests {
         assert_eq!(headers[header::RETRY_AFTER], "1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_body_that_does_not_come_takes_no_ones_place() {
         let options = HttpOptions { max_in_flight: 1, body_ms: 10, ..HttpOptions::default() };
         let app = app(options);

@@ -1,12 +1,14 @@
 use tokio::net::TcpListener;
 
-use super::{AppState, HttpOptions, Mounted, Phase, connections, router};
+use super::{AppState, HttpOptions, Mounted, Phase, admin_router, connections, router};
 
 /// Serves on `listener` until `stop` comes, then lets running requests finish, for `http.shutdown_ms` at most.
 ///
-/// Modules are loaded beside; `/readyz` tells when each was tried. What is `mounted` is asked at the same address.
+/// Modules are loaded beside; `/readyz` tells when each was tried. What is `mounted` is asked at the same address; what is
+/// for operators, on the listener `admin` where there is one, whose connections are counted by themselves.
 pub async fn serve(
     listener: TcpListener,
+    admin: Option<TcpListener>,
     app: AppState,
     mounted: Option<Mounted>,
     stop: impl Future<Output = ()> + Send,
@@ -18,14 +20,17 @@ pub async fn serve(
             app.snapshots.mend().await;
         }
     });
-    let signal = {
-        let app = app.clone();
-        async move {
-            stop.await;
-            app.enter(Phase::Stopping);
+    let signal = async {
+        stop.await;
+        app.enter(Phase::Stopping);
+    };
+    let clients = connections::serve(listener, router(app.clone(), mounted), &app.options, app.stopping());
+    let operators = async {
+        if let Some(admin) = admin {
+            connections::serve(admin, admin_router(app.clone()), &app.options, app.stopping()).await;
         }
     };
-    connections::serve(listener, router(app.clone(), mounted), &app.options, signal).await;
+    tokio::join!(signal, clients, operators);
     warming.abort();
     // Taken on is promised: what waits to be observed is read before the end.
     if tokio::time::timeout(app.options.drain(), app.observed()).await.is_err() {

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use uptake::{
     http::HttpOptions,
-    llm::{self, LlmOptions},
+    llm::{self, BreakerOptions, LlmOptions},
     understand::UnderstandOptions,
 };
 
@@ -17,22 +17,26 @@ use crate::support::{
     model_server::{ModelServer, called},
 };
 
-/// A turn's own deadline, and how long a client waits in all before we say that it hangs: far longer, since what is
-/// tested is whether an answer comes, and not how fast this machine is.
-const DEADLINE_MS: u64 = 1_500;
-const HANGS: Duration = Duration::from_secs(30);
+/// How long a server gets to answer that never does, and one that always does, on a slow machine too.
+const SHORT_MS: u64 = 300;
+const LONG_MS: u64 = 200_000;
+/// How long a client waits in all before we say that it hangs: far longer, since what is tested is whether an answer
+/// comes, and not how fast this machine is.
+const HANGS: Duration = Duration::from_secs(300);
 
 const UTTERANCE: &str = "how cold will it be in Seattle in the next 3 days?";
 
-/// A right model server behind a proxy, and a service that is sure of nothing by itself.
-async fn service() -> (Arc<Service>, FaultProxy, ModelServer) {
+/// A right model server behind a proxy, and a service that is sure of nothing by itself and gives the server this long.
+async fn service(timeout_ms: u64) -> (Arc<Service>, FaultProxy, ModelServer) {
     let server =
         ModelServer::replying(vec![called("get_n_day_forecast", "{\"location\":\"Seattle\",\"num_days\":3}")]).await;
     let proxy = FaultProxy::before(&server.base_url).await;
-    let options =
-        LlmOptions { base_url: Some(proxy.base_url.clone()), timeout_ms: 300, retries: 1, ..server.options() };
+    // Left alone for a moment only, so that it is soon used again when it is back.
+    let breaker = BreakerOptions { cooldown_ms: 50, longest_cooldown_ms: 200, ..BreakerOptions::default() };
+    let base_url = Some(proxy.base_url.clone());
+    let options = LlmOptions { base_url, timeout_ms, retries: 1, breaker, ..server.options() };
     let servers = llm::connect(&options).expect("valid options");
-    let turns = UnderstandOptions { sure: 1.0, deadline_ms: DEADLINE_MS, ..UnderstandOptions::default() };
+    let turns = UnderstandOptions { sure: 1.0, deadline_ms: timeout_ms * 5, ..UnderstandOptions::default() };
     (Arc::new(Service::asking(&["weather"], HttpOptions::default(), turns, servers)), proxy, server)
 }
 
@@ -67,7 +71,8 @@ fn assert_sound(answer: &Answer, what: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_client_gets_an_answer_or_a_typed_error() {
     for fault in Fault::ALL {
-        let (service, proxy, _server) = service().await;
+        let is_slow = matches!(fault, Fault::Stall | Fault::Drip);
+        let (service, proxy, _server) = service(if is_slow { SHORT_MS } else { LONG_MS }).await;
         proxy.set(fault);
         let strategies = ["tools", "auto", "structured", "staged"].repeat(6);
         let answers = join_all(strategies.iter().map(|strategy| say(&service, strategy))).await;
@@ -84,7 +89,7 @@ async fn every_client_gets_an_answer_or_a_typed_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_comes_and_goes_under_load_is_used_again_when_it_is_back() {
-    let (service, proxy, _server) = service().await;
+    let (service, proxy, _server) = service(LONG_MS).await;
     let load: Vec<_> = (0..8)
         .map(|client| {
             let service = Arc::clone(&service);
@@ -117,13 +122,13 @@ async fn a_server_that_comes_and_goes_under_load_is_used_again_when_it_is_back()
 
 #[tokio::test]
 async fn a_client_that_leaves_cancels_the_model_call() {
-    let (service, proxy, server) = service().await;
+    let (service, proxy, server) = service(LONG_MS).await;
     proxy.set(Fault::Stall);
     let asked = tokio::spawn({
         let service = Arc::clone(&service);
         async move { say(&service, "tools").await }
     });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    tokio::time::timeout(HANGS, proxy.stalls(1)).await.expect("its question arrives");
     asked.abort();
     let _ = asked.await;
     // Its place is free at once, and no retry comes after it.

@@ -15,7 +15,7 @@ use uptake::embed::{EmbedError, Embedder, Purpose, SharedEmbedder};
 use crate::support::{Service, embedder};
 
 /// Until something that never comes fails the test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An embedder that can be taken away.
 struct Sometimes {

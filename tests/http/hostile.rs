@@ -1,7 +1,8 @@
 //! Texts that are as long as may be and cost as much as they can: whoever else asks is answered meanwhile.
 
-use std::sync::{Arc, Mutex};
+use std::{sync::Arc, time::Duration};
 
+use futures::{StreamExt as _, stream::FuturesUnordered};
 use serde_json::json;
 use uptake::{
     http::HttpOptions,
@@ -15,33 +16,36 @@ use crate::support::{
     model_server::ModelServer,
 };
 
-/// All turns share one thread of the runtime with everything else.
+/// Until something that never comes fails the test.
+const HANGS: Duration = Duration::from_secs(300);
+
+const NEVER_MS: u64 = 3_600_000;
+
+/// All turns share one thread of the runtime with everything else. What is counted is answers, and not time: health is told
+/// many times over while turns are worked at, and a turn that held its thread would let it be told once for each stage.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn health_is_told_while_hostile_texts_are_read() {
     let service = Arc::new(Service::new(&["weather"]));
     service.say("weather", "how cold is it in Seattle?").await;
-    let done = Arc::new(Mutex::new(Vec::new()));
-    let tell = |what: &'static str, done: &Arc<Mutex<Vec<&str>>>| done.lock().expect("nobody panics").push(what);
-    let mut running = Vec::new();
-    for _ in 0..4 {
-        let (service, done) = (Arc::clone(&service), Arc::clone(&done));
-        running.push(tokio::spawn(async move {
+    let turns: Vec<_> = (0..4)
+        .map(|_| {
+            let service = Arc::clone(&service);
             let body = json!({ "utterance": "x;".repeat(4_000) }).to_string();
-            assert_eq!(service.post("/v1/predict/weather", body).await.status, 200);
-            tell("turn", &done);
-        }));
-    }
-    {
-        let (service, done) = (Arc::clone(&service), Arc::clone(&done));
-        running.push(tokio::spawn(async move {
+            tokio::spawn(async move { service.post("/v1/predict/weather", body).await.status })
+        })
+        .collect();
+    let health = tokio::spawn(async move {
+        let mut told = 0;
+        while !turns.iter().all(tokio::task::JoinHandle::is_finished) {
             assert_eq!(service.get("/healthz").await.status, 200);
-            tell("health", &done);
-        }));
-    }
-    for one in running {
-        one.await.expect("no assertion fails");
-    }
-    assert_eq!(done.lock().expect("nobody panics")[..], ["health", "turn", "turn", "turn", "turn"]);
+            told += 1;
+            tokio::task::yield_now().await;
+        }
+        (told, futures::future::join_all(turns).await)
+    });
+    let (told, turns) = health.await.expect("no assertion fails");
+    assert!(turns.into_iter().all(|status| status.expect("no panic") == 200));
+    assert!(told > 100, "health was told {told} times");
 }
 
 /// What is answered to 8 KB is not a thousand times as long.
@@ -56,36 +60,41 @@ async fn answers_are_in_proportion_to_what_was_said() {
     }
 }
 
-/// Turns that wait for a server which says nothing are fewer than turns that may run.
+/// Turns that wait for a server which says nothing are fewer than turns that may run. No time limit comes into it: all are
+/// far longer than the test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_hangs_leaves_room_for_local_answers() {
     let server = ModelServer::replying(vec![(200, "application/json", Vec::new())]).await;
     let proxy = FaultProxy::before(&server.base_url).await;
     proxy.set(Fault::Stall);
-    let options = LlmOptions { base_url: Some(proxy.base_url.clone()), timeout_ms: 20_000, ..LlmOptions::default() };
-    let servers = llm::connect(&LlmOptions { probe: false, ..options }).expect("valid options");
-    let turns = UnderstandOptions { sure: 1.0, ..UnderstandOptions::default() };
-    let service = Arc::new(Service::asking(&["weather"], HttpOptions::default(), turns, servers));
+    let base_url = Some(proxy.base_url.clone());
+    let options = LlmOptions { base_url, timeout_ms: NEVER_MS, probe: false, ..LlmOptions::default() };
+    let (asked, waiting) = (options.max_concurrency, options.max_concurrency + options.max_queue);
+    let servers = llm::connect(&options).expect("valid options");
+    let turns = UnderstandOptions { sure: 1.0, deadline_ms: NEVER_MS, ..UnderstandOptions::default() };
+    let http = HttpOptions { timeout_ms: NEVER_MS, ..HttpOptions::default() };
+    let places = http.max_in_flight;
+    let service = Arc::new(Service::asking(&["weather"], http, turns, servers));
     service.get("/v1/index/weather").await;
-    let asking: Vec<_> = (0..HttpOptions::default().max_in_flight)
+    let mut asking: FuturesUnordered<_> = (0..places)
         .map(|number| {
             let service = Arc::clone(&service);
-            let body = json!({ "utterance": format!("how cold will it be in Seattle in {number} days?") }).to_string();
+            let said = format!("how cold will it be in Seattle in {number} days?");
+            // The module would ask nobody by itself.
+            let body = json!({ "utterance": said, "strategy": "auto" }).to_string();
             tokio::spawn(async move { service.post("/v1/predict/weather", body).await.status })
         })
         .collect();
     let answered = async {
-        loop {
-            let body = json!({ "utterance": "how cold is it in Seattle?", "strategy": "local" }).to_string();
-            if service.post("/v1/predict/weather", body).await.status == 200
-                && asking.iter().any(tokio::task::JoinHandle::is_finished)
-            {
-                break;
-            }
-            tokio::task::yield_now().await;
+        proxy.stalls(asked).await;
+        for _ in waiting..places {
+            let status = asking.next().await.expect("turns that do not wait").expect("no panic");
+            assert_eq!(status, 200, "decided by itself");
         }
+        let body = json!({ "utterance": "how cold is it in Seattle?", "strategy": "local" }).to_string();
+        assert_eq!(service.post("/v1/predict/weather", body).await.status, 200);
     };
-    tokio::time::timeout(std::time::Duration::from_secs(15), answered).await.expect("a place is free");
-    assert!(asking.iter().any(|one| !one.is_finished()), "the others wait for the server");
+    tokio::time::timeout(HANGS, answered).await.expect("a place is free");
+    assert_eq!(asking.iter().filter(|one| !one.is_finished()).count(), waiting, "the others wait for the server");
     asking.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -151,12 +151,41 @@ async fn a_key_has_its_quota_and_leaves_room_for_others() {
     few.per_minute = Some(2);
     let (service, [first, second], _directory) = guarded([few, busy], [first, second]);
     let status = async |key: &str| ask(&service, Method::POST, "/v1/predict/weather", key, SAID).await.status;
+    // The module is there before anything is counted by the minute.
+    assert_eq!(status(&second).await, 200);
     assert_eq!([status(&first).await, status(&first).await, status(&first).await], [200, 200, 429]);
     // Of four turns at once one key has three: where another key has the fourth, it waits and is refused.
     assert_eq!(status(&second).await, 200);
     let _all = service.app.permits().acquire_many_owned(4).await.expect("four");
     let (code, _, kind, _) = ask(&service, Method::POST, "/v1/predict/weather", &second, SAID).await.error();
     assert_eq!((code, kind.as_str()), (429, "too_many_requests"));
+}
+
+/// What it may send a minute, and what may be kept for it.
+#[tokio::test]
+async fn a_key_fills_no_disk_and_no_line() {
+    let ((mut short, first), (mut small, second)) = (one(&[Scope::Predict], &[]), one(&[Scope::Admin], &[]));
+    short.bytes_per_minute = Some(10);
+    small.sessions = Some(2);
+    let (service, [first, second], _directory) = guarded([short, small], [first, second]);
+    let turn = |id: &str| json!({"utterance": "how cold is it in Seattle?", "session_id": id}).to_string();
+    let say = async |id: &str| ask(&service, Method::POST, "/v1/predict/weather", &second, &turn(id)).await;
+    let [one, two, three] = ["order-5f0c1e9a7d3b2c41", "order-5f0c1e9a7d3b2c42", "order-5f0c1e9a7d3b2c43"];
+    assert_eq!([say(one).await.status, say(two).await.status, say(one).await.status], [200, 200, 200]);
+    let (status, _, code, param) = say(three).await.error();
+    assert_eq!((status, code.as_str(), param.as_deref()), (429, "too_many_requests", Some("session_id")));
+    let observed = json!({"module": "weather", "utterance": "hello"}).to_string();
+    let observe = async |id: &str| {
+        ask(&service, Method::POST, &format!("/v1/sessions/{id}/observe"), &second, &observed).await.status
+    };
+    assert_eq!([observe(three).await, observe(two).await], [429, 202]);
+    service.app.observed().await;
+    assert_eq!(ask(&service, Method::DELETE, &format!("/v1/sessions/{one}"), &second, "").await.status, 204);
+    assert_eq!(say(three).await.status, 200, "there is room again");
+
+    assert_eq!(ask(&service, Method::POST, "/v1/predict/weather", &first, SAID).await.status, 200);
+    let (status, _, _, _) = ask(&service, Method::POST, "/v1/predict/weather", &first, SAID).await.error();
+    assert_eq!(status, 429, "its bytes are used up");
 }
 
 /// A place that becomes free within the time to wait is taken.

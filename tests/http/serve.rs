@@ -13,25 +13,42 @@ use uptake::http::{HttpOptions, serve};
 use crate::support::Service;
 
 /// Until something that never comes fails the test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 const HELLO: &str = "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
 struct Listening {
     address: SocketAddr,
+    admin: Option<SocketAddr>,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
 }
 
 impl Listening {
     async fn start(service: &Service) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("a bound port");
+        let bound = async || {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+            let address = listener.local_addr().expect("a bound port");
+            (listener, address)
+        };
+        let (listener, address) = bound().await;
+        let (second, admin) = if service.app.options.admin.is_some() { Some(bound().await) } else { None }.unzip();
         let (stop, stopped) = oneshot::channel::<()>();
-        let running = tokio::spawn(serve(listener, service.app.clone(), None, async move {
+        let running = tokio::spawn(serve(listener, second, service.app.clone(), None, async move {
             stopped.await.ok();
         }));
-        Self { address, stop, running }
+        Self { address, admin, stop, running }
+    }
+
+    /// The status of the answer to a GET, at the address for operators or at the other one.
+    async fn status(&self, for_operators: bool, path: &str) -> String {
+        let address = if for_operators { self.admin.expect("an address for operators") } else { self.address };
+        let mut stream = TcpStream::connect(address).await.expect("it listens");
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it reads");
+        let mut answer = String::new();
+        soon(stream.read_to_string(&mut answer)).await.expect("it answers");
+        answer.split(' ').nth(1).expect("a status").to_owned()
     }
 
     /// A connection on which this was said.
@@ -83,7 +100,7 @@ async fn running_requests_finish_after_a_signal_to_stop() {
     let mut slow = listening.open(&begun(body.len(), &body[..5])).await;
     // A request is running once its handler waits for the body: the server has then read what there is of it.
     listening.ask(HELLO).await;
-    let Listening { address, stop, running } = listening;
+    let Listening { address, stop, running, .. } = listening;
     stop.send(()).unwrap();
     while TcpStream::connect(address).await.is_ok() {
         tokio::task::yield_now().await;
@@ -173,5 +190,25 @@ async fn after_a_refusal_the_connection_goes_on() {
     let mut answers = String::new();
     soon(stream.read_to_string(&mut answers)).await.expect("it answers");
     assert!(answers.starts_with("HTTP/1.1 429 ") && answers.ends_with("\r\n\r\nOk"), "{answers}");
+    listening.stop().await;
+}
+
+/// Who runs the service asks at an address of its own, which clients need not reach, and which they cannot fill.
+#[tokio::test]
+async fn what_is_for_operators_has_an_address_of_its_own() {
+    let admin = Some("127.0.0.1:0".to_owned());
+    let options = HttpOptions { admin, max_connections: 1, shutdown_ms: 50, ..HttpOptions::default() };
+    let service = Service::with(&["weather"], options);
+    let listening = Listening::start(&service).await;
+    for path in ["/metrics", "/healthz", "/openapi.json", "/v1/modules", "/v1/modules/weather", "/v1/load/weather"] {
+        assert_eq!(listening.status(false, path).await, "404", "{path}");
+        assert_eq!(listening.status(true, path).await, "200", "{path}");
+    }
+    for path in ["/hello", "/v1/models"] {
+        assert_eq!(listening.status(false, path).await, "200", "{path}");
+        assert_eq!(listening.status(true, path).await, "404", "{path}");
+    }
+    let _stuck = listening.open(&begun(100, "{")).await;
+    assert_eq!(listening.status(true, "/healthz").await, "200", "clients have the only connection of theirs");
     listening.stop().await;
 }

@@ -120,7 +120,7 @@ async fn the_service_has_the_tools_beside_its_routes() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("a bound port");
     let mounted = Mounted::at(mcp::PATH, mcp::http_service(server(&service, options(&[])), 1 << 16));
-    let serving = tokio::spawn(http::serve(listener, service.app.clone(), Some(mounted), std::future::pending()));
+    let serving = tokio::spawn(http::serve(listener, None, service.app.clone(), Some(mounted), std::future::pending()));
     let about = json!({"module": "weather"});
     let (status, answer) = ask(address, &post("host: localhost\r\nx-request-id: mine\r\n", &understand(&about))).await;
     assert!(status == 200 && answer.contains("get_n_day_forecast"), "{answer}");

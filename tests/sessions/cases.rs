@@ -49,6 +49,7 @@ for_every_store!(
     a_turn_that_is_dropped_changes_nothing,
     each_turn_renews_the_expiry,
     a_state_that_is_too_large_is_refused,
+    sessions_of_an_owner_are_counted,
     keys_can_be_changed_and_are_needed,
     stored_text_cannot_be_moved_to_another_session,
 );
@@ -235,6 +236,20 @@ async fn a_turn_that_is_dropped_changes_nothing(place: Place) {
     let before = sessions.read(&id("a")).await.unwrap();
     drop(sessions.begin(&id("a")).await.unwrap());
     assert_eq!(sessions.read(&id("a")).await.unwrap(), before);
+}
+
+async fn sessions_of_an_owner_are_counted(place: Place) {
+    let store = place.open();
+    for (name, owner) in [("x", "b"), ("y", "b"), ("x", "bb"), ("x", "a"), ("z", "b0")] {
+        store.save(&id(name).of(owner), None, vec![1], now() + hours(1), now()).await.unwrap();
+    }
+    store.save(&id("b"), None, vec![1], now() + hours(1), now()).await.unwrap();
+    store.save(&id("old").of("b"), None, vec![1], now() - hours(1), now() - hours(2)).await.unwrap();
+    let mut counts = Vec::new();
+    for owner in ["b", "bb", "b0", "a", "c", "%", ""] {
+        counts.push(store.count(owner, now()).await.unwrap());
+    }
+    assert_eq!(counts, [2, 1, 1, 1, 0, 0, 0]);
 }
 
 async fn each_turn_renews_the_expiry(place: Place) {

@@ -14,6 +14,7 @@ use std::{
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
+    sync::watch,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,14 @@ impl Fault {
 #[derive(Debug, Clone)]
 pub(crate) struct FaultProxy {
     pub(crate) base_url: String,
-    fault: Arc<AtomicU8>,
+    switch: Arc<Switch>,
+}
+
+#[derive(Debug)]
+struct Switch {
+    fault: AtomicU8,
+    /// Requests that came and that nobody answers.
+    stalled: watch::Sender<usize>,
 }
 
 impl FaultProxy {
@@ -49,29 +57,38 @@ impl FaultProxy {
         let target: SocketAddr = target.trim_start_matches("http://").parse().expect("an address");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().expect("a bound port"));
-        let fault = Arc::new(AtomicU8::new(Fault::None as u8));
-        let switch = Arc::clone(&fault);
+        let switch = Arc::new(Switch { fault: AtomicU8::new(Fault::None as u8), stalled: watch::Sender::new(0) });
+        let shared = Arc::clone(&switch);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(pass(client, target, Arc::clone(&switch)));
+                tokio::spawn(pass(client, target, Arc::clone(&shared)));
             }
         });
-        Self { base_url, fault }
+        Self { base_url, switch }
     }
 
     /// From now on, for requests that come.
     pub(crate) fn set(&self, fault: Fault) {
-        self.fault.store(fault as u8, Ordering::SeqCst);
+        self.switch.fault.store(fault as u8, Ordering::SeqCst);
+    }
+
+    /// Waits until so many requests have come that nobody answers.
+    pub(crate) async fn stalls(&self, count: usize) {
+        let mut stalled = self.switch.stalled.subscribe();
+        stalled.wait_for(|stalled| *stalled >= count).await.expect("the proxy is there");
     }
 }
 
 /// One connection: each request is passed on, and its answer given back with the fault that is set by then.
-async fn pass(mut client: TcpStream, target: SocketAddr, fault: Arc<AtomicU8>) -> Option<()> {
+async fn pass(mut client: TcpStream, target: SocketAddr, switch: Arc<Switch>) -> Option<()> {
     loop {
         let request = message(&mut client).await?;
-        let fault = Fault::ALL[usize::from(fault.load(Ordering::SeqCst))];
+        let fault = Fault::ALL[usize::from(switch.fault.load(Ordering::SeqCst))];
         match fault {
-            Fault::Stall => std::future::pending::<()>().await,
+            Fault::Stall => {
+                switch.stalled.send_modify(|stalled| *stalled += 1);
+                std::future::pending::<()>().await;
+            }
             Fault::Reset => {
                 // No orderly end: what is unsent is thrown away, and the other side gets a reset.
                 client.set_zero_linger().ok()?;

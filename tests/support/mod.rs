@@ -36,6 +36,9 @@ use uptake::{
     understand::{UnderstandOptions, Understander},
 };
 
+/// Longer than anything takes, however slow the machine is.
+const SLOW_MS: u64 = 600_000;
+
 /// The fixtures' own files, as they lie in the repository.
 pub(crate) fn fixture(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path)
@@ -135,7 +138,15 @@ impl Service {
             copy(&from.join(module), &root.join(module));
         }
         let index = directory.path().join("index");
-        let places = ModulesOptions { root, index, retry_ms: 20, ..ModulesOptions::default() };
+        let (options, turns) = patient(options, turns);
+        let places = ModulesOptions {
+            root,
+            index,
+            retry_ms: 20,
+            reload_wait_ms: SLOW_MS,
+            ad_hoc_ms: SLOW_MS,
+            ..ModulesOptions::default()
+        };
         let understander = Understander::new(turns.clone(), embedder.clone(), servers);
         let snapshots = Snapshots::new(places, RetrieveOptions::default(), embedder);
         let app = AppState::new(snapshots, understander, options, turns, conversations);
@@ -181,6 +192,17 @@ impl Service {
         let body = serde_json::json!({ "utterance": utterance, "now": "2026-03-01T09:00:00+00:00[UTC]" });
         self.post(&format!("/v1/predict/{module}"), body.to_string()).await
     }
+}
+
+/// With time limits that a slow and busy machine meets, where the test set none of its own.
+fn patient(options: HttpOptions, turns: UnderstandOptions) -> (HttpOptions, UnderstandOptions) {
+    let or_slow = |given: u64, default: u64| if given == default { SLOW_MS } else { given };
+    let (usual, usual_turns) = (HttpOptions::default(), UnderstandOptions::default());
+    let timeout_ms = or_slow(options.timeout_ms, usual.timeout_ms);
+    let body_ms = or_slow(options.body_ms, usual.body_ms);
+    let shutdown_ms = or_slow(options.shutdown_ms, usual.shutdown_ms);
+    let deadline_ms = or_slow(turns.deadline_ms, usual_turns.deadline_ms);
+    (HttpOptions { timeout_ms, body_ms, shutdown_ms, ..options }, UnderstandOptions { deadline_ms, ..turns })
 }
 
 pub(crate) fn json_request(path: &str) -> Builder {

@@ -1,14 +1,6 @@
 //! Bytes of all kinds through the reader of replies and on to a call: mutations of good and bad replies, spliced, cut,
-//! with the pieces of syntax that such replies are made of. Some hundreds with the other tests; for longer:
-//!
-//! ```sh
-//! FUZZ_SECONDS=600 cargo test --locked fuzz -- --nocapture
-//! ```
-
-use std::{
-    io::Write as _,
-    time::{Duration, Instant},
-};
+//! with the pieces of syntax that such replies are made of. Some hundreds with the other tests; `crate::fuzz` says how to run
+//! it for longer.
 
 use serde_json::{Value, json};
 use uptake::llm::{self, Server, scripted::Scripted};
@@ -18,7 +10,10 @@ use super::{
     matrix::{SHAPES, right},
     ways::WAYS,
 };
-use crate::support::model_server::{called, said};
+use crate::{
+    fuzz::{Mutator, Run},
+    support::model_server::{called, said},
+};
 
 /// Longest input, in bytes: what is read of longer ones is no different.
 const LONGEST: usize = 4_000;
@@ -118,55 +113,24 @@ fn inner(seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn mutate(random: &mut fastrand::Rng, seeds: &[Vec<u8>]) -> Vec<u8> {
-    let mut input = random.choice(seeds).cloned().unwrap_or_default();
-    for _ in 0..random.usize(1..=6) {
-        let at = random.usize(0..=input.len());
-        match random.u8(0..7) {
-            0 if at < input.len() => input[at] = random.u8(..),
-            1 => input.truncate(at),
-            2 => {
-                let other = random.choice(seeds).map_or(&[][..], Vec::as_slice);
-                input.truncate(at);
-                input.extend_from_slice(&other[random.usize(0..=other.len())..]);
-            }
-            3 if at < input.len() => {
-                let end = random.usize(at..input.len().min(at + 40));
-                input.drain(at..end);
-            }
-            4 => {
-                let piece: Vec<u8> = input[at..].iter().copied().take(random.usize(0..60)).collect();
-                input.splice(at..at, piece);
-            }
-            _ => {
-                let token = random.choice(TOKENS).copied().unwrap_or_default();
-                input.splice(at..at, token.bytes());
-            }
-        }
-    }
-    input.truncate(LONGEST);
-    input
-}
-
 #[tokio::test]
 async fn no_bytes_become_a_wrong_call_or_a_panic() {
-    let seconds: Option<f64> = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
-    let seed = std::env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
-    let mut random = fastrand::Rng::with_seed(seed);
+    let mut run = Run::new("replies", INPUTS);
+    let mutator = Mutator::new(TOKENS, LONGEST);
     let snapshot = weather().await;
     let seeds = seeds();
     let inner = inner(&seeds);
-    let until = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-    let (mut inputs, mut read, mut calls) = (0_u64, 0_u64, 0_u64);
-    while until.map_or(inputs < INPUTS, |until| Instant::now() < until) {
-        let input = match random.u8(0..4) {
+    let (mut read, mut calls) = (0_u64, 0_u64);
+    while run.goes_on() {
+        let kind = run.random.u8(0..4);
+        let input = match seeds.get(usize::try_from(run.tried()).unwrap_or(usize::MAX)) {
             // As they are, so that what is right is among the inputs however few there are.
-            _ if inputs < seeds.len() as u64 => seeds[usize::try_from(inputs).unwrap_or_default()].clone(),
-            0 => mutate(&mut random, &seeds),
-            1 => called(right().function, &String::from_utf8_lossy(&mutate(&mut random, &inner))).2,
-            _ => said(&String::from_utf8_lossy(&mutate(&mut random, &inner))).2,
+            Some(seed) => seed.clone(),
+            None if kind == 0 => mutator.bytes(&mut run.random, &seeds),
+            None if kind == 1 => called(right().function, &mutator.text(&mut run.random, &inner)).2,
+            None => said(&mutator.text(&mut run.random, &inner)).2,
         };
-        inputs += 1;
+        run.try_next(&input);
         let Ok(reply) = llm::read_reply(&input) else { continue };
         read += 1;
         // The same reply to every question: retries and stages hear it too.
@@ -176,15 +140,10 @@ async fn no_bytes_become_a_wrong_call_or_a_panic() {
             if let Ok(turn) = understander.turn(&snapshot, &way.request(UTTERANCE)).await {
                 calls += u64::from(turn.outcome.name() == "call");
                 let shown = String::from_utf8_lossy(&input);
-                assert_right(&snapshot, &turn.outcome, &format!("FUZZ_SEED={seed}, {}, {shown}", way.name));
+                assert_right(&snapshot, &turn.outcome, &format!("{}, {}, {shown}", run.shown(), way.name));
             }
         }
     }
-    // Past the capture of the test runner only where somebody asked for more than the usual run.
-    if seconds.is_some() {
-        let said =
-            format!("{inputs} inputs, {read} could be read, {calls} right calls came of them (FUZZ_SEED={seed})\n");
-        let _ = std::io::stderr().write_all(said.as_bytes());
-    }
+    run.done(&format!("{read} could be read, {calls} right calls came of them"));
     assert!(read > 0 && calls > 0, "mutations that never reach a call test nothing");
 }

@@ -50,6 +50,12 @@ impl Store for Memory {
         future::ready(Ok(removed)).boxed()
     }
 
+    fn count<'a>(&'a self, owner: &'a str, now: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let sessions = self.sessions();
+        let own = sessions.iter().filter(|(id, stored)| id.owner() == Some(owner) && stored.expires > now);
+        future::ready(Ok(own.count() as u64)).boxed()
+    }
+
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
         let mut sessions = self.sessions();
         let before = sessions.len();

@@ -75,6 +75,12 @@ impl SessionId {
         Self(format!("{owner}/{}", self.0).into())
     }
 
+    /// Whose it is, where it has an owner.
+    #[must_use]
+    pub fn owner(&self) -> Option<&str> {
+        self.0.rsplit_once('/').map(|(owner, _)| owner)
+    }
+
     /// A name that no client can give: it begins with a character that ids do not have.
     fn reserved(text: &str) -> Self {
         Self(format!("!{text}").into())
@@ -131,6 +137,9 @@ pub trait Store: Send + Sync {
     /// Removes the session; whether it was there.
     fn delete<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>>;
 
+    /// How many sessions this owner has.
+    fn count<'a>(&'a self, owner: &'a str, now: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>>;
+
     /// Removes what is expired; how many sessions that were.
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
 
@@ -151,6 +160,9 @@ pub enum StoreError {
     Busy { waited_ms: u64 },
     #[error("the session's state has {bytes} bytes, more than `sessions.max_bytes` ({limit})")]
     TooLarge { bytes: usize, limit: usize },
+    /// The owner may not have one more.
+    #[error("the key has as many sessions as it may ({most}): delete one, or wait until one expires")]
+    TooMany { most: u64 },
     /// The disk or the server does not do its part; it may later.
     #[error("sessions cannot be kept: {0}")]
     Unavailable(String),

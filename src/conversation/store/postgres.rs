@@ -251,6 +251,21 @@ impl Store for Postgres {
         .boxed()
     }
 
+    fn count<'a>(&'a self, owner: &'a str, now: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>> {
+        async move {
+            let first = &format!("{owner}/");
+            let count: i64 = self
+                .run(|pool, _| async move {
+                    // The order of text, and with it what an index is good for, is the database's own affair.
+                    let count = "SELECT count(*) FROM uptake_sessions WHERE starts_with(id, $1) AND expires > $2";
+                    sqlx::query_scalar(count).bind(first).bind(now.as_millisecond()).fetch_one(&pool).await
+                })
+                .await?;
+            Ok(count.cast_unsigned())
+        }
+        .boxed()
+    }
+
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
         async move {
             let mut swept = 0;

@@ -104,6 +104,14 @@ impl Sessions {
         Ok(Some(Stored { data, ..stored }))
     }
 
+    /// How many sessions this owner has.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub async fn count(&self, owner: &str) -> Result<u64, StoreError> {
+        self.0.store.count(owner, Timestamp::now()).await
+    }
+
     /// Forgets the session; whether there was one. A turn of it in this process is waited for; one in another process ends
     /// in [`StoreError::Conflict`].
     ///

@@ -151,6 +151,18 @@ impl Store for Sqlite {
         })
     }
 
+    fn count<'a>(&'a self, owner: &'a str, now: Timestamp) -> BoxFuture<'a, Result<u64, StoreError>> {
+        // The character after `/`: what lies between is found by the index.
+        let (first, end) = (format!("{owner}/"), format!("{owner}0"));
+        self.run(false, move |keeper| {
+            let mut count = keeper
+                .open()?
+                .prepare_cached("SELECT count(*) FROM sessions WHERE id >= ?1 AND id < ?2 AND expires > ?3")?;
+            let count: i64 = count.query_row(params![first, end, now.as_millisecond()], |row| row.get(0))?;
+            Ok(count.cast_unsigned())
+        })
+    }
+
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>> {
         async move {
             let mut swept = 0;

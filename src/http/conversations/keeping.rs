@@ -213,9 +213,29 @@ impl AppState {
     /// Takes the session, alone in this process.
     pub(super) async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
         let clock = Instant::now();
-        let begun = self.conversations.sessions.begin(id).await;
+        let begun = match self.conversations.sessions.begin(id).await {
+            Ok(session) if session.revision.is_none() => self.may_begin(id).await.map(|()| session),
+            begun => begun,
+        };
         self.metrics.stored("begin", clock.elapsed(), begun.as_ref().err());
         begun
+    }
+
+    /// Whether its owner may have this session, if there is none yet. Of turns that begin at once each sees the same number.
+    async fn may_begin(&self, id: &SessionId) -> Result<(), StoreError> {
+        let Some(owner) = id.owner() else { return Ok(()) };
+        match self.edge().keys.sessions(owner) {
+            Some(most) if self.conversations.sessions.count(owner).await? >= most => Err(StoreError::TooMany { most }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for what is taken on to be read later.
+    pub(super) async fn may_observe(&self, id: &SessionId) -> Result<(), StoreError> {
+        match self.may_begin(id).await {
+            Err(StoreError::TooMany { .. }) if self.conversations.sessions.read(id).await?.is_some() => Ok(()),
+            may => may,
+        }
     }
 
     /// Keeps the record, and tells whoever watches.
@@ -258,6 +278,7 @@ fn of_consent(error: &ConsentError) -> ApiError {
 pub(super) fn of_store(error: &StoreError) -> ApiError {
     match error {
         StoreError::Conflict | StoreError::Busy { .. } => conflict(&error.to_string()).about("session_id"),
+        StoreError::TooMany { .. } => ApiError::too_many(error.to_string()).about("session_id"),
         StoreError::TooLarge { .. } => ApiError::fault(Fault::StateTooLarge, error.to_string()).about("session_id"),
         StoreError::UnknownKey | StoreError::Plain | StoreError::Damaged => {
             ApiError::logged(Failure::SessionUnreadable, error)

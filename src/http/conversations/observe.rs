@@ -105,6 +105,7 @@ pub(in crate::http) async fn observe(
     Admitted { permit: _permit, body }: Admitted<ObserveRequest>,
 ) -> Result<Response, ApiError> {
     let observation = read(&app, &caller, body).await?;
+    app.may_observe(&id).await.map_err(|error| of_store(&error))?;
     let taken = app.conversations.hub.enqueue(&id, observation)?;
     if taken.needs_worker {
         tokio::spawn(work(app, id.clone()));

@@ -35,6 +35,7 @@ fn is_ours(host: &str, options: &HttpOptions) -> bool {
         || name.to_ascii_lowercase().ends_with(".localhost")
         || name.parse::<IpAddr>().is_ok()
         || is_named(&options.host)
+        || options.admin.as_deref().is_some_and(is_named)
         || options.allowed_hosts.iter().any(|own| own == "*" || is_named(own))
 }
 

@@ -1,14 +1,27 @@
 //! Which key a request brings, and whether that may do what is asked.
 
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Instant,
+};
+
 use axum::{
+    body::{Body, Bytes, HttpBody},
     extract::{MatchedPath, Request, State},
     http::{HeaderValue, Method, header::WWW_AUTHENTICATE},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use hyper::body::{Frame, SizeHint};
 
 use super::Edge;
-use crate::http::{ApiError, Fault, caller::Caller, keys::Scope};
+use crate::http::{
+    ApiError, Fault,
+    caller::Caller,
+    keys::{Holder, Scope},
+};
 
 /// What is told to everybody: that the service is there, alive, and ready.
 const PUBLIC: [&str; 3] = ["/hello", "/healthz", "/readyz"];
@@ -48,6 +61,7 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
         return ApiError::fault(Fault::NotAllowed, message).into_response();
     }
     let (method, id, name) = (request.method().clone(), key.id.clone(), key.name.clone());
+    let mut request = request.map(|body| Body::new(Counted { body, holder: Arc::clone(&holder) }));
     request.extensions_mut().insert(caller.with(holder));
     let response = next.run(request).await;
     if scope != Scope::Predict {
@@ -70,5 +84,35 @@ fn needed(method: &Method, route: &str) -> Scope {
         // A route that does not exist tells nothing but that.
         "" => Scope::Predict,
         _ => Scope::Admin,
+    }
+}
+
+/// A body whose bytes are counted as they come.
+struct Counted {
+    body: Body,
+    holder: Arc<Holder>,
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Self { body, holder } = self.get_mut();
+        let polled = Pin::new(body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(data) = frame.data_ref()
+        {
+            holder.owe(data.len(), Instant::now());
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -57,18 +57,26 @@ async fn abandoned_compilations_do_not_keep_others_waiting() {
         let tools: Vec<Value> = (0..50).map(|index| tool(index, &Value::Object(properties.clone()))).collect();
         asking(&tools)
     };
-    let clock = Instant::now();
-    let whole = service.post("/v1/chat/completions", heavy(0)).await;
-    assert_eq!(whole.status, 200, "{}", whole.text);
-    let alone = clock.elapsed();
-    for seed in 1..9 {
-        let (service, body) = (std::sync::Arc::clone(&service), heavy(seed));
-        let client = tokio::spawn(async move { service.post("/v1/chat/completions", body).await });
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        client.abort();
+    // A machine that does other things beside may be slow in any one round, but not in each.
+    let mut rounds = Vec::new();
+    for round in 0..10 {
+        let clock = Instant::now();
+        let whole = service.post("/v1/chat/completions", heavy(round * 10)).await;
+        assert_eq!(whole.status, 200, "{}", whole.text);
+        let alone = clock.elapsed();
+        for client in 1..9 {
+            let (service, body) = (std::sync::Arc::clone(&service), heavy(round * 10 + client));
+            let client = tokio::spawn(async move { service.post("/v1/chat/completions", body).await });
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            client.abort();
+        }
+        let clock = Instant::now();
+        let answer = service.post("/v1/chat/completions", asking(&[tool(round, &json!({}))])).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        rounds.push((clock.elapsed(), alone));
+        if clock.elapsed() < alone * 4 {
+            return;
+        }
     }
-    let clock = Instant::now();
-    let answer = service.post("/v1/chat/completions", asking(&[tool(0, &json!({}))])).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
-    assert!(clock.elapsed() < alone * 4, "{:?} instead of {alone:?}", clock.elapsed());
+    panic!("(time after those who left, time of one that stays): {rounds:?}");
 }
