@@ -8,7 +8,7 @@ use std::{
 
 /// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few modules
 /// stand on others of it, and those of one number never import one another.
-const LAYERS: [(&str, u8); 26] = [
+const LAYERS: [(&str, u8); 27] = [
     ("text", 0),
     ("telemetry", 0),
     ("language", 1),
@@ -20,6 +20,8 @@ const LAYERS: [(&str, u8); 26] = [
     ("call", 11),
     ("retrieve", 20),
     ("conversation", 20),
+    // Makes calls, and remembers them where sessions are kept.
+    ("act", 25),
     ("decide", 30),
     ("snapshot", 40),
     ("dialogue", 50),
@@ -39,7 +41,7 @@ const LAYERS: [(&str, u8); 26] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 34] = [
+const OWNERS: [(&str, &[&str]); 35] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
@@ -50,9 +52,10 @@ const OWNERS: [(&str, &[&str]); 34] = [
     ("hyper_util::", &["http/connections.rs"]),
     ("utoipa::", &["answer/", "http/", "mcp/"]),
     ("utoipa_axum::", &["http/"]),
-    ("rmcp::", &["mcp/"]),
+    ("rmcp::", &["mcp/", "act/tool.rs"]),
     ("prometheus_client::", &["http/metrics.rs"]),
-    ("reqwest::", &["llm/openai.rs", "embed/remote.rs"]),
+    ("reqwest::", &["llm/openai.rs", "embed/remote.rs", "act/"]),
+    ("ipnet::", &["act/address.rs"]),
     ("rusqlite::", &["conversation/store/sqlite.rs"]),
     ("sqlx::", &["conversation/store/"]),
     ("chacha20poly1305::", &["conversation/store/cipher.rs"]),

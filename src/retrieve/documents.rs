@@ -166,6 +166,8 @@ mod tests {
             slots,
             exemplars,
             operation: None,
+            request: None,
+            endpoint: None,
         }
     }
 

@@ -18,6 +18,7 @@ use crate::{
 };
 
 pub mod pattern;
+pub mod value;
 
 pub use crate::decide::reader::sentences::{Sentence, kept};
 

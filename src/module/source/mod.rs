@@ -10,6 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     Diagnostic, Limits,
+    endpoint::Operation,
     findings::{Findings, Place, kind_of},
 };
 
@@ -83,6 +84,8 @@ pub(super) struct SourceFunction {
     pub(super) description: String,
     pub(super) parameters: Value,
     pub(super) operation: Option<String>,
+    /// How an operation is asked for.
+    pub(super) request: Option<Operation>,
     /// Where it was written.
     pub(super) pointer: String,
 }

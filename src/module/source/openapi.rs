@@ -15,7 +15,11 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
+    super::{
+        endpoint::{Body, Method, Operation, Part, PartPlace, Style},
+        schema::Normaliser,
+    },
+    Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
 };
 use crate::text::name_words;
 
@@ -118,6 +122,7 @@ struct Argument {
     name: String,
     schema: Value,
     required: bool,
+    style: Style,
 }
 
 impl<'d> Reader<'d> {
@@ -163,6 +168,7 @@ impl<'d> Reader<'d> {
             description,
             parameters,
             operation: None,
+            request: None,
             pointer: at.to_string(),
         })
     }
@@ -197,16 +203,21 @@ impl<'d> Reader<'d> {
 
         self.normaliser.begin(String::new());
         let mut arguments = self.parameters(item, operation, item_at, at);
-        let mut closed = false;
-        if let Some(body) = operation.get("requestBody") {
-            closed = self.body(body, &at.key("requestBody"), &mut arguments);
+        let (mut closed, mut body) = (false, Body::None);
+        if let Some(described) = operation.get("requestBody") {
+            (closed, body) = self.body(described, &at.key("requestBody"), &mut arguments);
         }
         let definitions = self.normaliser.definitions(self.findings);
+        let (parameters, parts) = assemble(arguments, definitions, closed);
+        let server = server(&[operation.get("servers"), item.get("servers"), self.normaliser.document.get("servers")]);
+        let request =
+            Method::named(method).map(|method| Operation { method, server, path: path.to_owned(), parts, body });
         Some(SourceFunction {
             name,
             description,
-            parameters: assemble(arguments, definitions, closed),
+            parameters,
             operation: Some(format!("{} {path}", method.to_ascii_uppercase())),
+            request,
             pointer: at.to_string(),
         })
     }
@@ -311,25 +322,29 @@ impl<'d> Reader<'d> {
             schema.insert("description".to_owned(), Value::String(description.trim().to_owned()));
         }
         let required = in_place == "path" || parameter.get("required") == Some(&Value::Bool(true));
-        Some(Argument { place: in_place, name: name.to_owned(), schema, required })
+        Some(Argument { place: in_place, name: name.to_owned(), schema, required, style: style(parameter, in_place) })
     }
 
-    /// Adds the body's properties, or the body as a whole. True if the object of the body is closed.
-    fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> bool {
-        let Some((body, pointer)) = self.resolved(body, place) else { return false };
+    /// Adds the body's properties, or the body as a whole. True if the object of the body is closed; and what is sent.
+    fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> (bool, Body) {
+        let nothing = (false, Body::None);
+        let Some((body, pointer)) = self.resolved(body, place) else { return nothing };
         let at = Place::Start(&pointer);
         let Some(Value::Object(content)) = body.get("content") else {
             self.bad(&at, "the request body has no `content`".to_owned());
-            return false;
+            return nothing;
         };
-        let Some((media, described)) = content.iter().min_by_key(|(media, _)| preference(media)) else { return false };
+        let Some((media, described)) = content.iter().min_by_key(|(media, _)| preference(media)) else {
+            return nothing;
+        };
+        let sent = sent(media);
         let is_required = body.get("required") != Some(&Value::Bool(false));
         let content_at = at.key("content");
         let media_at = content_at.key(media);
-        let Some(schema) = described.get("schema") else { return false };
+        let Some(schema) = described.get("schema") else { return (false, sent) };
         let schema_at = media_at.key("schema");
         let normalised = self.normaliser.schema(schema, &schema_at, 0, 0, self.findings);
-        let Value::Object(mut map) = normalised else { return false };
+        let Value::Object(mut map) = normalised else { return (false, sent) };
 
         let mergeable = |key: &String| {
             matches!(
@@ -357,21 +372,25 @@ impl<'d> Reader<'d> {
             if let Some(Value::Object(properties)) = map.remove("properties") {
                 for (name, schema) in properties {
                     let required = is_required && required.contains(&name);
-                    arguments.push(Argument { place: "body", name, schema, required });
+                    arguments.push(Argument { place: "body", name, schema, required, style: Style::Exploded });
                 }
             }
-            closed
+            (closed, sent)
         } else {
             if let Some(Value::String(description)) = body.get("description") {
                 map.entry("description").or_insert_with(|| Value::String(description.trim().to_owned()));
             }
             let required = is_required && body.get("required").is_some();
             let schema = Value::Object(map);
-            arguments.push(Argument { place: "body", name: "body".to_owned(), schema, required });
-            false
+            let name = "body".to_owned();
+            arguments.push(Argument { place: WHOLE_BODY, name, schema, required, style: Style::Exploded });
+            (false, sent)
         }
     }
 }
+
+/// The place of a body that is one argument.
+const WHOLE_BODY: &str = "whole body";
 
 /// From this preference on, a body is text or bytes, not an object.
 const WHOLE: usize = 4;
@@ -385,6 +404,83 @@ fn preference(media: &str) -> usize {
         "application/x-www-form-urlencoded" | "multipart/form-data" => 3,
         _ => WHOLE,
     }
+}
+
+/// The JSON Schema of the answer that the operation at `pointer` gives where all goes well; `None` where the document has none
+/// that can be read.
+pub(in crate::module) fn answer(document: &Value, pointer: &str, limits: &Limits) -> Option<Value> {
+    let mut found = Findings::new();
+    let mut normaliser = Normaliser::new("", document, limits);
+    normaliser.begin(String::new());
+    let described = described(document, pointer)?;
+    let normalised = normaliser.schema(described.get("schema")?, &Place::ROOT, 0, 0, &mut found);
+    let definitions = normaliser.definitions(&mut found);
+    let Value::Object(mut schema) = normalised else { return None };
+    if !definitions.is_empty() {
+        schema.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    (found.errors() == 0).then_some(Value::Object(schema))
+}
+
+/// The example of that answer, if the document has one.
+pub(in crate::module) fn example(document: &Value, pointer: &str) -> Option<Value> {
+    let described = described(document, pointer)?;
+    let first = || described.get("examples")?.as_object()?.values().next();
+    let named = || {
+        let example = first()?;
+        let example = example.get("$ref").and_then(|reference| within(document, reference)).unwrap_or(example);
+        example.get("value").cloned()
+    };
+    described.get("example").cloned().or_else(named)
+}
+
+/// What the document says of a good answer, in the kind of content that is read best.
+fn described<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
+    let responses = document.pointer(pointer)?.get("responses")?.as_object()?;
+    let good = responses.keys().filter(|status| status.starts_with('2')).min()?;
+    let response = responses.get(good)?;
+    let response = response.get("$ref").and_then(|reference| within(document, reference)).unwrap_or(response);
+    let content = response.get("content")?.as_object()?;
+    content.iter().min_by_key(|(media, _)| preference(media)).map(|(_, described)| described)
+}
+
+fn within<'d>(document: &'d Value, reference: &Value) -> Option<&'d Value> {
+    document.pointer(reference.as_str()?.strip_prefix('#')?)
+}
+
+/// How a body of this kind is written.
+fn sent(media: &str) -> Body {
+    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match preference(&media) {
+        0..=2 => Body::Json,
+        _ if media == "application/x-www-form-urlencoded" => Body::Form,
+        _ => Body::Other,
+    }
+}
+
+/// How lists and objects of a parameter are written.
+fn style(parameter: &Map<String, Value>, place: &str) -> Style {
+    let named = parameter.get("style").and_then(Value::as_str).unwrap_or_default();
+    let is_form = named == "form" || (named.is_empty() && matches!(place, "query" | "cookie"));
+    let explode = parameter.get("explode").and_then(Value::as_bool).unwrap_or(is_form);
+    match named {
+        "deepObject" => Style::Deep,
+        _ if explode && is_form => Style::Exploded,
+        _ => Style::Joined,
+    }
+}
+
+/// The first absolute server of the nearest list, with the defaults of its variables and without a slash at its end.
+fn server(lists: &[Option<&Value>]) -> Option<String> {
+    let list = lists.iter().flatten().find(|list| list.as_array().is_some_and(|list| !list.is_empty()))?;
+    list.as_array()?.iter().find_map(|server| {
+        let mut url = server.get("url")?.as_str()?.to_owned();
+        for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten() {
+            url = url.replace(&format!("{{{name}}}"), variable.get("default")?.as_str()?);
+        }
+        let is_absolute = url.starts_with("http://") || url.starts_with("https://");
+        is_absolute.then(|| url.trim_end_matches('/').to_owned())
+    })
 }
 
 fn describe(summary: &str, description: &str) -> String {
@@ -419,14 +515,17 @@ fn push_words(name: &mut String, text: &str) {
     }
 }
 
-fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> Value {
+/// The parameters, and where each of them goes in a request.
+fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> (Value, Vec<Part>) {
     let (mut properties, mut required) = (Map::new(), Vec::new());
+    let mut parts = Vec::with_capacity(arguments.len());
     // Names that stand unchanged somewhere are not given to a renamed argument.
     let written: HashSet<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
     for argument in arguments {
-        let mut name = argument.name;
+        let mut name = argument.name.clone();
         if properties.contains_key(&name) {
-            let renamed = format!("{}_{name}", argument.place);
+            let place = if argument.place == WHOLE_BODY { "body" } else { argument.place };
+            let renamed = format!("{place}_{name}");
             let free = |name: &String| !properties.contains_key(name) && !written.contains(name);
             let numbered = (2..).map(|count| format!("{renamed}_{count}"));
             name = std::iter::once(renamed.clone()).chain(numbered).find(free).unwrap_or(renamed);
@@ -434,6 +533,15 @@ fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: b
         if argument.required {
             required.push(Value::String(name.clone()));
         }
+        let place = match argument.place {
+            "path" => PartPlace::Path,
+            "query" => PartPlace::Query,
+            "header" => PartPlace::Header,
+            "cookie" => PartPlace::Cookie,
+            WHOLE_BODY => PartPlace::Whole,
+            _ => PartPlace::Body,
+        };
+        parts.push(Part { argument: name.clone(), name: argument.name, place, style: argument.style });
         properties.insert(name, argument.schema);
     }
     let mut parameters = Map::new();
@@ -448,7 +556,7 @@ fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: b
     if !definitions.is_empty() {
         parameters.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    Value::Object(parameters)
+    (Value::Object(parameters), parts)
 }
 
 #[cfg(test)]
