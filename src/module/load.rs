@@ -380,6 +380,7 @@ fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -
     };
     let before = findings.errors();
     let Some(document) = source::parse(file, findings) else { return nothing(&file.name) };
+    let document = source::modernised(document);
     let functions = source::functions(&file.name, &document, limits, findings);
     if functions.is_empty() && findings.errors() == before {
         let message = "the schema describes no function";

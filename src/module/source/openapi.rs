@@ -1,4 +1,5 @@
-//! `OpenAPI` 3.0 and 3.1: one function per operation.
+//! `OpenAPI` 3.0 and 3.1, and [Swagger 2.0](super::swagger): one function per operation. One that cannot be read is left out,
+//! with a warning.
 //!
 //! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where two
 //! have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
@@ -41,11 +42,7 @@ pub(in crate::module) fn functions(
             return Vec::new();
         }
         None => {
-            let message = if document.get("swagger").is_some() {
-                "Swagger 2.0 is not supported"
-            } else {
-                "the document does not say its version in `openapi`, as a string"
-            };
+            let message = "the document does not say its version in `openapi`, as a string";
             findings.push(Diagnostic::error("unknown-format", file, Place::ROOT, message).hint(VERSIONS));
             return Vec::new();
         }
@@ -56,8 +53,13 @@ pub(in crate::module) fn functions(
         findings.push(Diagnostic::error("bad-function", file, paths_at, message));
         return Vec::new();
     };
-    let mut reader =
-        Reader { normaliser: Normaliser::new(file, document, limits), file, derived: HashSet::new(), findings };
+    let mut reader = Reader {
+        normaliser: Normaliser::new(file, document, limits),
+        file,
+        derived: HashSet::new(),
+        added: Vec::new(),
+        findings,
+    };
     reader.normaliser.request = true;
     let mut functions = Vec::new();
     for (path, item) in paths {
@@ -79,13 +81,27 @@ pub(in crate::module) fn functions(
                 return functions;
             }
             let at = item_at.key(method);
-            let Value::Object(operation) = operation else {
-                reader.bad(&at, format!("an operation is an object, found {}", kind_of(operation)));
-                continue;
+            let mark = reader.findings.mark();
+            reader.added.clear();
+            let read = match operation {
+                Value::Object(operation) => match component_of_skill(document, path, operation) {
+                    Some((name, schema)) => reader.skill(name, schema),
+                    None => reader.operation(path, method, item, operation, &item_at, &at),
+                },
+                other => {
+                    reader.bad(&at, format!("an operation is an object, found {}", kind_of(other)));
+                    None
+                }
             };
-            match component_of_skill(document, path, operation) {
-                Some((name, schema)) => functions.extend(reader.skill(name, schema)),
-                None => functions.extend(reader.operation(path, method, item, operation, &item_at, &at)),
+            match reader.findings.forgive(&mark) {
+                None => functions.extend(read),
+                Some(reason) => {
+                    for name in std::mem::take(&mut reader.added) {
+                        reader.derived.remove(&name);
+                    }
+                    let message = format!("`{} {path}` is left out: {reason}", method.to_ascii_uppercase());
+                    reader.findings.push(Diagnostic::warning("skipped-operation", file, &at, message));
+                }
             }
         }
     }
@@ -111,8 +127,10 @@ fn component_of_skill<'d>(
 struct Reader<'d> {
     normaliser: Normaliser<'d>,
     file: &'d str,
-    /// Names that were made here, to keep them apart.
+    /// Names so far, to keep them apart.
     derived: HashSet<String>,
+    /// Those of the operation that is read.
+    added: Vec<String>,
     findings: &'d mut Findings,
 }
 
@@ -183,7 +201,16 @@ impl<'d> Reader<'d> {
         at: &Place<'_>,
     ) -> Option<SourceFunction> {
         let name = match operation.get("operationId") {
-            Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
+            Some(Value::String(id)) if !id.trim().is_empty() => match self.is_new(id.trim()) {
+                true => id.trim().to_owned(),
+                false => {
+                    let name = self.derived_name(method, path);
+                    let message = format!("another operation is called `{}`: this one is `{name}`", id.trim());
+                    let place = at.key("operationId");
+                    self.findings.push(Diagnostic::warning("duplicate-name", self.file, place, message));
+                    name
+                }
+            },
             None | Some(Value::Null | Value::String(_)) => self.derived_name(method, path),
             Some(other) => {
                 self.bad(&at.key("operationId"), format!("`operationId` is a string, found {}", kind_of(other)));
@@ -222,6 +249,15 @@ impl<'d> Reader<'d> {
         })
     }
 
+    /// Whether no operation has this name so far; from now on one has.
+    fn is_new(&mut self, name: &str) -> bool {
+        let is_new = self.derived.insert(name.to_owned());
+        if is_new {
+            self.added.push(name.to_owned());
+        }
+        is_new
+    }
+
     fn derived_name(&mut self, method: &str, path: &str) -> String {
         let mut name = method.to_owned();
         for segment in path.split('/').filter(|segment| !segment.is_empty()) {
@@ -233,10 +269,8 @@ impl<'d> Reader<'d> {
                 }
             }
         }
-        if !self.derived.insert(name.clone()) {
-            let free = (2..).map(|count| format!("{name}_{count}")).find(|name| !self.derived.contains(name));
-            name = free.unwrap_or(name);
-            self.derived.insert(name.clone());
+        if !self.is_new(&name) {
+            name = (2..).map(|count| format!("{name}_{count}")).find(|name| self.is_new(name)).unwrap_or(name);
         }
         name
     }
@@ -362,6 +396,7 @@ impl<'d> Reader<'d> {
                     | "writeOnly"
             )
         };
+        need_alternatives(&mut map);
         let has_properties = map.get("properties").and_then(Value::as_object).is_some_and(|inner| !inner.is_empty());
         if has_properties && map.keys().all(mergeable) && preference(media) < WHOLE {
             let closed = map.get("additionalProperties") == Some(&Value::Bool(false));
@@ -446,6 +481,26 @@ fn described<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
 
 fn within<'d>(document: &'d Value, reference: &Value) -> Option<&'d Value> {
     document.pointer(reference.as_str()?.strip_prefix('#')?)
+}
+
+/// Where an object must have some of its members or others (`anyOf` over `required`), those of the shortest list are needed: with
+/// them it is valid, whatever else is said.
+fn need_alternatives(schema: &mut Map<String, Value>) {
+    for keyword in ["anyOf", "oneOf"] {
+        let names = |branch: &Value| -> Option<Vec<Value>> {
+            let members = branch.as_object()?;
+            let is_plain = members.iter().all(|(key, value)| key == "required" || (key == "type" && value == "object"));
+            members.get("required")?.as_array().filter(|_| is_plain).cloned()
+        };
+        let Some(Value::Array(branches)) = schema.get(keyword) else { continue };
+        let Some(lists) = branches.iter().map(names).collect::<Option<Vec<_>>>() else { continue };
+        let shortest = lists.into_iter().min_by_key(Vec::len).unwrap_or_default();
+        schema.shift_remove(keyword);
+        let required = schema.entry("required").or_insert_with(|| json!([]));
+        if let Value::Array(required) = required {
+            required.extend(shortest.into_iter().filter(|name| !required.contains(name)).collect::<Vec<_>>());
+        }
+    }
 }
 
 /// How a body of this kind is written.
@@ -644,8 +699,75 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_that_cannot_be_read_is_left_out() {
+        let (functions, found) = read(&json!({"openapi": "3.1.0", "paths": {
+            "/a": {"get": {"operationId": "a", "parameters": [{"$ref": "other.yaml#/p"}]}},
+            "/b": {"get": {"operationId": "b"}, "post": 7},
+            "/c": {"get": {"operationId": "c", "parameters": [{"$ref": "other.yaml#/p"}]}}}}));
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["b"]);
+        assert!(found.iter().all(|found| found.severity == crate::module::Severity::Warning), "{found:?}");
+        let skipped: Vec<&str> = found
+            .iter()
+            .filter(|found| found.code == "skipped-operation")
+            .map(|found| found.message.as_str())
+            .collect();
+        assert_eq!(skipped.len(), 3, "{skipped:?}");
+        assert!(skipped[0].starts_with("`GET /a` is left out: `other.yaml#/p` lies outside"), "{skipped:?}");
+    }
+
+    #[test]
+    fn what_must_be_there_in_one_way_or_another_is_needed() {
+        let body = |schema: Value| {
+            let document = json!({"openapi": "3.1.0", "paths": {"/a": {"post": {
+                "requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}}}});
+            read(&document).0[0].parameters.clone()
+        };
+        let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}});
+        let found = body(json!({"type": "object", "properties": properties, "required": ["c"],
+            "anyOf": [{"required": ["a", "b"]}, {"required": ["b"]}]}));
+        assert_eq!(found, json!({"type": "object", "properties": properties, "required": ["b", "c"]}));
+    }
+
+    #[test]
+    fn operations_of_one_name_are_told_apart() {
+        let (functions, found) = read(&json!({"openapi": "3.1.0", "paths": {
+            "/a": {"get": {"operationId": "list"}}, "/b": {"get": {"operationId": "list"}}}}));
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!((names, found[0].code), (vec!["list", "get_b"], "duplicate-name"));
+    }
+
+    #[test]
+    fn the_second_version_is_read_as_the_third() {
+        let modern = super::super::swagger::modernised(&json!({
+            "swagger": "2.0", "host": "api.example.com", "basePath": "/v1", "schemes": ["http", "https"],
+            "parameters": {"id": {"name": "id", "in": "path", "required": true, "type": "integer", "minimum": 1}},
+            "paths": {"/pets/{id}": {
+                "parameters": [{"$ref": "#/parameters/id"}],
+                "put": {"operationId": "put_pet", "parameters": [
+                    {"name": "body", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Pet"}},
+                    {"name": "tags", "in": "query", "type": "array", "items": {"type": "string"}, "collectionFormat": "csv"}],
+                    "responses": {"200": {"description": "ok", "schema": {"$ref": "#/definitions/Pet"}}}},
+                "post": {"operationId": "feed", "parameters": [{"name": "grams", "in": "formData", "required": true, "type": "integer"}]}}},
+            "definitions": {"Pet": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}}));
+        let (functions, found) = read(&modern);
+        assert_eq!(found, []);
+        assert_eq!(
+            functions[0].parameters,
+            json!({"type": "object", "required": ["id", "name"], "properties": {
+                "id": {"type": "integer", "minimum": 1},
+                "tags": {"type": "array", "items": {"type": "string"}}, "name": {"type": "string"}}})
+        );
+        let request = functions[0].request.as_ref().expect("a request");
+        assert_eq!(request.server.as_deref(), Some("https://api.example.com/v1"));
+        assert_eq!(request.parts[1].style, Style::Joined);
+        let answer = answer(&modern, &functions[0].pointer, &Limits::default()).expect("a schema");
+        assert_eq!(answer["required"], json!(["name"]));
+        assert_eq!(functions[1].request.as_ref().map(|request| request.body), Some(Body::Form));
+    }
+
+    #[test]
     fn other_versions_are_refused() {
-        assert_eq!(read(&json!({"swagger": "2.0", "paths": {}})).1[0].code, "unknown-format");
         assert_eq!(read(&json!({"openapi": "4.0", "paths": {}})).1[0].code, "unknown-format");
         assert_eq!(read(&json!({"openapi": 3.1, "paths": {}})).1[0].code, "unknown-format");
     }
