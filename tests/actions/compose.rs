@@ -60,7 +60,8 @@ fn everything_it_names_is_there() {
         }
         for volume in texts(&service["volumes"]) {
             let source = volume.split(':').next().unwrap_or_default();
-            let is_there = if source.starts_with('.') { root().join(source).is_dir() } else { named.contains_key(source) };
+            let is_there =
+                if source.starts_with('.') { root().join(source).is_dir() } else { named.contains_key(source) };
             assert!(is_there, "{name}: {volume}");
         }
     }

@@ -3,11 +3,12 @@
 use serde_json::json;
 use uptake::{
     act::ActionOptions,
-    http::Mock,
+    http::{HttpOptions, Mock, Mounted, serve_alone},
     module::{self, Limits, ModuleName},
 };
 
 use super::shop::{Shop, options, reply, say, service, told};
+use crate::support::Service;
 
 const DOCUMENT: &str = r##"{"openapi": "3.1.0", "info": {"title": "Shop", "version": "1"},
     "servers": [{"url": "SERVER/v1"}],
@@ -90,6 +91,46 @@ async fn a_stand_in_answers_as_the_document_says() {
     assert_eq!(done["uptake"]["actions"][0]["result"]["size"], 42, "what was ordered comes back: {done}");
     let tracked = say(&service, "t", "track order 71").await;
     assert!(told(&tracked).1.contains("on the lorry"), "{tracked}");
+}
+
+/// The tools of another service of ours, called over streamable HTTP.
+#[tokio::test]
+async fn a_tool_of_another_server_is_called() {
+    let weather = Service::new(&["weather"]);
+    let server = crate::mcp::server(&weather, crate::mcp::options(&["weather"]));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("a bound port"));
+    let limits = HttpOptions::default();
+    let mounted = Mounted::at(uptake::mcp::PATH, uptake::mcp::http_service(server, limits.body_bytes));
+    tokio::spawn(async move { serve_alone(listener, mounted, &limits, std::future::pending::<()>()).await });
+
+    let shop = Shop::good().await;
+    let service = service(&shop, "", &options());
+    service.write(
+        "shop",
+        "schema.json",
+        r#"[{"name": "ask_weather", "description": "Ask for the weather", "parameters": {"type": "object", "required": ["utterance"],
+            "properties": {"utterance": {"enum": ["how warm is it in Seattle"]}}}},
+            {"name": "break_it", "description": "Break the weather", "parameters": {"type": "object"}}]"#,
+    );
+    service.write(
+        "shop",
+        "exemplars.json",
+        r#"{"ask_weather": ["tell me <utterance>"], "break_it": ["break the weather"]}"#,
+    );
+    service.write(
+        "shop",
+        "module.toml",
+        &format!(
+            "[functions.ask_weather]\nendpoint = {{ mcp = '{url}', tool = 'understand' }}\n\
+             [functions.break_it]\nendpoint = {{ mcp = '{url}', tool = 'no_such_tool' }}\n"
+        ),
+    );
+    let done = say(&service, "s", "tell me how warm is it in Seattle").await;
+    assert_eq!(told(&done).2, ["done"], "{done}");
+    assert_eq!(done["uptake"]["actions"][0]["result"]["module"], "weather", "the structured answer alone: {done}");
+    let failed = say(&service, "t", "break the weather").await;
+    assert_eq!(told(&failed).2, ["failed"], "{failed}");
 }
 
 #[test]
