@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    act::ActionOptions,
     conversation::{ConversationOptions, store::SessionOptions},
     embed::EmbedOptions,
     http::HttpOptions,
@@ -50,6 +51,7 @@ pub struct Config {
     pub llm: LlmOptions,
     pub conversation: ConversationOptions,
     pub sessions: SessionOptions,
+    pub actions: ActionOptions,
     pub telemetry: TelemetryOptions,
 }
 
@@ -168,6 +170,9 @@ impl Config {
         }
         if let Some((key, problem)) = self.sessions.problem() {
             return Err(format!("sessions.{key}: {problem}"));
+        }
+        if let Some((key, problem)) = self.actions.problem() {
+            return Err(format!("actions.{key}: {problem}"));
         }
         let understand = &self.understand;
         for (key, value) in [("sure", understand.sure), ("in_scope", understand.in_scope)] {

@@ -21,6 +21,8 @@ const LAYERS: [(&str, u8); 27] = [
     ("exemplars", 12),
     ("retrieve", 20),
     ("conversation", 20),
+    // Makes calls, and remembers them where sessions are kept.
+    ("act", 25),
     ("decide", 30),
     ("snapshot", 40),
     ("dialogue", 50),
@@ -40,7 +42,7 @@ const LAYERS: [(&str, u8); 27] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 34] = [
+const OWNERS: [(&str, &[&str]); 35] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
@@ -51,9 +53,10 @@ const OWNERS: [(&str, &[&str]); 34] = [
     ("hyper_util::", &["http/connections.rs"]),
     ("utoipa::", &["answer/", "http/", "mcp/"]),
     ("utoipa_axum::", &["http/"]),
-    ("rmcp::", &["mcp/"]),
+    ("rmcp::", &["mcp/", "act/tool.rs"]),
     ("prometheus_client::", &["http/metrics.rs"]),
-    ("reqwest::", &["llm/openai.rs", "embed/remote.rs"]),
+    ("reqwest::", &["llm/openai.rs", "embed/remote.rs", "act/"]),
+    ("ipnet::", &["act/address.rs"]),
     ("rusqlite::", &["conversation/store/sqlite.rs"]),
     ("sqlx::", &["conversation/store/"]),
     ("chacha20poly1305::", &["conversation/store/cipher.rs"]),

@@ -1,5 +1,6 @@
 //! All integration tests, in one binary: it links once.
 
+mod actions;
 mod cli;
 mod conversation;
 mod fuzz;

@@ -1,5 +1,6 @@
 //! A turn as the chat completion that clients of the `OpenAI` API read, with everything of our own in `uptake`. Pure.
 
+mod action;
 mod alternative;
 pub mod chunk;
 mod kept;
@@ -7,6 +8,7 @@ mod retrieved;
 mod schema;
 mod understanding;
 
+pub use action::ActionBody;
 pub use alternative::AlternativeBody;
 pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionBody, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
@@ -158,7 +160,7 @@ impl From<llm::Usage> for Usage {
 /// How the answer came about.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Uptake {
-    /// `call` (valid and complete), `ask` (what is asked is in `question`), `no_match` (out of scope), `cancelled` (the person
+    /// `call` (valid and complete), `done` (called here: what came of it is in `actions`), `ask` (what is asked is in `question`), `no_match` (out of scope), `cancelled` (the person
     /// took back what was open) or `handoff` (the same was asked too often in vain: a person should take over).
     #[schema(value_type = String, example = "call")]
     pub outcome: &'static str,
@@ -187,6 +189,9 @@ pub struct Uptake {
     pub alternatives: Vec<AlternativeBody>,
     /// What the recognizers found.
     pub mentions: Vec<MentionBody>,
+    /// Calls that were made here, and what they came to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<ActionBody>,
     /// Round trips to the model server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<AttemptBody>,
@@ -481,6 +486,7 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
         candidates: turn.trace.candidates.iter().map(|found| candidate(module, found)).collect(),
         alternatives: turn.trace.alternatives.iter().map(|one| alternative::alternative(module, one)).collect(),
         mentions: turn.trace.mentions.iter().map(|found| mention(module, found)).collect(),
+        actions: turn.deeds.iter().map(action::action).collect(),
         attempts: turn.trace.attempts.iter().map(attempt).collect(),
         notes: turn.trace.notes.clone(),
         state: None,
@@ -722,6 +728,7 @@ mod tests {
             usage: llm::Usage::default(),
             pending: None,
             remark: None,
+            deeds: Vec::new(),
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) fn function(name: &str, parameters: Value) -> Function {
         slots,
         exemplars: Vec::new(),
         operation: None,
+        request: None,
+        endpoint: None,
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{CliError, End, report, target};
 use crate::{
+    act::{ActionOptions, Actor},
     call::Validator,
     config::Config,
     embed::Kind,
@@ -76,6 +77,7 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
             let mut found = module.warnings.clone();
             guessed = guesses(&module);
             found.extend(unspoken(&module, config.embed.kind));
+            found.extend(obstacles(&module, &config.actions)?);
             // The checks should have found these already; a module that cannot be compiled must never pass.
             if let Err(error) = Recognizers::compile(&module) {
                 found.push(does_not_compile(&error.to_string()));
@@ -122,6 +124,26 @@ fn guesses(module: &Module) -> Vec<Guessed> {
         }
     }
     guessed
+}
+
+/// What keeps calls from being made with this configuration; nothing where the client makes them.
+fn obstacles(module: &Module, options: &ActionOptions) -> Result<Vec<Diagnostic>, CliError> {
+    let actor = Actor::open(options).map_err(|error| CliError::Setting(error.to_string()))?;
+    let Some(actor) = actor else { return Ok(Vec::new()) };
+    let endpoints = module.functions.iter().filter_map(|function| Some((function, function.endpoint.as_ref()?)));
+    let found = endpoints.flat_map(|(function, endpoint)| {
+        actor.obstacles(endpoint).into_iter().map(|message| Diagnostic {
+            severity: Severity::Error,
+            code: "unusable-endpoint",
+            file: "module.toml".to_owned(),
+            pointer: format!("/functions/{}/endpoint", function.name),
+            line: None,
+            column: None,
+            message: format!("calls of `{}` would not be made: {message}", function.name),
+            hint: Some("see [actions] of the configuration".to_owned()),
+        })
+    });
+    Ok(found.collect())
 }
 
 /// The bundled model speaks English alone.

@@ -27,6 +27,7 @@ mod index;
 mod key;
 mod lint;
 mod mcp;
+mod mock;
 mod predict;
 mod probe;
 mod repl;
@@ -88,6 +89,8 @@ enum Verb {
     Import(import::ImportArgs),
     /// Make training records of a module
     Export(export::ExportArgs),
+    /// Stand in for the services that a module calls, so that it can be tried
+    Mock(mock::MockArgs),
     /// Find out what the configured model servers really do
     Probe(probe::ProbeArgs),
     /// Print the settings that count, secrets hidden
@@ -232,6 +235,7 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         Verb::Lint(args) => lint::run(&args, &config),
         Verb::Import(args) => import::run(&args, &config),
         Verb::Export(args) => export::run(&args, config),
+        Verb::Mock(args) => mock::run(&args, config),
         Verb::Probe(args) => probe::run(&args, &config),
         Verb::Config(args) => config::run(&args, &config, &loaded.read),
         Verb::Key(args) => key::run(args, &config),

@@ -53,7 +53,11 @@ pub(super) fn run(args: PredictArgs, mut config: Config) -> Result<End, CliError
         }
         Ok(match turn.outcome {
             Outcome::Call(_) => End::Done,
-            Outcome::Ask(_) | Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => End::Findings,
+            Outcome::Ask(_)
+            | Outcome::Done { .. }
+            | Outcome::NoMatch
+            | Outcome::Cancelled { .. }
+            | Outcome::Handoff { .. } => End::Findings,
         })
     })
 }

@@ -508,6 +508,7 @@ mod tests {
                     value: "Seattle, WA".into(),
                     score: 1.0,
                 }],
+                actions: Vec::new(),
                 attempts: Vec::new(),
                 notes: Vec::new(),
                 timings_ms: TimingsBody {

@@ -5,6 +5,7 @@ use tokio::net::TcpListener;
 
 use super::{CliError, Core, End, runtime};
 use crate::{
+    act::Actor,
     config::Config,
     http::{self, AppState, Conversations, HttpOptions, Mounted, keys},
     mcp::{self, McpOptions, McpServer, Offer},
@@ -49,6 +50,8 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
         let signing = config.conversation.signing(&config.sessions);
         let conversations =
             Conversations::open(&config.sessions, &signing).map_err(|error| CliError::Setting(error.to_string()))?;
+        let actor = Actor::open(&config.actions).map_err(|error| CliError::Setting(error.to_string()))?;
+        let conversations = conversations.acting(actor);
         let _sweeper = conversations.sweep_in_background();
         let (http, turns) = (config.http.clone(), config.understand.clone());
         let tokens = conversations.tokens();

@@ -186,6 +186,13 @@ impl Tokens {
         if first { Ok(()) } else { Err(ConsentError::Taken) }
     }
 
+    /// What no other state that we have written has; `None` for one that is not ours.
+    #[must_use]
+    pub fn number(&self, text: &str) -> Option<String> {
+        let (_, stamp) = self.checked(text).ok()?;
+        Some(stamp?.number.simple().to_string())
+    }
+
     /// How long a yes is waited for.
     #[must_use]
     pub const fn confirm(&self) -> Duration {

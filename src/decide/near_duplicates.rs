@@ -83,6 +83,8 @@ mod tests {
             slots: Vec::new(),
             exemplars: Vec::new(),
             operation: None,
+            request: None,
+            endpoint: None,
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Answer {
     /// The forms as they are now, those that are called first.
     pub frames: Vec<Frame>,
     pub notes: Vec<String>,
+    /// The forms of the calls, in their order.
+    pub called: Vec<Form>,
 }
 
 /// What is known where the next step is looked for.
@@ -97,7 +99,8 @@ impl Turning<'_> {
         if !applied.is_understood && !before.is_idle() && matches!(outcome, Outcome::Ask(_)) {
             notes.push("nothing in the reply answers what was asked".to_owned());
         }
-        Answer { outcome, pending, frames, notes }
+        let called = ending.called.into_iter().map(|(form, _)| form).collect();
+        Answer { outcome, pending, frames, notes, called }
     }
 
     /// These functions with what was known of them.
@@ -241,7 +244,9 @@ fn remember(
             }
         }
         Outcome::Ask(question) => state.note(Who::Assistant, question.text.clone()),
-        Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => state.note(Who::Assistant, text.clone()),
+        Outcome::Done { text, .. } | Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => {
+            state.note(Who::Assistant, text.clone())
+        }
         Outcome::NoMatch => {}
     }
     for form in state.forms.iter_mut().chain(&mut state.last_call) {

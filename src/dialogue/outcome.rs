@@ -9,6 +9,11 @@ use crate::{call::Call, decide::outcome::About, module::FunctionId};
 pub enum Outcome {
     /// Valid and complete; never empty.
     Call(Vec<Call>),
+    /// Called by us: `text` says what came of it, and asks on where something else is open.
+    Done {
+        text: String,
+        calls: Vec<Call>,
+    },
     Ask(Question),
     /// Out of scope.
     NoMatch,
@@ -31,6 +36,7 @@ impl Outcome {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Call(_) => "call",
+            Self::Done { .. } => "done",
             Self::Ask(_) => "ask",
             Self::NoMatch => "no_match",
             Self::Cancelled { .. } => "cancelled",

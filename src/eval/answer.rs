@@ -61,21 +61,25 @@ impl Answer {
                 About::Tie { .. } => Vec::new(),
                 _ => turn.frames.iter().map(|frame| (frame.function, understood(&frame.slots))).collect(),
             },
-            Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => Vec::new(),
+            Outcome::NoMatch | Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => Vec::new(),
         };
         let confidence = f64::from(turn.confidence).clamp(0.0, 1.0);
         // An answer's confidence falls with each doubtful slot, a frame's is that of the function alone. In a tie each
         // frame's is low while the sum of them, the confidence, is not.
         let in_scope_belief = match &turn.outcome {
             Outcome::NoMatch => 1.0 - confidence,
-            Outcome::Call(_) | Outcome::Ask(_) | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => {
+            Outcome::Call(_)
+            | Outcome::Done { .. }
+            | Outcome::Ask(_)
+            | Outcome::Cancelled { .. }
+            | Outcome::Handoff { .. } => {
                 turn.frames.iter().map(|frame| f64::from(frame.confidence)).fold(confidence, f64::max)
             }
         };
         let is_proposed = match &turn.outcome {
             Outcome::Call(_) => true,
             Outcome::Ask(question) => matches!(question.about, About::Confirm { .. }),
-            Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => false,
+            Outcome::NoMatch | Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => false,
         };
         Self {
             outcome: OutcomeKind::of(&turn.outcome),

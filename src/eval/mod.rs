@@ -76,7 +76,8 @@ impl OutcomeKind {
 
     const fn of(outcome: &Outcome) -> Self {
         match outcome {
-            Outcome::Call(_) => Self::Call,
+            // The call was right, whoever made it.
+            Outcome::Call(_) | Outcome::Done { .. } => Self::Call,
             Outcome::Ask(_) => Self::Ask,
             Outcome::NoMatch => Self::NoMatch,
             Outcome::Cancelled { .. } => Self::Cancelled,

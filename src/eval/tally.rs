@@ -354,6 +354,7 @@ mod tests {
             usage: Usage::default(),
             pending: None,
             remark: None,
+            deeds: Vec::new(),
         }
     }
 

@@ -14,6 +14,8 @@ pub(super) fn function(name: &str, paths: &[&str]) -> Function {
         slots: paths.iter().map(|path| slot(path)).collect(),
         exemplars: Vec::new(),
         operation: None,
+        request: None,
+        endpoint: None,
     }
 }
 

@@ -64,6 +64,11 @@ impl Caller {
         Err(ApiError::fault(Fault::NotAllowed, message).about("module"))
     }
 
+    /// Whose key it is; empty where there are none.
+    pub(super) fn owner(&self) -> &str {
+        self.holder.as_ref().map_or("", |holder| &holder.key.id)
+    }
+
     /// Whether the key is for this module, too.
     pub(super) fn sees(&self, module: &ModuleName) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.key.may_use(module))

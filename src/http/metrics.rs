@@ -18,6 +18,7 @@ use prometheus_client::{
 
 use super::{ApiError, AppState, Failure};
 use crate::{
+    act::Deed,
     conversation::store::StoreError,
     llm::Usage,
     module::ModuleName,
@@ -72,6 +73,12 @@ struct KeepingLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ActionLabels {
+    module: String,
+    status: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StoreLabels {
     operation: &'static str,
 }
@@ -96,6 +103,7 @@ pub(super) struct Metrics {
     tokens: Family<TokenLabels, Counter>,
     modes: Family<ModeLabels, Counter>,
     keeping: Family<KeepingLabels, Counter>,
+    action_seconds: Family<ActionLabels, Histogram, fn() -> Histogram>,
     store_seconds: Family<StoreLabels, Histogram, fn() -> Histogram>,
     store_errors: Family<StoreErrorLabels, Counter>,
     errors: Family<ErrorLabels, Counter>,
@@ -112,6 +120,7 @@ impl Metrics {
             tokens: Family::default(),
             modes: Family::default(),
             keeping: Family::default(),
+            action_seconds: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
             store_seconds: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
             store_errors: Family::default(),
             errors: Family::default(),
@@ -131,6 +140,11 @@ impl Metrics {
             "conversation_turns",
             "Turns of conversations, by who keeps the state: none (they begin), echo, session, messages, observed",
             metrics.keeping.clone(),
+        );
+        registry.register(
+            "action_seconds",
+            "Time of the calls that were made here, tries included, by what came of them",
+            metrics.action_seconds.clone(),
         );
         registry.register(
             "session_seconds",
@@ -176,6 +190,12 @@ impl Metrics {
     /// Records a turn of a conversation.
     pub(super) fn kept(&self, kept_by: &'static str) {
         self.keeping.get_or_create(&KeepingLabels { kept_by }).inc();
+    }
+
+    /// Records a call that was made here.
+    pub(super) fn action(&self, module: &ModuleName, deed: &Deed) {
+        let labels = ActionLabels { module: module.to_string(), status: deed.status.name() };
+        self.action_seconds.get_or_create(&labels).observe(deed.took_ms / 1e3);
     }
 
     /// Records what the store of sessions did.

@@ -16,6 +16,7 @@
 //! | `opendu` | the modes of `OpenDU` clients: skill, slot, binary |
 //! | `builds` | index builds off the request path, one at a time per module |
 //! | `metrics` | what the service did, in numbers |
+//! | `mock` | a stand-in for the services that a module calls |
 //! | `mount` | a service with a protocol of its own, beside the routes or instead of them |
 //! | `openapi` | the document that describes all of it |
 
@@ -31,6 +32,7 @@ mod json;
 pub mod keys;
 mod metrics;
 mod middleware;
+mod mock;
 mod modules;
 mod mount;
 mod openapi;
@@ -46,6 +48,7 @@ pub use caller::Peer;
 pub use chat::ChatOptions;
 pub use conversations::{Conversations, ConversationsError};
 pub use error::{ApiError, Failure, Fault};
+pub use mock::Mock;
 pub use mount::Mounted;
 pub use openapi::document as openapi_document;
 pub use options::{HttpOptions, IndexByGet};

@@ -2,6 +2,7 @@
 
 use axum::{
     extract::State,
+    http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
 use serde::Deserialize;
@@ -13,7 +14,7 @@ use utoipa::{
 use super::{
     ApiError, AppState,
     caller::Caller,
-    conversations::{Keeping, language},
+    conversations::{Keeping, Repeat, Spoken, language},
     extract::{self, ModuleSegment, Unread},
     json::Json,
     opendu::{self, OpenDuAnswer, OpenDuRequest},
@@ -126,20 +127,22 @@ impl From<Budget> for BudgetOverrides {
 pub(super) async fn predict(
     State(app): State<AppState>,
     caller: Caller,
+    headers: HeaderMap,
     ModuleSegment(name): ModuleSegment,
     Unread { permit: _permit, body }: Unread,
 ) -> Result<Response, ApiError> {
     match opendu::mode(&body)? {
         Some(mode) => opendu::answer(mode, &app, &name, &body).await.map(|answer| Json(answer).into_response()),
-        None => {
-            call(&app, &caller, &name, extract::parse_object(&body)?).await.map(|answer| Json(answer).into_response())
-        }
+        None => call(&app, &caller, &headers, &name, extract::parse_object(&body)?)
+            .await
+            .map(|answer| Json(answer).into_response()),
     }
 }
 
 async fn call(
     app: &AppState,
     caller: &Caller,
+    headers: &HeaderMap,
     name: &ModuleName,
     request: PredictRequest,
 ) -> Result<ChatCompletion, ApiError> {
@@ -158,7 +161,14 @@ async fn call(
         language,
         ..TurnRequest::default()
     };
-    let told = app.converse(&snapshot, &keeping, &turn_request, &[], request.strategy.is_some()).await?;
+    let spoken = Spoken {
+        request: &turn_request,
+        meanwhile: &[],
+        is_named: request.strategy.is_some(),
+        theirs: Some(&[]),
+        repeat: &Repeat::of(headers, caller),
+    };
+    let told = app.converse(&snapshot, &keeping, &spoken).await?;
     app.record(&module.name, &told.turn);
     let mut completion = ChatCompletion::new(module, &told.turn, Stamp::now());
     completion.uptake.keep(told.kept);

@@ -1,5 +1,7 @@
 //! Dialogflow ES agents: `agent.json`, `intents/*.json` with `*_usersays_LANGUAGE.json`, `entities/*.json` with
-//! `*_entries_LANGUAGE.json`.
+//! `*_entries_LANGUAGE.json`. Older exports have phrases and entries in the intents and entities themselves.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -31,15 +33,16 @@ pub(super) fn read(reader: &mut Reader, wanted: Option<&str>) -> Project {
     }
     let language = language.unwrap_or_else(|| "en".to_owned());
     project.language = Some(language.clone());
+    let mut composites = Composites::new();
     for path in
         reader.paths(|path| path.starts_with("entities/") && path.ends_with(".json") && !path.contains("_entries_"))
     {
-        entity(&path, &language, &mut project, reader);
+        entity(&path, &language, &mut project, &mut composites, reader);
     }
     for path in
         reader.paths(|path| path.starts_with("intents/") && path.ends_with(".json") && !path.contains("_usersays_"))
     {
-        intent(&path, &language, &mut project, reader);
+        intent(&path, &language, &mut project, &composites, reader);
     }
     project
 }
@@ -52,7 +55,23 @@ fn in_language(stem: &str, kind: &str, language: &str, reader: &Reader) -> Optio
         .find(|path| reader.has(path))
 }
 
-fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {
+/// What a file of its own lists in the wanted language, or in older exports a member of the document at `path`.
+fn listed(
+    document: &Value,
+    member: &str,
+    (path, stem, kind): (&str, &str, &str),
+    language: &str,
+    reader: &mut Reader,
+) -> Option<(Vec<Value>, Place)> {
+    if let Some(own) = in_language(stem, kind, language, reader) {
+        let Some(Value::Array(list)) = reader.document(&own) else { return Some((Vec::new(), Place::new(&own, ""))) };
+        return Some((list, Place::new(&own, "")));
+    }
+    let list = document.get(member)?.as_array()?.clone();
+    Some((list, Place::new(path, "").key(member)))
+}
+
+fn entity(path: &str, language: &str, project: &mut Project, composites: &mut Composites, reader: &mut Reader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
@@ -65,7 +84,7 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
         reader.changed(&place.key("automatedExpansion"), format!("automated expansion of `{name}`"), why);
     }
     let stem = path.trim_end_matches(".json");
-    let Some(entries_path) = in_language(stem, "entries", language, reader) else {
+    let Some((entries, root)) = listed(&document, "entries", (path, stem, "entries"), language, reader) else {
         reader.changed(
             &place,
             format!("entity `{name}`"),
@@ -74,10 +93,8 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
         project.entities.push(entity);
         return;
     };
-    let entries = reader.document(&entries_path);
-    let root = Place::new(&entries_path, "");
-    let mut composite = 0;
-    for (index, entry) in entries.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+    let mut composite: Vec<String> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
         let Some(value) = reader.name(entry, "value", &root.index(index)) else { continue };
         if is_pattern {
             entity.patterns.push(value.to_owned());
@@ -86,32 +103,38 @@ fn entity(path: &str, language: &str, project: &mut Project, reader: &mut Reader
         let synonyms = entry.get("synonyms").and_then(Value::as_array).into_iter().flatten().filter_map(scalar);
         let mut plain: Vec<String> = Vec::new();
         for synonym in std::iter::once(value.to_owned()).chain(synonyms) {
-            if synonym.contains('@') && synonym.contains(':') { composite += 1 } else { plain.push(synonym) }
+            if synonym.contains('@') && synonym.contains(':') {
+                if !composite.contains(&synonym) {
+                    composite.push(synonym);
+                }
+            } else {
+                plain.push(synonym);
+            }
         }
         for synonym in plain {
             entity.add(value, &synonym);
         }
     }
-    if composite > 0 {
-        let what = format!("{composite} entries of the composite `{name}`");
-        let why = "a slot has one value: composite entities are not taken apart, their parts are slots where examples mark them";
-        reader.dropped(&root, what, why);
+    if !composite.is_empty() {
+        let what = format!("{} entries of the composite `{name}`", composite.len());
+        reader.changed(&root, what, "a slot has one value: the parts of a composite are slots of their own");
         entity.retain(|listed| !listed.value.contains('@'));
+        composites.insert(format!("@{name}"), composite);
     }
     project.entities.push(entity);
 }
 
-fn intent(path: &str, language: &str, project: &mut Project, reader: &mut Reader) {
+fn intent(path: &str, language: &str, project: &mut Project, composites: &Composites, reader: &mut Reader) {
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
     let stem = path.trim_end_matches(".json");
-    let says_path = in_language(stem, "usersays", language, reader);
-    let says = says_path.as_ref().and_then(|path| reader.document(path));
-    let root = Place::new(says_path.as_deref().unwrap_or(path), "");
+    let found = listed(&document, "userSays", (path, stem, "usersays"), language, reader);
+    let is_silent = found.is_none();
+    let (says, root) = found.unwrap_or_else(|| (Vec::new(), place.clone()));
     if flag(&document, "fallbackIntent") == Some(true) {
         let mut count = 0;
-        for (index, one) in says.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+        for (index, one) in says.iter().enumerate() {
             let words: String =
                 one.get("data").and_then(Value::as_array).into_iter().flatten().map(|part| raw(part, "text")).collect();
             let example = Example { parts: vec![Part::Text(words)], answers: None, place: root.index(index) };
@@ -127,7 +150,11 @@ fn intent(path: &str, language: &str, project: &mut Project, reader: &mut Reader
     for (index, response) in reader.list(&document, "responses", &place).iter().enumerate() {
         let at = responses.index(index);
         for (index, parameter) in reader.list(response, "parameters", &at).iter().enumerate() {
-            parameter_slot(parameter, &at.key("parameters").index(index), language, &mut function, project, reader);
+            let at = at.key("parameters").index(index);
+            match composites.get(text(parameter, "dataType")) {
+                Some(entries) => parts_of(parameter, entries, &at, &mut function, project, reader),
+                None => parameter_slot(parameter, &at, language, &mut function, project, reader),
+            }
         }
         if response.get("messages").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
             reader.dropped(
@@ -149,14 +176,14 @@ fn intent(path: &str, language: &str, project: &mut Project, reader: &mut Reader
             reader.dropped(&place.key(key), format!("{what} of `{name}`"), "dialogue is not part of a module");
         }
     }
-    if says.is_none() {
+    if is_silent {
         reader.changed(
             &place,
             format!("intent `{name}`"),
             "it has no examples in the language: only its name finds it",
         );
     }
-    for (index, one) in says.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+    for (index, one) in says.iter().enumerate() {
         let at = root.index(index);
         let is_template = flag(one, "isTemplate") == Some(true);
         let mut parts = Vec::new();
@@ -168,6 +195,11 @@ fn intent(path: &str, language: &str, project: &mut Project, reader: &mut Reader
                 continue;
             }
             let (meta, alias) = (text(part, "meta"), text(part, "alias"));
+            // Which of its words belong to which part is not written: it is said as the entity itself is.
+            if let Some(entry) = composites.get(meta).and_then(|entries| entries.iter().max_by_key(|one| marks(one))) {
+                template(entry, &at, &mut function, project, reader, &mut parts);
+                continue;
+            }
             // `@sys.ignore` marks words that mean nothing.
             if meta.is_empty() || alias.is_empty() || meta == "@sys.ignore" {
                 parts.push(Part::Text(words.to_owned()));
@@ -180,6 +212,37 @@ fn intent(path: &str, language: &str, project: &mut Project, reader: &mut Reader
         function.examples.push(Example { parts, answers: None, place: at });
     }
     project.functions.push(function);
+}
+
+/// By `@name`, how a composite entity is said: texts with marks such as `@sys.date:date`.
+type Composites = BTreeMap<String, Vec<String>>;
+
+fn marks(entry: &str) -> usize {
+    entry.matches('@').count()
+}
+
+/// The parts of a composite parameter as slots: required if it is, and each of its entries has them.
+fn parts_of(
+    parameter: &Value,
+    entries: &[String],
+    place: &Place,
+    function: &mut Function,
+    project: &mut Project,
+    reader: &mut Reader,
+) {
+    let name = text(parameter, "name").to_owned();
+    let (mut made, before) = (Vec::new(), function.slots.len());
+    for entry in entries {
+        template(entry, place, function, project, reader, &mut made);
+    }
+    let is_required = flag(parameter, "required") == Some(true);
+    for slot in &mut function.slots[before..] {
+        let mark = format!(":{}", slot.name);
+        let has = |entry: &String| entry.split_whitespace().any(|word| word.ends_with(&mark));
+        slot.required = is_required && entries.iter().all(has);
+    }
+    let what = format!("composite parameter `{name}` of `{}`", function.name);
+    reader.changed(place, what, "its parts are slots");
 }
 
 fn parameter_slot(

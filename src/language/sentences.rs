@@ -280,6 +280,10 @@ pub struct Remarks {
     pub done: Template,
     /// `reason` ends as a sentence does.
     pub failed: Template,
+    /// A reason: the service that does it gives no answer, or none that a person could be told.
+    pub unavailable: String,
+    /// Of a call of which nobody knows whether it was carried out.
+    pub uncertain: Template,
 }
 
 /// What is told of a function that is open.

@@ -92,7 +92,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         None => State::new(&module.name),
     };
     let awaits_consent = state.awaits_consent();
-    let Conversed { turn, state } = shared
+    let Conversed { turn, state, .. } = shared
         .understander
         .converse(&snapshot, &state, &turn_request)
         .await

@@ -127,6 +127,8 @@ fn graft(module: &mut Module, known: &Module) {
                 brought.bind(slot, same, recognizers);
             }
         }
+        // Whoever brings the function calls it; one that is brought for the module's sake keeps its endpoint.
+        function.endpoint.clone_from(&from.endpoint);
         function.exemplars = from.exemplars.iter().map(|exemplar| moved(exemplar, from, function)).collect();
         if let Some(own) = known.settings.functions.get(&from.name) {
             settings.functions.insert(function.name.clone(), own.clone());

@@ -532,6 +532,8 @@ mod tests {
             slots,
             exemplars: Vec::new(),
             operation: None,
+            request: None,
+            endpoint: None,
         }
     }
 
@@ -596,6 +598,7 @@ mod tests {
                 description: String::new(),
                 parameters: json!({}),
                 operation: None,
+                request: None,
                 pointer: String::new(),
             })
             .collect();

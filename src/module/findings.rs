@@ -20,6 +20,13 @@ pub(super) struct Findings {
     errors: usize,
 }
 
+/// What was found up to some moment.
+pub(super) struct Mark {
+    found: usize,
+    errors: usize,
+    dropped: usize,
+}
+
 impl Findings {
     pub(super) fn new() -> Self {
         Self {
@@ -48,6 +55,30 @@ impl Findings {
         if self.seen.insert(key) {
             self.list.push(found);
         }
+    }
+
+    /// This moment, to come back to.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { found: self.list.len(), errors: self.errors, dropped: self.dropped_errors }
+    }
+
+    /// Makes warnings of the errors since then, and gives the first one's message; `None` if there were none.
+    pub(super) fn forgive(&mut self, mark: &Mark) -> Option<String> {
+        if self.errors == mark.errors {
+            return None;
+        }
+        self.errors = mark.errors;
+        self.dropped_warnings += self.dropped_errors - mark.dropped;
+        self.dropped_errors = mark.dropped;
+        let since = self.list.get_mut(mark.found..).unwrap_or_default();
+        let mut errors = since.iter_mut().filter(|found| found.severity == Severity::Error);
+        let first = errors.next().map(|found| {
+            found.severity = Severity::Warning;
+            found.message.clone()
+        });
+        errors.for_each(|found| found.severity = Severity::Warning);
+        // The same was found before, in another operation.
+        Some(first.unwrap_or_else(|| "what it refers to cannot be read".to_owned()))
     }
 
     /// Errors so far, repeated ones included.

@@ -36,6 +36,8 @@ pub(crate) fn module() -> Module {
                 arguments: None,
             }],
             operation: None,
+            request: None,
+            endpoint: None,
         }],
         recognizers: vec![Recognizer {
             name: "city".into(),

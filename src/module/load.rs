@@ -10,11 +10,12 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId, SlotReading, advice,
     bind::Binder,
-    check as rules,
+    check as rules, endpoint,
     findings::Findings,
     schema, slots,
     source::{
@@ -249,7 +250,7 @@ pub(super) fn assemble(
     mut findings: Findings,
 ) -> (Option<Module>, Diagnostics) {
     let file = |wanted: &str| files.iter().find(|file| file.name == wanted);
-    let (schema_file, source_functions) = read_schema(files, limits, &mut findings);
+    let Schema { file: schema_file, functions: source_functions, document } = read_schema(files, limits, &mut findings);
     let exemplars = file(EXEMPLARS_FILE)
         .and_then(|file| source::parse(file, &mut findings))
         .map(|document| source::exemplars::read(EXEMPLARS_FILE, &document, limits, &mut findings))
@@ -276,6 +277,11 @@ pub(super) fn assemble(
             recognizers.defined.into_iter().map(|defined| (defined.recognizer, defined.pointer)).unzip();
         let mut binder = Binder::new(defined);
         let overrides = rules::settings(&mut settings, &mut functions, &names, &mut binder, &mut findings);
+        let answer = |index: usize, own: &endpoint::EndpointSettings| {
+            own.answer.as_ref().filter(|answer| answer.is_string())?;
+            source::openapi::answer(document.as_ref()?, pointers_of_functions.get(index)?, limits)
+        };
+        endpoint::resolve_all(&settings, &mut functions, answer, &mut findings);
         let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, &mut findings);
         for (index, function) in functions.iter_mut().enumerate() {
             let function_id = super::FunctionId::from_index(index);
@@ -345,8 +351,15 @@ fn read_prompts(files: &[SourceFile], findings: &mut Findings) -> BTreeMap<&'sta
     prompts
 }
 
-/// The name of the schema file, and the functions in it.
-fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -> (String, Vec<SourceFunction>) {
+/// What the schema file holds.
+struct Schema {
+    file: String,
+    functions: Vec<SourceFunction>,
+    document: Option<Value>,
+}
+
+fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -> Schema {
+    let nothing = |file: &str| Schema { file: file.to_owned(), functions: Vec::new(), document: None };
     let schemas: Vec<&SourceFile> = files.iter().filter(|file| SCHEMA_FILES.contains(&file.name.as_str())).collect();
     let file = match schemas.as_slice() {
         [] => {
@@ -356,7 +369,7 @@ fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -
                 let hint = format!("add one of {}", SCHEMA_FILES.join(", "));
                 findings.push(Diagnostic::error("no-schema-file", SCHEMA_FILES[0], "", message).hint(hint));
             }
-            return (SCHEMA_FILES[0].to_owned(), Vec::new());
+            return nothing(SCHEMA_FILES[0]);
         }
         [file] => *file,
         [file, other, ..] => {
@@ -366,13 +379,39 @@ fn read_schema(files: &[SourceFile], limits: &Limits, findings: &mut Findings) -
         }
     };
     let before = findings.errors();
-    let Some(document) = source::parse(file, findings) else { return (file.name.clone(), Vec::new()) };
+    let Some(document) = source::parse(file, findings) else { return nothing(&file.name) };
+    let document = source::modernised(document);
     let functions = source::functions(&file.name, &document, limits, findings);
     if functions.is_empty() && findings.errors() == before {
         let message = "the schema describes no function";
         findings.push(Diagnostic::error("no-functions", &file.name, "", message));
     }
-    (file.name.clone(), functions)
+    Schema { file: file.name.clone(), functions, document: Some(document) }
+}
+
+/// What the service behind a function answers where all goes well, as an `OpenAPI` document describes it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServiceAnswer {
+    pub example: Option<Value>,
+    pub schema: Option<Value>,
+}
+
+/// The answers that the document of the module in `directory` describes, by function; none if it is no `OpenAPI` document.
+///
+/// # Errors
+/// If the directory or its files cannot be read.
+pub fn service_answers(directory: &Path, limits: &Limits) -> Result<BTreeMap<String, ServiceAnswer>, LoadError> {
+    let mut findings = Findings::new();
+    let files =
+        read_files(directory, limits, &mut findings).map_err(|(path, source)| LoadError::Io { path, source })?;
+    let Schema { functions, document, .. } = read_schema(&files, limits, &mut findings);
+    let Some(document) = document else { return Ok(BTreeMap::new()) };
+    let described = functions.into_iter().filter(|function| function.request.is_some()).map(|function| {
+        let example = source::openapi::example(&document, &function.pointer);
+        let schema = source::openapi::answer(&document, &function.pointer, limits);
+        (function.name, ServiceAnswer { example, schema })
+    });
+    Ok(described.collect())
 }
 
 /// The functions, still without exemplars and recognizers, and where each was written.
@@ -400,6 +439,8 @@ fn make_functions(
             slots,
             exemplars: Vec::new(),
             operation: source.operation,
+            request: source.request,
+            endpoint: None,
         });
         pointers.push(source.pointer);
     }

@@ -14,6 +14,7 @@ mod check;
 mod declared;
 pub mod diagnostic;
 pub mod document;
+pub mod endpoint;
 mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -32,7 +33,7 @@ pub use ad_hoc::{ad_hoc, ad_hoc_limits, own_function};
 pub(crate) use bind::singular;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
-pub use load::{Limits, LoadError, Stamp, check, content_version, load, stamp};
+pub use load::{Limits, LoadError, ServiceAnswer, Stamp, check, content_version, load, service_answers, stamp};
 pub use pattern::pattern_bytes;
 pub use reading::SlotReading;
 pub use settings::{Settings, Wording};
@@ -199,6 +200,10 @@ pub struct Function {
     pub exemplars: Vec<Exemplar>,
     /// Where an OpenAPI operation came from, `GET /pets/{petId}`; `None` for the other formats.
     pub operation: Option<String>,
+    /// The same as a request.
+    pub request: Option<endpoint::Operation>,
+    /// Where its calls go; `None`: the client makes them.
+    pub endpoint: Option<endpoint::Endpoint>,
 }
 
 impl Function {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    endpoint::EndpointSettings,
     reading::{Direction, PartOfDay, Unit},
     rule::Rule,
 };
@@ -344,6 +345,8 @@ pub struct FunctionSettings {
     /// The members of its result that a person is told, `order.id`; all if empty.
     pub result: Vec<String>,
     pub rules: Vec<RuleSettings>,
+    /// Where its calls go; if absent, the client makes them.
+    pub endpoint: Option<EndpointSettings>,
     /// From this confidence on, it is called without asking; instead of the module's.
     pub sure: Option<f32>,
     /// By slot label or path; once loaded by path.

@@ -164,6 +164,8 @@ mod tests {
             slots,
             exemplars,
             operation: None,
+            request: None,
+            endpoint: None,
         }
     }
 

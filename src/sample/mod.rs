@@ -16,6 +16,7 @@ use crate::{
 };
 
 pub mod pattern;
+pub mod value;
 
 pub use crate::exemplars::{Sentence, kept};
 

@@ -8,7 +8,7 @@ use crate::{
         history::Heard,
         ledger::Ledger,
     },
-    conversation::{Manners, State, Who, apply},
+    conversation::{Form, Manners, State, Who, apply},
     decide::{
         analysis::Analysis,
         expected::Expected,
@@ -36,6 +36,8 @@ pub struct Conversed {
     /// Its frames are the forms as they are now, values of earlier turns included: those that are called first.
     pub turn: Turn,
     pub state: State,
+    /// The forms of the turn's calls, in their order.
+    pub called: Vec<Form>,
 }
 
 /// What model servers did for a turn.
@@ -121,7 +123,7 @@ impl Understander {
             tied: &found.tied,
         };
         let core = self.cores.free().await;
-        let Answer { outcome, pending, frames, notes } = core.run(|| turning.next_step(&mut state));
+        let Answer { outcome, pending, frames, notes, called } = core.run(|| turning.next_step(&mut state));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
         let mut trace = Trace::new(&situation.with(&requests), took);
@@ -133,8 +135,8 @@ impl Understander {
             let voice = Voice::new(module, request.language.as_deref());
             voice.remark(&analysis.acts, &voice.summary(&snapshot.validator, &state))
         });
-        let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark };
-        let mut conversed = Conversed { turn, state };
+        let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark, deeds: Vec::new() };
+        let mut conversed = Conversed { turn, state, called };
         self.word(snapshot, &request, &analysis, &mut conversed, ledger).await;
         Ok(conversed)
     }

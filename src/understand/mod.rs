@@ -8,6 +8,7 @@
 //! | `converse` | the recipe of a turn of a conversation |
 //! | `front` | words of a model server where no function is meant |
 //! | `told` | what is said of the results of calls |
+//! | `acted` | what becomes of a turn after we made its calls |
 //! | `cores` | where the work is done that waits for nothing |
 //! | `wording` | a question in the words of a model server |
 //! | `yes_no` | what a reply says to a yes-or-no question |
@@ -19,6 +20,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+mod acted;
 pub(crate) mod analysis;
 mod converse;
 mod cores;
@@ -49,6 +51,7 @@ pub use crate::{
         result::CallResult,
     },
 };
+pub use acted::{acted, interrupted, own_calls};
 pub use converse::Conversed;
 pub use error::TurnError;
 pub use front::Front;
@@ -172,7 +175,17 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }
     let remark = matches!(outcome, Outcome::NoMatch).then(|| question::Voice::new(module, language).remark(acts, ""));
-    Turn { outcome, confidence, decided_by, frames, trace, usage: Usage::default(), pending: None, remark }
+    Turn {
+        outcome,
+        confidence,
+        decided_by,
+        frames,
+        trace,
+        usage: Usage::default(),
+        pending: None,
+        remark,
+        deeds: Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::{
+    act::Deed,
     assist::{
         ledger::{Attempt, Ledger},
         strategy::DecidedBy,
@@ -37,6 +38,8 @@ pub struct Turn {
     pub pending: Option<Question>,
     /// What is said where nothing is asked.
     pub remark: Option<String>,
+    /// Calls that we made, and what they came to.
+    pub deeds: Vec<Deed>,
 }
 
 impl Turn {
@@ -45,9 +48,25 @@ impl Turn {
     pub fn reply(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Ask(question) => Some(&question.text),
-            Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => Some(text),
+            Outcome::Done { text, .. } | Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => Some(text),
             Outcome::NoMatch => self.remark.as_deref(),
             Outcome::Call(_) => self.pending.as_ref().map(|question| question.text.as_str()).or(self.remark.as_deref()),
+        }
+    }
+
+    /// Says something before everything else.
+    pub(crate) fn preface(&mut self, words: &str) {
+        let with = |text: &mut String| *text = format!("{words}\n{text}");
+        match (&mut self.outcome, &mut self.pending) {
+            (Outcome::Ask(question), _) => with(&mut question.text),
+            (Outcome::Done { text, .. } | Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. }, _) => {
+                with(text)
+            }
+            (Outcome::Call(_), Some(pending)) => with(&mut pending.text),
+            (Outcome::Call(_) | Outcome::NoMatch, _) => match &mut self.remark {
+                Some(remark) => with(remark),
+                None => self.remark = Some(words.to_owned()),
+            },
         }
     }
 

@@ -82,6 +82,13 @@ impl Replays {
         Ok(conversed)
     }
 
+    /// Keeps what a turn came to after more was done than its words say.
+    pub fn amend(&self, understander: &Understander, snapshot: &Snapshot, request: &TurnRequest, state: &State) {
+        let history = recent(&request.history);
+        let keys = keys(snapshot, request, &understander.now(snapshot, request), history);
+        self.keep(extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
+    }
+
     /// What was asked beside the calls that answered the request's utterance, and is still open. Nothing new was said.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ impl Understander {
         let settings = &snapshot.module.settings;
         let is_wanted = settings.conversation.wording == Some(WordedBy::Model)
             && self.strategy(snapshot, request) != StrategyName::Local;
-        let Conversed { turn, state } = conversed;
+        let Conversed { turn, state, .. } = conversed;
         let question: Option<&mut Question> = match &mut turn.outcome {
             Outcome::Ask(question) => Some(question),
             Outcome::Call(_) => turn.pending.as_mut(),

@@ -14,6 +14,7 @@ use crate::support::{embedder, fixture, golden, snapshot};
 
 mod broken;
 mod export;
+mod wild;
 
 fn source(format: Format) -> PathBuf {
     fixture("import").join(format.name())

@@ -33,12 +33,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 type Client = RunningService<RoleClient, ()>;
 
 /// Offers these fixtures: by name, or whatever is under the root if none is named.
-fn options(named: &[&str]) -> McpOptions {
+pub(crate) fn options(named: &[&str]) -> McpOptions {
     let names = named.iter().map(|name| ModuleName::new(name).expect("a name")).collect();
     McpOptions { offer: Offer::of(names), local: false }
 }
 
-fn server(service: &Service, options: McpOptions) -> McpServer {
+pub(crate) fn server(service: &Service, options: McpOptions) -> McpServer {
     let app = &service.app;
     let tokens = crate::support::in_memory().tokens();
     let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());

@@ -86,7 +86,9 @@ impl Tally {
             }
             Outcome::Ask(_) => self.questions += 1,
             Outcome::NoMatch => self.whole += usize::from(case.function.is_none()),
-            other @ (Outcome::Cancelled { .. } | Outcome::Handoff { .. }) => panic!("{what}: {other:?} of one turn"),
+            other @ (Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. }) => {
+                panic!("{what}: {other:?} of one turn")
+            }
         }
     }
 }

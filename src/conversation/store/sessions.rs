@@ -178,6 +178,32 @@ impl Sessions {
         }
     }
 
+    /// What is kept under a name of the service's own, which no client can give.
+    ///
+    /// # Errors
+    /// What the store or the key says.
+    pub async fn recall(&self, name: &str) -> Result<Option<Stored>, StoreError> {
+        self.read(&SessionId::reserved(name)).await
+    }
+
+    /// Keeps something under such a name for so long, if it is still at this revision; the new one.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] if it is at another revision; else what the store says.
+    pub async fn remember(
+        &self,
+        name: &str,
+        expected: Option<u64>,
+        data: &[u8],
+        remembered: Duration,
+    ) -> Result<u64, StoreError> {
+        let Inner { store, cipher, .. } = &*self.0;
+        let (id, now) = (SessionId::reserved(name), Timestamp::now());
+        let until = now.saturating_add(remembered).unwrap_or(Timestamp::MAX);
+        let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
+        store.save(&id, expected, cipher.seal(&id, data)?, until, now).await
+    }
+
     async fn save(&self, id: &SessionId, expected: Option<u64>, data: &[u8]) -> Result<u64, StoreError> {
         let Inner { store, cipher, ttl, max_bytes: limit, .. } = &*self.0;
         if data.len() > *limit {
@@ -211,6 +237,16 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &SessionId {
         &self.id
+    }
+
+    /// Keeps what the turn made of the session so far; the turn goes on.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub async fn keep(&mut self, data: impl AsRef<[u8]>) -> Result<u64, StoreError> {
+        let revision = self.sessions.save(&self.id, self.revision, data.as_ref()).await?;
+        self.revision = Some(revision);
+        Ok(revision)
     }
 
     /// Keeps what the turn made of the session, renews its expiry and ends the turn; the new revision. What is

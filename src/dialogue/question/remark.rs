@@ -138,7 +138,23 @@ impl Voice<'_> {
         told.join("\n")
     }
 
-    fn result(&self, result: &CallResult) -> String {
+    /// Of a call that came to nothing, in the words of whoever refused it, if they have any.
+    pub(crate) fn failed(&self, result: &CallResult) -> String {
+        let reason = match result.failure() {
+            Some(reason) => reason,
+            None => self.told_result(&result.value()),
+        };
+        let reason = if reason.trim().is_empty() { self.words.remarks().unavailable.clone() } else { reason };
+        let text = serde_json::json!({ "error": reason }).to_string();
+        self.result(&CallResult { text, ..result.clone() })
+    }
+
+    /// Of a call of which nobody knows what it came to.
+    pub(crate) fn uncertain(&self, function: &Function) -> String {
+        self.words.remarks().uncertain.fill(&[("what", &self.words.within(&self.title(function)))])
+    }
+
+    pub(crate) fn result(&self, result: &CallResult) -> String {
         let name = result.function.as_deref().unwrap_or_default();
         let function = self.module.function_named(name).map(|id| self.module.function(id));
         let title = function.map_or_else(|| upper_first(&spoken(name)), |function| self.title(function));

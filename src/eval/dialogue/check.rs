@@ -89,6 +89,7 @@ impl<'a> Came<'a> {
             Outcome::Call(calls) => calls.iter().map(crate::call::Call::function).collect(),
             Outcome::Ask(question) => functions_of(&question.about),
             Outcome::NoMatch => Vec::new(),
+            Outcome::Done { calls, .. } => calls.iter().map(crate::call::Call::function).collect(),
             Outcome::Cancelled { functions, .. } => functions.clone(),
             Outcome::Handoff { function, .. } => vec![*function],
         }
@@ -102,7 +103,9 @@ impl<'a> Came<'a> {
     fn question(self) -> Option<Questioned<'a>> {
         match &self.turn.outcome {
             Outcome::Ask(question) => Some(Questioned::of(question)),
-            Outcome::Cancelled { text, .. } => Some(Questioned { text, about: None, pointer: None }),
+            Outcome::Done { text, .. } | Outcome::Cancelled { text, .. } => {
+                Some(Questioned { text, about: None, pointer: None })
+            }
             Outcome::Handoff { text, path, .. } => Some(Questioned { text, about: None, pointer: Some(path) }),
             Outcome::Call(_) | Outcome::NoMatch => None,
         }
@@ -467,6 +470,7 @@ pub(super) fn summary(came: Came<'_>) -> String {
         }
         Outcome::Ask(question) => format!("ask {}", question_line(came, question)),
         Outcome::NoMatch => "no_match".to_owned(),
+        Outcome::Done { text, .. } => format!("done {text:?}"),
         Outcome::Cancelled { text, functions } => {
             let names: Vec<&str> = functions.iter().map(|function| came.name(*function)).collect();
             format!("cancelled {} {text:?}", names.join(" + "))

@@ -35,7 +35,7 @@ use tokio::time::Instant;
 use super::{
     ApiError, AppState, Fault,
     caller::Caller,
-    conversations::{Keeping, language},
+    conversations::{Keeping, Repeat, Spoken, language},
     extract::{Admitted, Permit},
     json::Json,
 };
@@ -90,7 +90,7 @@ pub(super) async fn complete(
     let deadline = Instant::now() + app.options.timeout();
     let streamed = (request.stream == Some(true))
         .then(|| request.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false));
-    let mut job = Job::prepare(&app, &caller, request, permit).await?;
+    let mut job = Job::prepare(&app, &caller, &headers, request, permit).await?;
     match streamed {
         None => Ok(Json(job.run(&app).await?).into_response()),
         Some(with_usage) => {
@@ -132,6 +132,9 @@ struct Job {
     /// In which answers are worded.
     language: Option<String>,
     keeping: Keeping,
+    /// Functions that the client calls itself.
+    theirs: Vec<String>,
+    repeat: Repeat,
     /// Calls of the request that were made before, one in each answer.
     made: usize,
     /// What errors call the utterance.
@@ -149,6 +152,7 @@ impl Job {
     async fn prepare(
         app: &AppState,
         caller: &Caller,
+        headers: &HeaderMap,
         mut request: ChatRequest,
         permit: Permit,
     ) -> Result<Self, ApiError> {
@@ -160,6 +164,8 @@ impl Job {
         let Offer { snapshot, first, mut notes } =
             offer::offer(app, request.model.as_deref(), &task, options.tools).await?;
         caller.may_use(&snapshot.module.name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
+        let theirs = task.functions.iter().flatten().filter_map(|function| function.get("name")?.as_str());
+        let theirs = theirs.map(str::to_owned).collect();
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
         let results = std::mem::take(&mut conversation.results);
@@ -195,6 +201,8 @@ impl Job {
             results,
             language,
             keeping,
+            theirs,
+            repeat: Repeat::of(headers, caller),
             made,
             param,
             named_strategy,
@@ -318,7 +326,16 @@ impl Job {
             return turn.map(|turn| (turn, None)).map_err(|error| ApiError::of_turn(&error, self.named_strategy));
         }
         let meanwhile = if is_kept { meanwhile(&request.history) } else { &[] };
-        let told = app.converse(&self.snapshot, &self.keeping, request, meanwhile, self.named_strategy).await?;
+        // Nothing is called of an answer that is to hold no calls.
+        let may_act = matches!(self.delivery, Delivery::Tools { .. } | Delivery::Function { .. });
+        let spoken = Spoken {
+            request,
+            meanwhile,
+            is_named: self.named_strategy,
+            theirs: may_act.then_some(self.theirs.as_slice()),
+            repeat: &self.repeat,
+        };
+        let told = app.converse(&self.snapshot, &self.keeping, &spoken).await?;
         Ok((told.turn, Some(told.kept)))
     }
 }

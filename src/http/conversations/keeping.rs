@@ -1,9 +1,13 @@
 //! A turn of a conversation, whoever keeps its state.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
-use super::record::Record;
+use super::{
+    acting::{Repeat, Under},
+    record::Record,
+};
 use crate::{
+    act::Plan,
     answer::{Kept, SessionBody},
     conversation::{
         ConsentError, State,
@@ -95,20 +99,32 @@ pub(in crate::http) struct Told {
     pub kept: Kept,
 }
 
+/// What a request says, beside who keeps the conversation.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct Spoken<'a> {
+    pub request: &'a TurnRequest,
+    /// What was said since the last turn of a state that is kept, by others than the person.
+    pub meanwhile: &'a [Said],
+    /// The request itself named the strategy.
+    pub is_named: bool,
+    /// Functions that the client calls itself; `None`: nothing is called here.
+    pub theirs: Option<&'a [String]>,
+    pub repeat: &'a Repeat,
+}
+
 impl AppState {
-    /// One turn of a conversation. `meanwhile` is what was said since the last turn of a state that is kept, by others than
-    /// the person. `is_named`: the request itself named the strategy. If it fails, a session is as it was.
+    /// One turn of a conversation, with its calls if they are to be made here. If it fails, a session is as it was.
     pub(in crate::http) async fn converse(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &Arc<Snapshot>,
         keeping: &Keeping,
-        request: &TurnRequest,
-        meanwhile: &[Said],
-        is_named: bool,
+        spoken: &Spoken<'_>,
     ) -> Result<Told, ApiError> {
+        let (request, is_named, since) = (spoken.request, spoken.is_named, tokio::time::Instant::now());
         let told = match keeping {
             Keeping::New => {
                 let conversed = self.step(snapshot, State::new(&snapshot.module.name), request, is_named).await?;
+                let conversed = self.acted(snapshot, spoken, Under::Request, conversed, since).await?;
                 self.echoed(snapshot, conversed, request, false)
             }
             Keeping::Echo(text) => {
@@ -116,26 +132,28 @@ impl AppState {
                     let message = format!("{error}: begin a new conversation, without `state`");
                     ApiError::fault(Fault::InvalidState, message).about("state")
                 })?;
-                understand::catch_up(&mut state, meanwhile);
+                understand::catch_up(&mut state, spoken.meanwhile);
                 let awaits_consent = state.awaits_consent();
                 let conversed = self.step(snapshot, state, request, is_named).await?;
-                if awaits_consent && matches!(conversed.turn.outcome, Outcome::Call(_)) {
+                // A state leads to our own calls once in any case, and whoever asks again hears what came of them.
+                let is_ours = self.acts(snapshot, spoken, &conversed, since).is_some();
+                if awaits_consent && !is_ours && matches!(conversed.turn.outcome, Outcome::Call(_)) {
                     self.conversations.tokens.take_consent(text).await.map_err(|error| of_consent(&error))?;
                 }
+                let conversed = self.acted(snapshot, spoken, Under::State(text), conversed, since).await?;
                 self.echoed(snapshot, conversed, request, true)
             }
             Keeping::Messages => {
-                let conversed = self
-                    .conversations
-                    .replays
-                    .converse(&self.understander, snapshot, request)
-                    .await
-                    .map_err(|error| ApiError::of_turn(&error, is_named))?;
+                let replays = &self.conversations.replays;
+                let conversed = replays.converse(&self.understander, snapshot, request).await;
+                let conversed = conversed.map_err(|error| ApiError::of_turn(&error, is_named))?;
+                let conversed = self.acted(snapshot, spoken, Under::Request, conversed, since).await?;
+                if !conversed.turn.deeds.is_empty() {
+                    replays.amend(&self.understander, snapshot, request, &conversed.state);
+                }
                 self.echoed(snapshot, conversed, request, false)
             }
-            Keeping::Session { id, revision } => {
-                self.in_session(snapshot, id, *revision, request, meanwhile, is_named).await
-            }
+            Keeping::Session { id, revision } => self.in_session(snapshot, id, *revision, spoken, since).await,
         }?;
         self.metrics.kept(keeping.name());
         Ok(told)
@@ -160,7 +178,7 @@ impl AppState {
         request: &TurnRequest,
         must: bool,
     ) -> Result<Told, ApiError> {
-        let Conversed { mut turn, state } = conversed;
+        let Conversed { mut turn, state, .. } = conversed;
         let summary = understand::summary(snapshot, request.language.as_deref(), &state);
         let written = match self.conversations.tokens.write(&state) {
             Ok(text) => Some(text),
@@ -175,33 +193,53 @@ impl AppState {
 
     async fn in_session(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &Arc<Snapshot>,
         id: &SessionId,
         wanted: Option<u64>,
-        request: &TurnRequest,
-        meanwhile: &[Said],
-        is_named: bool,
+        spoken: &Spoken<'_>,
+        since: tokio::time::Instant,
     ) -> Result<Told, ApiError> {
+        let language = spoken.request.language.as_deref();
         for again in 0..=REDONE {
-            let session = self.begin(id).await.map_err(|error| of_store(&error))?;
+            let mut session = self.begin(id).await.map_err(|error| of_store(&error))?;
             if let Some(wanted) = wanted
                 && session.revision != Some(wanted)
             {
                 return Err(conflict("the session is at another revision").about("revision"));
             }
             let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
+            if record.plan.as_ref().is_some_and(Plan::is_running) {
+                return Err(conflict("a call of the session is being made just now").about("session_id"));
+            }
+            let cut_off = record.plan.take().map(Plan::ended).unwrap_or_default();
             if session.age > self.conversations.tokens.confirm() {
                 record.state.withdraw_consent();
             }
-            understand::catch_up(&mut record.state, meanwhile);
-            let Conversed { turn, state } = self.step(snapshot, record.state, request, is_named).await?;
-            record.state = state;
-            match self.commit(session, &record, snapshot).await {
+            understand::catch_up(&mut record.state, spoken.meanwhile);
+            let mut conversed = self.step(snapshot, record.state, spoken.request, spoken.is_named).await?;
+            let acts = self.acts(snapshot, spoken, &conversed, since);
+            record.state = conversed.state.clone();
+            record.plan = acts.as_ref().map(|(acts, deeds)| acts.plan(deeds.clone()));
+            // What is to be called is kept before it is called.
+            let kept = match acts {
+                None => self.commit(session, &record, snapshot).await,
+                Some((acts, _)) => match session.keep(record.bytes()).await {
+                    Ok(_) => {
+                        let carried_out = acts.in_session(session, record, conversed, spoken).await?;
+                        (conversed, record) = (carried_out.conversed, carried_out.record);
+                        carried_out.kept
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            match kept {
                 // Only without a revision: with one, the client said which state it speaks of.
-                Err(StoreError::Conflict) if again < REDONE && wanted.is_none() => {}
+                Err(StoreError::Conflict) if again < REDONE && wanted.is_none() && conversed.turn.deeds.is_empty() => {}
                 Err(error) => return Err(of_store(&error)),
                 Ok(session) => {
-                    let summary = understand::summary(snapshot, request.language.as_deref(), &record.state);
+                    let mut turn = conversed.turn;
+                    understand::interrupted(snapshot, language, &mut turn, cut_off);
+                    let summary = understand::summary(snapshot, language, &record.state);
                     let turns = record.state.turn;
                     return Ok(Told { turn, kept: Kept { state: None, session: Some(session), turn: turns, summary } });
                 }
@@ -260,7 +298,7 @@ impl AppState {
     }
 }
 
-fn conflict(message: &str) -> ApiError {
+pub(super) fn conflict(message: &str) -> ApiError {
     ApiError::fault(Fault::SessionConflict, message)
 }
 

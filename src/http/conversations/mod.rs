@@ -3,12 +3,14 @@
 //! | file | holds |
 //! |---|---|
 //! | `keeping` | a turn with the state that a request names, and that state afterwards |
+//! | `acting` | calls that are made here, once each |
 //! | `record` | what is stored of a session |
 //! | `observe` | utterances that are understood beside a chat, in their order, in the background |
 //! | `events` | a session's state as server-sent events |
 //! | `hub` | what of a session only this process knows: who waits, and who watches |
 //! | `session` | `GET` and `DELETE` |
 
+mod acting;
 pub(super) mod events;
 mod hub;
 mod keeping;
@@ -19,6 +21,7 @@ pub(super) mod session;
 use jiff::Timestamp;
 
 use crate::{
+    act::{Actor, Once},
     conversation::{
         ConversationOptions, KeyError, Tokens,
         store::{OpenError, SessionOptions, Sessions, Sweeper},
@@ -26,8 +29,9 @@ use crate::{
     understand::Replays,
 };
 
+pub(super) use acting::Repeat;
 pub(super) use hub::Hub;
-pub(super) use keeping::{Keeping, language};
+pub(super) use keeping::{Keeping, Spoken, language};
 
 /// How this service keeps conversations.
 pub struct Conversations {
@@ -36,6 +40,10 @@ pub struct Conversations {
     /// Conversations rebuilt from their messages.
     pub(in crate::http) replays: Replays,
     pub(super) hub: Hub,
+    /// Remembers calls that no session remembers.
+    once: Once,
+    /// Makes the calls of functions that have an endpoint; `None`: clients make all of them.
+    actor: Option<Actor>,
     /// Seconds from a session's last turn until it is gone.
     ttl_s: u64,
 }
@@ -58,11 +66,19 @@ impl Conversations {
         let kept = Sessions::open(sessions)?;
         Ok(Self {
             tokens: Tokens::open(options, kept.clone())?,
+            once: Once::new(kept.clone()),
+            actor: None,
             sessions: kept,
             replays: Replays::new(options.replay_entries, options.replay_bytes),
             hub: Hub::new(options.max_pending),
             ttl_s: sessions.ttl_s,
         })
+    }
+
+    /// The same, where this makes the calls of functions that have an endpoint.
+    #[must_use]
+    pub fn acting(self, actor: Option<Actor>) -> Self {
+        Self { actor, ..self }
     }
 
     /// What reads and writes echoed states, for whoever serves conversations beside the routes.

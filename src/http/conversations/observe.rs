@@ -193,7 +193,7 @@ async fn attempt(
         Heard::Assistant(text) => understand::catch_up(&mut record.state, &[Said::Assistant(text.clone())]),
         Heard::Person(request) => {
             let conversed = app.understander.converse(snapshot, &record.state, request).await;
-            let Conversed { turn, state } =
+            let Conversed { turn, state, .. } =
                 conversed.map_err(|error| ApiError::of_turn(&error, request.strategy.is_some()))?;
             record.state = state;
             record.note_calls(&snapshot.module, &turn);

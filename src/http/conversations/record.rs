@@ -1,8 +1,9 @@
-//! What is stored of a session: its state, and the calls that nobody was told of.
+//! What is stored of a session: its state, the calls that nobody was told of, and those that are being made.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    act::Plan,
     answer::ObservedCall,
     conversation::State,
     http::{ApiError, Failure, Fault},
@@ -18,11 +19,14 @@ pub(super) struct Record {
     pub state: State,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ObservedCall>,
+    /// Calls of the last turn, until it is known what came of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
 }
 
 impl Record {
     pub(super) fn new(module: &ModuleName) -> Self {
-        Self { state: State::new(module), calls: Vec::new() }
+        Self { state: State::new(module), calls: Vec::new(), plan: None }
     }
 
     /// # Errors
@@ -43,7 +47,7 @@ impl Record {
     /// If the session is of another module, or cannot be read.
     pub(super) fn of(data: Option<&[u8]>, module: &Module) -> Result<Self, ApiError> {
         let Some(data) = data else { return Ok(Self::new(&module.name)) };
-        let Self { state, calls } = Self::parse(data)?;
+        let Self { state, calls, plan } = Self::parse(data)?;
         let state = state.adopted(module).map_err(|error| match error {
             crate::conversation::state::StateError::OtherModule { found, wanted } => {
                 let message = format!("the session is of the module `{found}`, and the request of `{wanted}`");
@@ -53,7 +57,7 @@ impl Record {
                 ApiError::logged(Failure::SessionUnreadable, &error)
             }
         })?;
-        Ok(Self { state, calls })
+        Ok(Self { state, calls, plan })
     }
 
     /// Remembers the calls of a turn whose answer nobody gets.

@@ -148,7 +148,7 @@ fn elements(module: &Module, said: &str, turn: &Turn) -> Vec<SkillElement> {
     let tied = match &turn.outcome {
         Outcome::Ask(question) => matches!(question.about, About::Tie { .. }),
         Outcome::Call(_) => false,
-        Outcome::NoMatch | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => {
+        Outcome::NoMatch | Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => {
             return vec![nothing(module, said, turn)];
         }
     };

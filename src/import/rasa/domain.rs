@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::{
     project::{Entity, Function, Place, Slot},
@@ -22,13 +22,27 @@ pub(super) struct Domain {
     questions: BTreeMap<String, String>,
 }
 
+/// Entity, role, intents that it is limited to.
+type Mapping = (String, Option<String>, Vec<String>);
+
+/// A slot's mapping from an entity; `None` of any other kind.
+fn mapping(mapping: &Value) -> Option<Mapping> {
+    let entity = text(mapping, "entity");
+    let intents = match mapping.get("intent") {
+        Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
+        Some(one) => scalar(one).into_iter().collect(),
+        None => Vec::new(),
+    };
+    let is_entity = text(mapping, "type") == "from_entity" && !entity.is_empty();
+    is_entity.then(|| (entity.to_owned(), mapping.get("role").and_then(scalar), intents))
+}
+
 #[derive(Debug)]
 struct DomainSlot {
     name: String,
     kind: String,
     values: Vec<String>,
-    /// Entity, role, intents that it is limited to.
-    from: Vec<(String, Option<String>, Vec<String>)>,
+    from: Vec<Mapping>,
     place: Place,
 }
 
@@ -89,16 +103,8 @@ impl Domain {
             let place = at.key(name);
             let mut from = Vec::new();
             for mapping in slot.get("mappings").and_then(Value::as_array).into_iter().flatten() {
-                let intents = match mapping.get("intent") {
-                    Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
-                    Some(one) => scalar(one).into_iter().collect(),
-                    None => Vec::new(),
-                };
                 match text(mapping, "type") {
-                    "from_entity" => {
-                        let role = mapping.get("role").and_then(scalar);
-                        from.push((text(mapping, "entity").to_owned(), role, intents));
-                    }
+                    "from_entity" => from.extend(self::mapping(mapping)),
                     "from_text" => {}
                     kind => {
                         let what = format!("mapping `{kind}` of slot `{name}`");
@@ -118,20 +124,62 @@ impl Domain {
 
     fn read_forms(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
         let at = root.key("forms");
+        // Older projects list their names alone: what they ask is written in code.
+        if let Some(names) = document.get("forms").and_then(Value::as_array) {
+            for (index, name) in names.iter().enumerate() {
+                let place = at.index(index);
+                match (scalar(name), name.as_object().and_then(|form| form.iter().next())) {
+                    (Some(name), _) => {
+                        let why = "what it asks for is not written in the project: its slots are those of the examples";
+                        reader.changed(&place, format!("form `{name}`"), why);
+                        self.forms.push(Form { name, required: Vec::new(), place });
+                    }
+                    (None, Some((name, form))) => self.form(name, form, place, reader),
+                    (None, None) => reader.fault(&place, "bad-member", "a form is a name", ""),
+                }
+            }
+            return;
+        }
         let Some(forms) = reader.object(document, "forms", root) else { return };
         for (name, form) in forms {
-            let required = match form.get("required_slots") {
-                Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
-                // Rasa 2: an object of mappings.
-                Some(Value::Object(map)) => map.keys().cloned().collect(),
-                _ => Vec::new(),
-            };
-            let place = at.key(name);
-            if form.get("ignored_intents").is_some() {
-                reader.dropped(&place.key("ignored_intents"), "ignored intents", "a turn is understood by itself");
-            }
-            self.forms.push(Form { name: name.clone(), required, place });
+            self.form(name, form, at.key(name), reader);
         }
+    }
+
+    fn form(&mut self, name: &str, form: &Value, place: Place, reader: &mut Reader) {
+        let required = match form.get("required_slots") {
+            Some(Value::Array(names)) => names.iter().filter_map(scalar).collect(),
+            Some(Value::Object(slots)) => self.mapped_slots(slots, &place.key("required_slots")),
+            _ => form.as_object().map(|slots| self.mapped_slots(slots, &place)).unwrap_or_default(),
+        };
+        if form.get("ignored_intents").is_some() {
+            reader.dropped(&place.key("ignored_intents"), "ignored intents", "a turn is understood by itself");
+        }
+        self.forms.push(Form { name: name.to_owned(), required, place });
+    }
+
+    /// The slots of a form of Rasa 2, which has their mappings itself.
+    fn mapped_slots(&mut self, slots: &Map<String, Value>, place: &Place) -> Vec<String> {
+        let mut required = Vec::new();
+        for (name, mappings) in slots.iter().filter(|(_, mappings)| mappings.is_array() || mappings.is_null()) {
+            if name == "ignored_intents" {
+                continue;
+            }
+            required.push(name.clone());
+            let from: Vec<Mapping> = mappings.as_array().into_iter().flatten().filter_map(mapping).collect();
+            match self.slots.iter_mut().find(|slot| slot.name == *name) {
+                Some(slot) if slot.from.is_empty() => slot.from = from,
+                Some(_) => {}
+                None => self.slots.push(DomainSlot {
+                    name: name.clone(),
+                    kind: String::new(),
+                    values: Vec::new(),
+                    from,
+                    place: place.key(name),
+                }),
+            }
+        }
+        required
     }
 
     fn responses(&mut self, document: &Value, root: &Place, reader: &mut Reader) {
@@ -153,7 +201,8 @@ impl Domain {
                 .collect();
             match texts.first() {
                 Some(question) if !question.contains('{') => {
-                    self.questions.insert(slot.to_owned(), (*question).to_owned());
+                    let words: Vec<&str> = question.split_whitespace().collect();
+                    self.questions.insert(slot.to_owned(), words.join(" "));
                 }
                 Some(_) => reader.dropped(&place, format!("question `{name}`"), "a question here has no placeholders"),
                 None => reader.dropped(&place, format!("question `{name}`"), "it has no text"),
@@ -171,6 +220,16 @@ impl Domain {
     /// Notes that a rule or story goes from the intent to an action, which may be a form.
     pub(super) fn begin(&mut self, action: &str, intent: &str) {
         self.begun.push((action.to_owned(), intent.to_owned()));
+    }
+
+    /// Whether the domain has a form of this name.
+    pub(super) fn is_form(&self, name: &str) -> bool {
+        self.forms.iter().any(|form| form.name == name)
+    }
+
+    /// The entities that slots are filled from.
+    pub(super) fn mapped(&self) -> impl Iterator<Item = (&str, &Place)> {
+        self.slots.iter().flat_map(|slot| slot.from.iter().map(|(entity, _, _)| (entity.as_str(), &slot.place)))
     }
 
     fn is_begun(&self, form: &Form) -> bool {

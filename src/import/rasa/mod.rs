@@ -56,17 +56,22 @@ pub(super) fn read(reader: &mut Reader) -> Project {
     let mut domain = Domain::default();
     let mut dimensions: Vec<String> = Vec::new();
     let mut language = None;
+    let mut documents = Vec::new();
     let paths = reader.paths(|path| path.ends_with(".yml") || path.ends_with(".yaml"));
     for path in paths.iter().filter(|path| !is_about_the_server(path)) {
         let Some(document) = reader.document(path) else { continue };
         let root = Place::new(path, "");
         training_data(&document, &root, &mut training, reader);
         domain.read(&document, &root, reader);
-        flows(&document, &root, &mut domain, &mut training, reader);
         if let Some(pipeline) = document.get("pipeline").and_then(Value::as_array) {
             language = scalar(document.get("language").unwrap_or(&Value::Null)).or(language);
             duckling(pipeline, &mut dimensions);
         }
+        documents.push((document, root));
+    }
+    // Which names are forms is known when all files are read.
+    for (document, root) in &documents {
+        flows(document, root, &mut domain, &mut training, reader);
     }
     for path in reader.paths(|path| path.ends_with(".md") && !path.to_ascii_lowercase().ends_with("readme.md")) {
         if let Some(text) = reader.text(&path) {
@@ -130,18 +135,29 @@ fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place
     let at = place.key("examples");
     match item.get("examples") {
         Some(Value::String(block)) => {
-            let dashed = block.lines().enumerate().filter_map(|(index, line)| {
-                let text = line.trim().strip_prefix('-')?.trim();
+            let mut found: Vec<(String, Place)> = Vec::new();
+            for (index, line) in block.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
                 let place = Place { below: index, ..at.clone() };
-                (!text.is_empty()).then(|| (text.to_owned(), place))
-            });
-            dashed.collect()
+                match (line.trim().strip_prefix('-'), found.last_mut()) {
+                    (Some(text), _) => found.push((one_line(text), place)),
+                    // What goes on in the next line.
+                    (None, Some((before, _))) => {
+                        before.push(' ');
+                        before.push_str(&one_line(line));
+                    }
+                    (None, None) => {
+                        reader.dropped(&place, "a line of examples", "no line before it begins with a dash")
+                    }
+                }
+            }
+            found.retain(|(text, _)| !text.is_empty());
+            found
         }
         Some(Value::Array(list)) => {
             let mut found = Vec::with_capacity(list.len());
             for (index, one) in list.iter().enumerate() {
                 let line = scalar(one).or_else(|| scalar(one.get("text")?));
-                let line = line.map(|text| text.trim().trim_start_matches("- ").trim().to_owned());
+                let line = line.map(|text| one_line(text.trim().trim_start_matches("- ")));
                 match line.filter(|text| !text.is_empty()) {
                     Some(text) => found.push((text, at.index(index))),
                     None => reader.dropped(&at.index(index), "an example", "it is empty"),
@@ -156,7 +172,22 @@ fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place
     }
 }
 
-/// Rules and stories: which intent begins which form, and test conversations.
+/// A text of several lines in one.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The intents of a step: its own, or those of which one is said.
+fn intents_of(step: &Value) -> Vec<String> {
+    let named = |step: &Value| step.get("intent").and_then(Value::as_str).map(str::to_owned);
+    match step.get("or").and_then(Value::as_array) {
+        Some(branches) => branches.iter().filter_map(named).collect(),
+        None => named(step).into_iter().collect(),
+    }
+}
+
+/// Rules and stories: which intent begins which form, and test conversations. A form hangs on the intent of the step right
+/// before it, and on no other one that is said while it is being filled.
 fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
     for (key, kind) in [("rules", "rule"), ("stories", "story")] {
         let at = root.key(key);
@@ -164,19 +195,25 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
         let list = reader.list(document, key, root);
         for (index, flow) in list.iter().enumerate() {
             let steps_at = at.index(index).key("steps");
-            let mut intent: Option<String> = None;
+            let mut before: Vec<String> = Vec::new();
+            let mut is_filling = is_conditional(flow);
             for (step_index, step) in reader.list(flow, "steps", &at.index(index)).iter().enumerate() {
                 let place = steps_at.index(step_index);
-                if let Some(name) = step.get("intent").and_then(Value::as_str) {
-                    if let Some(said) = step.get("user").and_then(Value::as_str) {
-                        labelled += 1;
-                        annotate(said.trim(), &place, reader, |one| training.tests.push((name.to_owned(), one)));
-                    }
-                    intent = Some(name.to_owned());
+                let intents = intents_of(step);
+                if let ([name], Some(said)) = (&intents[..], step.get("user").and_then(Value::as_str)) {
+                    labelled += 1;
+                    annotate(&one_line(said), &place, reader, |one| training.tests.push((name.clone(), one)));
                 }
-                let begun = step.get("action").or_else(|| step.get("active_loop")).and_then(Value::as_str);
-                if let (Some(intent), Some(form)) = (&intent, begun) {
-                    domain.begin(form, intent);
+                let (action, active) = (step.get("action"), step.get("active_loop"));
+                let begun = action.or(active).and_then(Value::as_str).filter(|name| domain.is_form(name));
+                if let Some(form) = begun.filter(|_| !is_filling) {
+                    before.iter().for_each(|intent| domain.begin(form, intent));
+                }
+                is_filling = active.map_or(is_filling || begun.is_some(), Value::is_string);
+                // Between an intent and what it begins, slots are set.
+                let goes_on = step.get("slot_was_set").is_some();
+                if !goes_on {
+                    before = intents;
                 }
             }
         }
@@ -196,9 +233,15 @@ fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Tra
     }
 }
 
+/// True of a rule that holds while a form is being filled.
+fn is_conditional(flow: &Value) -> bool {
+    let conditions = flow.get("condition").and_then(Value::as_array);
+    conditions.into_iter().flatten().any(|condition| condition.get("active_loop").is_some_and(Value::is_string))
+}
+
 /// The dimensions that a project has Duckling find.
 fn duckling(pipeline: &[Value], dimensions: &mut Vec<String>) {
-    let is_duckling = |component: &&Value| text(component, "name").contains("Duckling");
+    let is_duckling = |component: &&Value| text(component, "name").to_ascii_lowercase().contains("duckling");
     for component in pipeline.iter().filter(is_duckling) {
         match component.get("dimensions").and_then(Value::as_array) {
             Some(named) => dimensions.extend(named.iter().filter_map(scalar)),
@@ -243,6 +286,9 @@ fn entities(training: &Training, domain: &Domain, dimensions: &[String], reader:
                 said.extend(value.as_ref().map(|value| value.to_lowercase()));
             }
         }
+    }
+    for (name, place) in domain.mapped().filter(|(name, _)| dimensions.iter().any(|dimension| dimension == name)) {
+        of(&mut entities, name, place);
     }
     for (name, values, place) in &training.lookups {
         let entity = of(&mut entities, name, place);
@@ -328,6 +374,13 @@ fn functions(training: Training, domain: &Domain, project: &mut Project, reader:
             continue;
         }
         let Some(function) = project.functions.iter_mut().find(|function| function.name == intent) else {
+            // A retrieval intent is several functions, of which the test does not say which.
+            let below = format!("{intent}/");
+            if project.functions.iter().any(|function| function.name.starts_with(&below)) {
+                let what = format!("an utterance of `{intent}`");
+                reader.dropped(&test.place, what, "it does not say which of its kinds is meant");
+                continue;
+            }
             // A file that could not be read may well have them.
             if reader.has_faults() {
                 continue;

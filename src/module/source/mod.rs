@@ -10,6 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     Diagnostic, Limits,
+    endpoint::Operation,
     findings::{Findings, Place, kind_of},
 };
 
@@ -20,6 +21,7 @@ pub(super) mod openapi;
 pub(super) mod opencui;
 pub(super) mod recognizers;
 pub(super) mod settings;
+mod swagger;
 
 /// Names under which a schema may lie; exactly one of them may exist.
 pub(super) const SCHEMA_FILES: [&str; 6] =
@@ -83,6 +85,8 @@ pub(super) struct SourceFunction {
     pub(super) description: String,
     pub(super) parameters: Value,
     pub(super) operation: Option<String>,
+    /// How an operation is asked for.
+    pub(super) request: Option<Operation>,
     /// Where it was written.
     pub(super) pointer: String,
 }
@@ -268,6 +272,12 @@ impl<'de> Visitor<'de> for WatchKeys<'_> {
         }
         Ok(Value::Object(map))
     }
+}
+
+/// The schema file in the newest form of its format.
+pub(super) fn modernised(document: Value) -> Value {
+    let is_swagger = document.get("swagger").and_then(Value::as_str).is_some_and(|version| version.starts_with("2."));
+    if is_swagger { swagger::modernised(&document) } else { document }
 }
 
 /// Reads the schema file by its shape.

@@ -115,5 +115,5 @@ fn read(
             super::as_parameters(normalised, definitions, file, &at, findings).unwrap_or_else(none)
         }
     };
-    Some(SourceFunction { name, description, parameters, operation: None, pointer: place.to_string() })
+    Some(SourceFunction { name, description, parameters, operation: None, request: None, pointer: place.to_string() })
 }

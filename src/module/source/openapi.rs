@@ -1,4 +1,5 @@
-//! `OpenAPI` 3.0 and 3.1: one function per operation.
+//! `OpenAPI` 3.0 and 3.1, and [Swagger 2.0](super::swagger): one function per operation. One that cannot be read is left out,
+//! with a warning.
 //!
 //! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where two
 //! have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
@@ -15,7 +16,11 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::schema::Normaliser, Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
+    super::{
+        endpoint::{Body, Method, Operation, Part, PartPlace, Style},
+        schema::Normaliser,
+    },
+    Diagnostic, Findings, Limits, Place, SourceFunction, as_parameters, kind_of, text_member,
 };
 use crate::text::name_words;
 
@@ -37,11 +42,7 @@ pub(in crate::module) fn functions(
             return Vec::new();
         }
         None => {
-            let message = if document.get("swagger").is_some() {
-                "Swagger 2.0 is not supported"
-            } else {
-                "the document does not say its version in `openapi`, as a string"
-            };
+            let message = "the document does not say its version in `openapi`, as a string";
             findings.push(Diagnostic::error("unknown-format", file, Place::ROOT, message).hint(VERSIONS));
             return Vec::new();
         }
@@ -52,8 +53,13 @@ pub(in crate::module) fn functions(
         findings.push(Diagnostic::error("bad-function", file, paths_at, message));
         return Vec::new();
     };
-    let mut reader =
-        Reader { normaliser: Normaliser::new(file, document, limits), file, derived: HashSet::new(), findings };
+    let mut reader = Reader {
+        normaliser: Normaliser::new(file, document, limits),
+        file,
+        derived: HashSet::new(),
+        added: Vec::new(),
+        findings,
+    };
     reader.normaliser.request = true;
     let mut functions = Vec::new();
     for (path, item) in paths {
@@ -75,13 +81,27 @@ pub(in crate::module) fn functions(
                 return functions;
             }
             let at = item_at.key(method);
-            let Value::Object(operation) = operation else {
-                reader.bad(&at, format!("an operation is an object, found {}", kind_of(operation)));
-                continue;
+            let mark = reader.findings.mark();
+            reader.added.clear();
+            let read = match operation {
+                Value::Object(operation) => match component_of_skill(document, path, operation) {
+                    Some((name, schema)) => reader.skill(name, schema),
+                    None => reader.operation(path, method, item, operation, &item_at, &at),
+                },
+                other => {
+                    reader.bad(&at, format!("an operation is an object, found {}", kind_of(other)));
+                    None
+                }
             };
-            match component_of_skill(document, path, operation) {
-                Some((name, schema)) => functions.extend(reader.skill(name, schema)),
-                None => functions.extend(reader.operation(path, method, item, operation, &item_at, &at)),
+            match reader.findings.forgive(&mark) {
+                None => functions.extend(read),
+                Some(reason) => {
+                    for name in std::mem::take(&mut reader.added) {
+                        reader.derived.remove(&name);
+                    }
+                    let message = format!("`{} {path}` is left out: {reason}", method.to_ascii_uppercase());
+                    reader.findings.push(Diagnostic::warning("skipped-operation", file, &at, message));
+                }
             }
         }
     }
@@ -107,8 +127,10 @@ fn component_of_skill<'d>(
 struct Reader<'d> {
     normaliser: Normaliser<'d>,
     file: &'d str,
-    /// Names that were made here, to keep them apart.
+    /// Names so far, to keep them apart.
     derived: HashSet<String>,
+    /// Those of the operation that is read.
+    added: Vec<String>,
     findings: &'d mut Findings,
 }
 
@@ -118,6 +140,7 @@ struct Argument {
     name: String,
     schema: Value,
     required: bool,
+    style: Style,
 }
 
 impl<'d> Reader<'d> {
@@ -163,6 +186,7 @@ impl<'d> Reader<'d> {
             description,
             parameters,
             operation: None,
+            request: None,
             pointer: at.to_string(),
         })
     }
@@ -177,7 +201,16 @@ impl<'d> Reader<'d> {
         at: &Place<'_>,
     ) -> Option<SourceFunction> {
         let name = match operation.get("operationId") {
-            Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
+            Some(Value::String(id)) if !id.trim().is_empty() => match self.is_new(id.trim()) {
+                true => id.trim().to_owned(),
+                false => {
+                    let name = self.derived_name(method, path);
+                    let message = format!("another operation is called `{}`: this one is `{name}`", id.trim());
+                    let place = at.key("operationId");
+                    self.findings.push(Diagnostic::warning("duplicate-name", self.file, place, message));
+                    name
+                }
+            },
             None | Some(Value::Null | Value::String(_)) => self.derived_name(method, path),
             Some(other) => {
                 self.bad(&at.key("operationId"), format!("`operationId` is a string, found {}", kind_of(other)));
@@ -197,18 +230,32 @@ impl<'d> Reader<'d> {
 
         self.normaliser.begin(String::new());
         let mut arguments = self.parameters(item, operation, item_at, at);
-        let mut closed = false;
-        if let Some(body) = operation.get("requestBody") {
-            closed = self.body(body, &at.key("requestBody"), &mut arguments);
+        let (mut closed, mut body) = (false, Body::None);
+        if let Some(described) = operation.get("requestBody") {
+            (closed, body) = self.body(described, &at.key("requestBody"), &mut arguments);
         }
         let definitions = self.normaliser.definitions(self.findings);
+        let (parameters, parts) = assemble(arguments, definitions, closed);
+        let server = server(&[operation.get("servers"), item.get("servers"), self.normaliser.document.get("servers")]);
+        let request =
+            Method::named(method).map(|method| Operation { method, server, path: path.to_owned(), parts, body });
         Some(SourceFunction {
             name,
             description,
-            parameters: assemble(arguments, definitions, closed),
+            parameters,
             operation: Some(format!("{} {path}", method.to_ascii_uppercase())),
+            request,
             pointer: at.to_string(),
         })
+    }
+
+    /// Whether no operation has this name so far; from now on one has.
+    fn is_new(&mut self, name: &str) -> bool {
+        let is_new = self.derived.insert(name.to_owned());
+        if is_new {
+            self.added.push(name.to_owned());
+        }
+        is_new
     }
 
     fn derived_name(&mut self, method: &str, path: &str) -> String {
@@ -222,10 +269,8 @@ impl<'d> Reader<'d> {
                 }
             }
         }
-        if !self.derived.insert(name.clone()) {
-            let free = (2..).map(|count| format!("{name}_{count}")).find(|name| !self.derived.contains(name));
-            name = free.unwrap_or(name);
-            self.derived.insert(name.clone());
+        if !self.is_new(&name) {
+            name = (2..).map(|count| format!("{name}_{count}")).find(|name| self.is_new(name)).unwrap_or(name);
         }
         name
     }
@@ -311,25 +356,29 @@ impl<'d> Reader<'d> {
             schema.insert("description".to_owned(), Value::String(description.trim().to_owned()));
         }
         let required = in_place == "path" || parameter.get("required") == Some(&Value::Bool(true));
-        Some(Argument { place: in_place, name: name.to_owned(), schema, required })
+        Some(Argument { place: in_place, name: name.to_owned(), schema, required, style: style(parameter, in_place) })
     }
 
-    /// Adds the body's properties, or the body as a whole. True if the object of the body is closed.
-    fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> bool {
-        let Some((body, pointer)) = self.resolved(body, place) else { return false };
+    /// Adds the body's properties, or the body as a whole. True if the object of the body is closed; and what is sent.
+    fn body(&mut self, body: &'d Value, place: &Place<'_>, arguments: &mut Vec<Argument>) -> (bool, Body) {
+        let nothing = (false, Body::None);
+        let Some((body, pointer)) = self.resolved(body, place) else { return nothing };
         let at = Place::Start(&pointer);
         let Some(Value::Object(content)) = body.get("content") else {
             self.bad(&at, "the request body has no `content`".to_owned());
-            return false;
+            return nothing;
         };
-        let Some((media, described)) = content.iter().min_by_key(|(media, _)| preference(media)) else { return false };
+        let Some((media, described)) = content.iter().min_by_key(|(media, _)| preference(media)) else {
+            return nothing;
+        };
+        let sent = sent(media);
         let is_required = body.get("required") != Some(&Value::Bool(false));
         let content_at = at.key("content");
         let media_at = content_at.key(media);
-        let Some(schema) = described.get("schema") else { return false };
+        let Some(schema) = described.get("schema") else { return (false, sent) };
         let schema_at = media_at.key("schema");
         let normalised = self.normaliser.schema(schema, &schema_at, 0, 0, self.findings);
-        let Value::Object(mut map) = normalised else { return false };
+        let Value::Object(mut map) = normalised else { return (false, sent) };
 
         let mergeable = |key: &String| {
             matches!(
@@ -347,6 +396,7 @@ impl<'d> Reader<'d> {
                     | "writeOnly"
             )
         };
+        need_alternatives(&mut map);
         let has_properties = map.get("properties").and_then(Value::as_object).is_some_and(|inner| !inner.is_empty());
         if has_properties && map.keys().all(mergeable) && preference(media) < WHOLE {
             let closed = map.get("additionalProperties") == Some(&Value::Bool(false));
@@ -357,21 +407,25 @@ impl<'d> Reader<'d> {
             if let Some(Value::Object(properties)) = map.remove("properties") {
                 for (name, schema) in properties {
                     let required = is_required && required.contains(&name);
-                    arguments.push(Argument { place: "body", name, schema, required });
+                    arguments.push(Argument { place: "body", name, schema, required, style: Style::Exploded });
                 }
             }
-            closed
+            (closed, sent)
         } else {
             if let Some(Value::String(description)) = body.get("description") {
                 map.entry("description").or_insert_with(|| Value::String(description.trim().to_owned()));
             }
             let required = is_required && body.get("required").is_some();
             let schema = Value::Object(map);
-            arguments.push(Argument { place: "body", name: "body".to_owned(), schema, required });
-            false
+            let name = "body".to_owned();
+            arguments.push(Argument { place: WHOLE_BODY, name, schema, required, style: Style::Exploded });
+            (false, sent)
         }
     }
 }
+
+/// The place of a body that is one argument.
+const WHOLE_BODY: &str = "whole body";
 
 /// From this preference on, a body is text or bytes, not an object.
 const WHOLE: usize = 4;
@@ -385,6 +439,103 @@ fn preference(media: &str) -> usize {
         "application/x-www-form-urlencoded" | "multipart/form-data" => 3,
         _ => WHOLE,
     }
+}
+
+/// The JSON Schema of the answer that the operation at `pointer` gives where all goes well; `None` where the document has none
+/// that can be read.
+pub(in crate::module) fn answer(document: &Value, pointer: &str, limits: &Limits) -> Option<Value> {
+    let mut found = Findings::new();
+    let mut normaliser = Normaliser::new("", document, limits);
+    normaliser.begin(String::new());
+    let described = described(document, pointer)?;
+    let normalised = normaliser.schema(described.get("schema")?, &Place::ROOT, 0, 0, &mut found);
+    let definitions = normaliser.definitions(&mut found);
+    let Value::Object(mut schema) = normalised else { return None };
+    if !definitions.is_empty() {
+        schema.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    (found.errors() == 0).then_some(Value::Object(schema))
+}
+
+/// The example of that answer, if the document has one.
+pub(in crate::module) fn example(document: &Value, pointer: &str) -> Option<Value> {
+    let described = described(document, pointer)?;
+    let first = || described.get("examples")?.as_object()?.values().next();
+    let named = || {
+        let example = first()?;
+        let example = example.get("$ref").and_then(|reference| within(document, reference)).unwrap_or(example);
+        example.get("value").cloned()
+    };
+    described.get("example").cloned().or_else(named)
+}
+
+/// What the document says of a good answer, in the kind of content that is read best.
+fn described<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
+    let responses = document.pointer(pointer)?.get("responses")?.as_object()?;
+    let good = responses.keys().filter(|status| status.starts_with('2')).min()?;
+    let response = responses.get(good)?;
+    let response = response.get("$ref").and_then(|reference| within(document, reference)).unwrap_or(response);
+    let content = response.get("content")?.as_object()?;
+    content.iter().min_by_key(|(media, _)| preference(media)).map(|(_, described)| described)
+}
+
+fn within<'d>(document: &'d Value, reference: &Value) -> Option<&'d Value> {
+    document.pointer(reference.as_str()?.strip_prefix('#')?)
+}
+
+/// Where an object must have some of its members or others (`anyOf` over `required`), those of the shortest list are needed: with
+/// them it is valid, whatever else is said.
+fn need_alternatives(schema: &mut Map<String, Value>) {
+    for keyword in ["anyOf", "oneOf"] {
+        let names = |branch: &Value| -> Option<Vec<Value>> {
+            let members = branch.as_object()?;
+            let is_plain = members.iter().all(|(key, value)| key == "required" || (key == "type" && value == "object"));
+            members.get("required")?.as_array().filter(|_| is_plain).cloned()
+        };
+        let Some(Value::Array(branches)) = schema.get(keyword) else { continue };
+        let Some(lists) = branches.iter().map(names).collect::<Option<Vec<_>>>() else { continue };
+        let shortest = lists.into_iter().min_by_key(Vec::len).unwrap_or_default();
+        schema.shift_remove(keyword);
+        let required = schema.entry("required").or_insert_with(|| json!([]));
+        if let Value::Array(required) = required {
+            required.extend(shortest.into_iter().filter(|name| !required.contains(name)).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// How a body of this kind is written.
+fn sent(media: &str) -> Body {
+    let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match preference(&media) {
+        0..=2 => Body::Json,
+        _ if media == "application/x-www-form-urlencoded" => Body::Form,
+        _ => Body::Other,
+    }
+}
+
+/// How lists and objects of a parameter are written.
+fn style(parameter: &Map<String, Value>, place: &str) -> Style {
+    let named = parameter.get("style").and_then(Value::as_str).unwrap_or_default();
+    let is_form = named == "form" || (named.is_empty() && matches!(place, "query" | "cookie"));
+    let explode = parameter.get("explode").and_then(Value::as_bool).unwrap_or(is_form);
+    match named {
+        "deepObject" => Style::Deep,
+        _ if explode && is_form => Style::Exploded,
+        _ => Style::Joined,
+    }
+}
+
+/// The first absolute server of the nearest list, with the defaults of its variables and without a slash at its end.
+fn server(lists: &[Option<&Value>]) -> Option<String> {
+    let list = lists.iter().flatten().find(|list| list.as_array().is_some_and(|list| !list.is_empty()))?;
+    list.as_array()?.iter().find_map(|server| {
+        let mut url = server.get("url")?.as_str()?.to_owned();
+        for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten() {
+            url = url.replace(&format!("{{{name}}}"), variable.get("default")?.as_str()?);
+        }
+        let is_absolute = url.starts_with("http://") || url.starts_with("https://");
+        is_absolute.then(|| url.trim_end_matches('/').to_owned())
+    })
 }
 
 fn describe(summary: &str, description: &str) -> String {
@@ -419,14 +570,17 @@ fn push_words(name: &mut String, text: &str) {
     }
 }
 
-fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> Value {
+/// The parameters, and where each of them goes in a request.
+fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: bool) -> (Value, Vec<Part>) {
     let (mut properties, mut required) = (Map::new(), Vec::new());
+    let mut parts = Vec::with_capacity(arguments.len());
     // Names that stand unchanged somewhere are not given to a renamed argument.
     let written: HashSet<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
     for argument in arguments {
-        let mut name = argument.name;
+        let mut name = argument.name.clone();
         if properties.contains_key(&name) {
-            let renamed = format!("{}_{name}", argument.place);
+            let place = if argument.place == WHOLE_BODY { "body" } else { argument.place };
+            let renamed = format!("{place}_{name}");
             let free = |name: &String| !properties.contains_key(name) && !written.contains(name);
             let numbered = (2..).map(|count| format!("{renamed}_{count}"));
             name = std::iter::once(renamed.clone()).chain(numbered).find(free).unwrap_or(renamed);
@@ -434,6 +588,15 @@ fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: b
         if argument.required {
             required.push(Value::String(name.clone()));
         }
+        let place = match argument.place {
+            "path" => PartPlace::Path,
+            "query" => PartPlace::Query,
+            "header" => PartPlace::Header,
+            "cookie" => PartPlace::Cookie,
+            WHOLE_BODY => PartPlace::Whole,
+            _ => PartPlace::Body,
+        };
+        parts.push(Part { argument: name.clone(), name: argument.name, place, style: argument.style });
         properties.insert(name, argument.schema);
     }
     let mut parameters = Map::new();
@@ -448,7 +611,7 @@ fn assemble(arguments: Vec<Argument>, definitions: Map<String, Value>, closed: b
     if !definitions.is_empty() {
         parameters.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    Value::Object(parameters)
+    (Value::Object(parameters), parts)
 }
 
 #[cfg(test)]
@@ -536,8 +699,75 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_that_cannot_be_read_is_left_out() {
+        let (functions, found) = read(&json!({"openapi": "3.1.0", "paths": {
+            "/a": {"get": {"operationId": "a", "parameters": [{"$ref": "other.yaml#/p"}]}},
+            "/b": {"get": {"operationId": "b"}, "post": 7},
+            "/c": {"get": {"operationId": "c", "parameters": [{"$ref": "other.yaml#/p"}]}}}}));
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["b"]);
+        assert!(found.iter().all(|found| found.severity == crate::module::Severity::Warning), "{found:?}");
+        let skipped: Vec<&str> = found
+            .iter()
+            .filter(|found| found.code == "skipped-operation")
+            .map(|found| found.message.as_str())
+            .collect();
+        assert_eq!(skipped.len(), 3, "{skipped:?}");
+        assert!(skipped[0].starts_with("`GET /a` is left out: `other.yaml#/p` lies outside"), "{skipped:?}");
+    }
+
+    #[test]
+    fn what_must_be_there_in_one_way_or_another_is_needed() {
+        let body = |schema: Value| {
+            let document = json!({"openapi": "3.1.0", "paths": {"/a": {"post": {
+                "requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}}}});
+            read(&document).0[0].parameters.clone()
+        };
+        let properties = json!({"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}});
+        let found = body(json!({"type": "object", "properties": properties, "required": ["c"],
+            "anyOf": [{"required": ["a", "b"]}, {"required": ["b"]}]}));
+        assert_eq!(found, json!({"type": "object", "properties": properties, "required": ["b", "c"]}));
+    }
+
+    #[test]
+    fn operations_of_one_name_are_told_apart() {
+        let (functions, found) = read(&json!({"openapi": "3.1.0", "paths": {
+            "/a": {"get": {"operationId": "list"}}, "/b": {"get": {"operationId": "list"}}}}));
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!((names, found[0].code), (vec!["list", "get_b"], "duplicate-name"));
+    }
+
+    #[test]
+    fn the_second_version_is_read_as_the_third() {
+        let modern = super::super::swagger::modernised(&json!({
+            "swagger": "2.0", "host": "api.example.com", "basePath": "/v1", "schemes": ["http", "https"],
+            "parameters": {"id": {"name": "id", "in": "path", "required": true, "type": "integer", "minimum": 1}},
+            "paths": {"/pets/{id}": {
+                "parameters": [{"$ref": "#/parameters/id"}],
+                "put": {"operationId": "put_pet", "parameters": [
+                    {"name": "body", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Pet"}},
+                    {"name": "tags", "in": "query", "type": "array", "items": {"type": "string"}, "collectionFormat": "csv"}],
+                    "responses": {"200": {"description": "ok", "schema": {"$ref": "#/definitions/Pet"}}}},
+                "post": {"operationId": "feed", "parameters": [{"name": "grams", "in": "formData", "required": true, "type": "integer"}]}}},
+            "definitions": {"Pet": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}}));
+        let (functions, found) = read(&modern);
+        assert_eq!(found, []);
+        assert_eq!(
+            functions[0].parameters,
+            json!({"type": "object", "required": ["id", "name"], "properties": {
+                "id": {"type": "integer", "minimum": 1},
+                "tags": {"type": "array", "items": {"type": "string"}}, "name": {"type": "string"}}})
+        );
+        let request = functions[0].request.as_ref().expect("a request");
+        assert_eq!(request.server.as_deref(), Some("https://api.example.com/v1"));
+        assert_eq!(request.parts[1].style, Style::Joined);
+        let answer = answer(&modern, &functions[0].pointer, &Limits::default()).expect("a schema");
+        assert_eq!(answer["required"], json!(["name"]));
+        assert_eq!(functions[1].request.as_ref().map(|request| request.body), Some(Body::Form));
+    }
+
+    #[test]
     fn other_versions_are_refused() {
-        assert_eq!(read(&json!({"swagger": "2.0", "paths": {}})).1[0].code, "unknown-format");
         assert_eq!(read(&json!({"openapi": "4.0", "paths": {}})).1[0].code, "unknown-format");
         assert_eq!(read(&json!({"openapi": 3.1, "paths": {}})).1[0].code, "unknown-format");
     }

@@ -68,6 +68,7 @@ pub(in crate::module) fn functions(
             description,
             parameters,
             operation: None,
+            request: None,
             pointer: at.to_string(),
         });
     }

@@ -6,7 +6,7 @@ use toml::{
 };
 
 use super::{
-    super::{Settings, reading::Unit, settings::Thresholds, template},
+    super::{Settings, endpoint::Method, reading::Unit, settings::Thresholds, template},
     Diagnostic, Findings, Place, SETTINGS_FILE,
     locate::line_and_column,
 };
@@ -34,6 +34,10 @@ enum Expect {
     Texts,
     /// A list of checks, each a text or a table.
     Rules,
+    /// A JSON value.
+    Any,
+    /// One of these words, or what they stand for.
+    WordOr(&'static [&'static str], &'static Expect),
     Table(&'static [(&'static str, Expect)]),
     /// A table with names of the author's own.
     Named(&'static Expect),
@@ -54,6 +58,23 @@ const ASK: Expect = Expect::OneOf(&["one", "group"]);
 
 /// One of the rules, where it is a table.
 const RULE: Expect = Expect::Table(&[("check", Expect::Text), ("message", Expect::Wording)]);
+
+/// See [`Endpoint`](super::super::endpoint::EndpointSettings).
+const ENDPOINT: Expect = Expect::Table(&[
+    ("openapi", Expect::Bool),
+    ("server", Expect::Text),
+    ("method", Expect::OneOf(&Method::NAMES)),
+    ("url", Expect::Text),
+    ("mcp", Expect::Text),
+    ("tool", Expect::Text),
+    ("headers", Expect::Named(&Expect::Text)),
+    ("secrets", Expect::Named(&Expect::Text)),
+    ("timeout_ms", Expect::Positive),
+    ("retries", Expect::Count),
+    ("idempotent", Expect::Bool),
+    ("idempotency_header", Expect::Text),
+    ("answer", Expect::Any),
+]);
 
 const SETTINGS: Expect = Expect::Table(&[
     ("description", Expect::Text),
@@ -123,6 +144,7 @@ const SETTINGS: Expect = Expect::Table(&[
                 ]),
             ),
             ("result", Expect::Texts),
+            ("endpoint", Expect::WordOr(&["openapi"], &ENDPOINT)),
             ("rules", Expect::Rules),
             ("sure", Expect::Share),
             (
@@ -216,6 +238,11 @@ fn check_table(
         };
         path.push(key.to_owned());
         let fits = match (expected, value.get_ref().as_table()) {
+            (Some(Expect::Any), _) => true,
+            (Some(Expect::WordOr(_, inner)), Some(table)) => {
+                check_table(table, inner, &at, path, bad, findings);
+                true
+            }
             (Some(expected @ (Expect::Table(_) | Expect::Named(_))), Some(table)) => {
                 check_table(table, expected, &at, path, bad, findings);
                 true
@@ -287,15 +314,19 @@ fn members_of(place: &Place<'_>) -> Vec<&'static str> {
             Expect::Named(inner) => inner,
             // The step is the position in the list.
             Expect::Rules => &RULE,
-            Expect::Table(members) => match members.iter().find(|(name, _)| *name == step) {
-                Some((_, inner)) => inner,
-                None => return Vec::new(),
-            },
+            Expect::Table(members) | Expect::WordOr(_, Expect::Table(members)) => {
+                match members.iter().find(|(name, _)| *name == step) {
+                    Some((_, inner)) => inner,
+                    None => return Vec::new(),
+                }
+            }
             _ => return Vec::new(),
         };
     }
     match expected {
-        Expect::Table(members) => members.iter().map(|(name, _)| *name).collect(),
+        Expect::Table(members) | Expect::WordOr(_, Expect::Table(members)) => {
+            members.iter().map(|(name, _)| *name).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -361,6 +392,11 @@ fn check_value(value: &DeValue<'_>, expected: &Expect, at: &Place<'_>, findings:
         }
         Expect::Wording => (!value.is_str()).then(|| "a text, or a table of texts by language".to_owned()),
         Expect::Rules => Some("a list of rules, each a text or a table with `check`".to_owned()),
+        Expect::Any => None,
+        Expect::WordOr(words, _) => {
+            let fits = value.as_str().is_some_and(|word| words.contains(&word));
+            (!fits).then(|| format!("`{}` or a table", words.join("`, `")))
+        }
         Expect::Table(_) | Expect::Named(_) => Some("a table".to_owned()),
     };
     let Some(wanted) = wanted else { return true };

@@ -1,0 +1,207 @@
+//! A request, sent: to addresses that are allowed, without redirects, within a time and a size.
+
+use std::{error::Error as _, time::Duration};
+
+use reqwest::{
+    Response, StatusCode,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{
+    ActionOptions, Answer, Status,
+    address::Allowed,
+    request::{Content, Request},
+};
+use crate::{llm::Secret, module::endpoint::Method};
+
+#[derive(Clone)]
+pub(super) struct Client {
+    pub(super) inner: reqwest::Client,
+    pub(super) max_response_bytes: usize,
+}
+
+impl Client {
+    pub(super) fn new(options: &ActionOptions, allowed: &Allowed) -> Result<Self, reqwest::Error> {
+        // The process may have its own provider already; then that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let inner = reqwest::Client::builder()
+            .user_agent(concat!("uptake/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_millis(options.connect_timeout_ms))
+            // Where a redirect leads, nobody has allowed.
+            .redirect(reqwest::redirect::Policy::none())
+            // What a proxy resolves, nobody has checked.
+            .no_proxy()
+            .referer(false)
+            .dns_resolver(std::sync::Arc::new(allowed.clone()))
+            .build()?;
+        Ok(Self { inner, max_response_bytes: options.max_response_bytes })
+    }
+
+    /// `keyed` is the header of the idempotency key, and the key. `is_harmless`: what was sent twice is done once, so that
+    /// what may have been done counts as not done.
+    pub(super) async fn send(
+        &self,
+        request: &Request,
+        headers: &[(String, Secret)],
+        keyed: Option<(&str, &str)>,
+        is_harmless: bool,
+        until: Instant,
+    ) -> Answer {
+        let doubt = if is_harmless { Status::Failed } else { Status::Unknown };
+        let unsent = |cause: String| Answer { is_passing: true, ..Answer::refused(cause) };
+        let unheard = |cause: &str| Answer {
+            status: doubt,
+            text: String::new(),
+            http_status: None,
+            cause: Some(cause.to_owned()),
+            is_passing: true,
+        };
+        let all = match self.headers(request, headers, keyed) {
+            Ok(all) => all,
+            Err(cause) => return Answer::refused(cause),
+        };
+        let mut sending = self.inner.request(method(request.method), &request.url).headers(all);
+        sending = match &request.body {
+            Content::None => sending,
+            Content::Json(body) => sending.json(body),
+            Content::Form(body) => sending.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.clone()),
+        };
+        let response = match tokio::time::timeout_at(until, sending.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) if error.is_connect() || error.is_builder() => return unsent(chain(error)),
+            Ok(Err(error)) => return unheard(&chain(error)),
+            Err(_) => return unheard("there was no answer in time"),
+        };
+        let status = response.status();
+        let body = tokio::time::timeout_at(until, self.read(response)).await;
+        let (text, trouble) = match body {
+            Ok(Ok(text)) => (text, None),
+            Ok(Err(cause)) => (String::new(), Some(cause)),
+            Err(_) => (String::new(), Some("the answer did not end in time".to_owned())),
+        };
+        Answer { http_status: Some(status.as_u16()), ..judged(status, text, trouble, doubt) }
+    }
+
+    fn headers(
+        &self,
+        request: &Request,
+        headers: &[(String, Secret)],
+        keyed: Option<(&str, &str)>,
+    ) -> Result<HeaderMap, String> {
+        let plain = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let own = headers.iter().map(|(name, value)| (name.as_str(), value.expose()));
+        let mut all = HeaderMap::new();
+        for (name, value) in plain.chain(own).chain(keyed) {
+            let bad = || format!("the header `{name}` cannot be sent");
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            // What the author sets wins over what somebody said.
+            all.insert(name, value);
+        }
+        Ok(all)
+    }
+
+    /// The body as text.
+    async fn read(&self, mut response: Response) -> Result<String, String> {
+        let limit = self.max_response_bytes;
+        let too_long = || format!("the answer is longer than {limit} bytes (actions.max_response_bytes)");
+        if response.content_length().is_some_and(|length| length > limit as u64) {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(chain)? {
+            if bytes.len() + chunk.len() > limit {
+                return Err(too_long());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        String::from_utf8(bytes).map_err(|_| "the answer is not text".to_owned())
+    }
+}
+
+/// What an answer says of whether it was done. `trouble`: it could not be read.
+fn judged(status: StatusCode, text: String, trouble: Option<String>, doubt: Status) -> Answer {
+    let answer = |status, text, cause, is_passing| Answer { status, text, http_status: None, cause, is_passing };
+    let cause = || Some(trouble.clone().unwrap_or_else(|| format!("the service answered {}", status.as_u16())));
+    let is_passing = matches!(status.as_u16(), 408 | 425 | 429 | 500 | 502..=504);
+    match status.as_u16() {
+        200..=299 if trouble.is_none() => answer(Status::Done, text, None, false),
+        // Done, and what came of it cannot be told.
+        200..=299 => answer(Status::Unknown, String::new(), cause(), false),
+        // Its reasons are for people, if it gives any.
+        400..=499 => answer(Status::Failed, reason(&text), cause(), is_passing),
+        // What broke may have broken half-way, a gateway does not know what became of the request, and a page that one is sent
+        // to is no answer.
+        500 | 502 | 504 | 300..=399 => answer(doubt, String::new(), cause(), is_passing),
+        _ => answer(Status::Failed, String::new(), cause(), is_passing),
+    }
+}
+
+/// What an answer says of why it refuses. A page for browsers says nothing to a person who talks.
+fn reason(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(_) | Value::String(_)) => text.to_owned(),
+        Ok(_) => String::new(),
+        Err(_) if text.trim_start().starts_with('<') => String::new(),
+        Err(_) => text.to_owned(),
+    }
+}
+
+fn method(method: Method) -> reqwest::Method {
+    match method {
+        Method::Get => reqwest::Method::GET,
+        Method::Head => reqwest::Method::HEAD,
+        Method::Post => reqwest::Method::POST,
+        Method::Put => reqwest::Method::PUT,
+        Method::Patch => reqwest::Method::PATCH,
+        Method::Delete => reqwest::Method::DELETE,
+        Method::Options => reqwest::Method::OPTIONS,
+    }
+}
+
+/// The error and its causes, without the address, which holds what somebody said.
+pub(super) fn chain(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_whether_it_was_done() {
+        for (code, doubt, expected) in [
+            (200, Status::Unknown, Status::Done),
+            (201, Status::Unknown, Status::Done),
+            (303, Status::Unknown, Status::Unknown),
+            (400, Status::Unknown, Status::Failed),
+            (409, Status::Unknown, Status::Failed),
+            (500, Status::Unknown, Status::Unknown),
+            (503, Status::Unknown, Status::Failed),
+            (502, Status::Unknown, Status::Unknown),
+            (504, Status::Failed, Status::Failed),
+        ] {
+            let status = StatusCode::from_u16(code).unwrap();
+            assert_eq!(judged(status, String::new(), None, doubt).status, expected, "{code}");
+        }
+        let unread = judged(StatusCode::OK, String::new(), Some("too long".into()), Status::Unknown);
+        assert_eq!((unread.status, unread.cause.as_deref()), (Status::Unknown, Some("too long")));
+        let told = |text: &str| judged(StatusCode::CONFLICT, text.to_owned(), None, Status::Unknown).text;
+        assert_eq!(told("<html>no</html>"), "");
+        assert_eq!(told("{\"detail\": \"sold out\"}"), "{\"detail\": \"sold out\"}");
+        assert_eq!(told("sold out"), "sold out");
+    }
+}

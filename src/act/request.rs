@@ -1,0 +1,228 @@
+//! A call as an HTTP request. Pure: what an argument holds never changes where a request goes, nor which header it fills.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::module::endpoint::{Body, Method, Operation, Part, PartPlace, Style};
+
+/// A request, still without what its author adds to all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Request {
+    pub method: Method,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Content,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Content {
+    None,
+    Json(Value),
+    /// As HTML forms are sent.
+    Form(String),
+}
+
+/// # Errors
+/// With the reason if an argument cannot be put where it belongs.
+pub(super) fn request(operation: &Operation, arguments: &Map<String, Value>) -> Result<Request, String> {
+    let mut query: Vec<String> = Vec::new();
+    let (mut headers, mut cookies) = (Vec::new(), Vec::new());
+    let (mut members, mut whole) = (Map::new(), None);
+    for part in &operation.parts {
+        let Some(value) = arguments.get(&part.argument).filter(|value| !value.is_null()) else { continue };
+        match part.place {
+            PartPlace::Path => {}
+            PartPlace::Query => query.extend(pairs(part, value)),
+            PartPlace::Header => headers.push((part.name.clone(), line(part, value)?)),
+            PartPlace::Cookie => cookies.push(format!("{}={}", part.name, encoded(&joined(value)))),
+            PartPlace::Body => {
+                members.insert(part.name.clone(), value.clone());
+            }
+            PartPlace::Whole => whole = Some(value.clone()),
+        }
+    }
+    if !cookies.is_empty() {
+        headers.push(("cookie".to_owned(), cookies.join("; ")));
+    }
+    let mut url = operation.server.clone().unwrap_or_default();
+    url.push_str(&filled(operation, arguments)?);
+    if !query.is_empty() {
+        url.push(if url.contains('?') { '&' } else { '?' });
+        url.push_str(&query.join("&"));
+    }
+    let body = match (operation.body, whole) {
+        (Body::None | Body::Other, _) => Content::None,
+        (Body::Json, Some(whole)) => Content::Json(whole),
+        (Body::Json, None) => Content::Json(Value::Object(members)),
+        (Body::Form, whole) => {
+            let members = whole.and_then(|whole| whole.as_object().cloned()).unwrap_or(members);
+            Content::Form(members.iter().flat_map(|(name, value)| exploded(name, value)).collect::<Vec<_>>().join("&"))
+        }
+    };
+    Ok(Request { method: operation.method, url, headers, body })
+}
+
+/// The path with its arguments.
+fn filled(operation: &Operation, arguments: &Map<String, Value>) -> Result<String, String> {
+    let mut url = String::with_capacity(operation.path.len());
+    let mut rest = operation.path.as_str();
+    while let Some((before, after)) = rest.split_once('{') {
+        let (hole, behind) = after.split_once('}').unwrap_or((after, ""));
+        let part = operation.parts.iter().find(|part| part.place == PartPlace::Path && part.name == hole);
+        let argument = part.map_or(hole, |part| part.argument.as_str());
+        let value = arguments.get(argument).filter(|value| !value.is_null());
+        let text = value.map(joined).unwrap_or_default();
+        let is_query = url.contains('?') || before.contains('?');
+        // An empty step is another address, and so is one that leads up.
+        if !is_query && (text.is_empty() || text == "." || text == "..") {
+            return Err(format!("the argument `{argument}` cannot be a part of the address"));
+        }
+        url.push_str(before);
+        url.push_str(&encoded(&text));
+        rest = behind;
+    }
+    url.push_str(rest);
+    Ok(url)
+}
+
+fn pairs(part: &Part, value: &Value) -> Vec<String> {
+    match (part.style, value) {
+        (Style::Exploded, _) => exploded(&part.name, value),
+        (Style::Joined, _) => vec![pair(&part.name, &joined(value))],
+        (Style::Deep, Value::Object(members)) => {
+            members.iter().map(|(key, value)| pair(&format!("{}[{key}]", part.name), &text(value))).collect()
+        }
+        (Style::Deep, _) => exploded(&part.name, value),
+    }
+}
+
+fn exploded(name: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().map(|item| pair(name, &text(item))).collect(),
+        Value::Object(members) => members.iter().map(|(key, value)| pair(key, &text(value))).collect(),
+        value => vec![pair(name, &text(value))],
+    }
+}
+
+fn pair(name: &str, value: &str) -> String {
+    format!("{}={}", encoded(name), encoded(value))
+}
+
+/// In one text, as `a,b`.
+fn joined(value: &Value) -> String {
+    match value {
+        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| format!("{key},{}", text(value))).collect::<Vec<_>>().join(",")
+        }
+        value => text(value),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A header's value is one line.
+fn line(part: &Part, value: &Value) -> Result<String, String> {
+    let text = joined(value);
+    if text.chars().any(char::is_control) {
+        return Err(format!("the argument `{}` cannot be a header: it is more than one line", part.argument));
+    }
+    Ok(text)
+}
+
+/// Everything but letters, digits and `-._~` by its bytes.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn part(name: &str, place: PartPlace) -> Part {
+        Part { argument: name.to_owned(), name: name.to_owned(), place, style: Style::Exploded }
+    }
+
+    fn operation(path: &str, parts: Vec<Part>, body: Body) -> Operation {
+        let server = Some("http://shop.example".to_owned());
+        Operation { method: Method::Post, server, path: path.to_owned(), parts, body }
+    }
+
+    fn sent(operation: &Operation, arguments: Value) -> Result<Request, String> {
+        request(operation, arguments.as_object().expect("an object"))
+    }
+
+    #[test]
+    fn arguments_go_where_they_belong() {
+        let parts = vec![
+            part("id", PartPlace::Path),
+            part("tag", PartPlace::Query),
+            part("x-trace", PartPlace::Header),
+            part("seen", PartPlace::Cookie),
+            Part { name: "size".to_owned(), ..part("body_size", PartPlace::Body) },
+        ];
+        let operation = operation("/orders/{id}/lines?view=full", parts, Body::Json);
+        let request = sent(
+            &operation,
+            json!({"id": "a b/c", "tag": ["x", "ü&"], "x-trace": 7, "seen": true, "body_size": 42, "unknown": 1}),
+        )
+        .unwrap();
+        assert_eq!(request.url, "http://shop.example/orders/a%20b%2Fc/lines?view=full&tag=x&tag=%C3%BC%26");
+        assert_eq!(request.headers, [("x-trace".into(), "7".into()), ("cookie".into(), "seen=true".into())]);
+        assert_eq!(request.body, Content::Json(json!({"size": 42})));
+    }
+
+    #[test]
+    fn lists_and_objects_have_their_style() {
+        let styled = |style| {
+            let part = Part { style, ..part("f", PartPlace::Query) };
+            let operation = operation("/", vec![part], Body::None);
+            [json!({"f": ["a", "b"]}), json!({"f": {"k": "v"}})].map(|value| {
+                let url = sent(&operation, value).unwrap().url;
+                url.trim_start_matches("http://shop.example/").to_owned()
+            })
+        };
+        assert_eq!(styled(Style::Exploded), ["?f=a&f=b", "?k=v"]);
+        assert_eq!(styled(Style::Joined), ["?f=a%2Cb", "?f=k%2Cv"]);
+        assert_eq!(styled(Style::Deep), ["?f=a&f=b", "?f%5Bk%5D=v"]);
+        let form = operation("/", vec![part("a", PartPlace::Body), part("b", PartPlace::Body)], Body::Form);
+        assert_eq!(sent(&form, json!({"a": "x y", "b": 2})).unwrap().body, Content::Form("a=x%20y&b=2".into()));
+        let whole = operation("/", vec![part("body", PartPlace::Whole)], Body::Json);
+        assert_eq!(sent(&whole, json!({"body": [1, 2]})).unwrap().body, Content::Json(json!([1, 2])));
+    }
+
+    #[test]
+    fn no_argument_leads_elsewhere() {
+        let operation = operation("/orders/{id}", vec![part("id", PartPlace::Path)], Body::None);
+        for value in [json!("."), json!(".."), json!(""), Value::Null, json!([])] {
+            assert!(sent(&operation, json!({"id": value})).is_err(), "{value}");
+        }
+        for (value, url) in [
+            ("../admin", "http://shop.example/orders/..%2Fadmin"),
+            ("1?admin=1#x", "http://shop.example/orders/1%3Fadmin%3D1%23x"),
+            ("%2e%2e", "http://shop.example/orders/%252e%252e"),
+            ("@evil.example", "http://shop.example/orders/%40evil.example"),
+        ] {
+            assert_eq!(sent(&operation, json!({"id": value})).unwrap().url, url);
+            assert_eq!(reqwest::Url::parse(url).unwrap().path().matches('/').count(), 2, "{url}");
+        }
+        let header = super::tests::operation("/", vec![part("h", PartPlace::Header)], Body::None);
+        assert!(sent(&header, json!({"h": "a\r\nx-admin: 1"})).is_err());
+    }
+}

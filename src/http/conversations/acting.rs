@@ -1,0 +1,238 @@
+//! Calls that are made here: each once, whoever comes again, and whether or not anybody waits for the answer.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::http::HeaderMap;
+use tokio::time::Instant;
+
+use super::{
+    keeping::{Spoken, conflict, of_store},
+    record::Record,
+};
+use crate::{
+    act::{Actor, Begun, Deed, Plan},
+    answer::SessionBody,
+    conversation::store::{Session, StoreError},
+    http::{ApiError, AppState, Failure, Fault, caller::Caller},
+    snapshot::Snapshot,
+    understand::{self, Conversed, Said, TurnRequest},
+};
+
+/// What clients send that say which of their requests are the same.
+const KEY: &str = "idempotency-key";
+/// A frontend's name of the chat.
+const CHAT: &str = "x-openwebui-chat-id";
+/// How often a client library has sent this request before.
+const RETRIED: &str = "x-stainless-retry-count";
+/// What is left of a request's time for everything behind a call.
+const MARGIN: Duration = Duration::from_millis(500);
+
+/// How a request is told from another one with the same words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::http) struct Repeat {
+    owner: String,
+    /// What the client calls the request, or the chat that it is of.
+    name: Option<String>,
+    /// The client says that it sent it before.
+    is_retry: bool,
+}
+
+impl Repeat {
+    pub(in crate::http) fn of(headers: &HeaderMap, caller: &Caller) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let key = text(KEY).map(|key| format!("key {key}"));
+        let chat = || text(CHAT).map(|chat| format!("chat {chat}"));
+        Self {
+            owner: caller.owner().to_owned(),
+            name: key.or_else(chat),
+            is_retry: text(RETRIED).is_some_and(|count| count.trim() != "0"),
+        }
+    }
+
+    /// The name under which the calls of a request without a kept state are remembered, and whether another request may
+    /// come to the same name.
+    fn remembered(&self, snapshot: &Snapshot, request: &TurnRequest) -> (String, bool) {
+        let mut hasher = blake3::Hasher::new();
+        let mut part = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        part(&self.owner);
+        part(snapshot.module.name.as_str());
+        part(self.name.as_deref().unwrap_or_default());
+        for said in &request.history {
+            let (Said::Person(text) | Said::Assistant(text) | Said::Called(text) | Said::Tool(text)) = said;
+            part(text);
+        }
+        part(&request.utterance);
+        (format!("messages {}", hasher.finalize().to_hex()), self.name.is_none() && !self.is_retry)
+    }
+}
+
+/// Where the calls of a turn are remembered that no session remembers.
+pub(super) enum Under<'a> {
+    /// The state that a client echoed: it leads to calls once.
+    State(&'a str),
+    /// The request itself.
+    Request,
+}
+
+/// Calls that are to be made.
+pub(super) struct Acts {
+    app: AppState,
+    actor: Actor,
+    snapshot: Arc<Snapshot>,
+    until: Instant,
+}
+
+impl AppState {
+    /// The calls of a turn that are to be made here, with what makes them; `None` if there are none.
+    pub(super) fn acts(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        spoken: &Spoken<'_>,
+        conversed: &Conversed,
+        since: Instant,
+    ) -> Option<(Acts, Vec<Deed>)> {
+        let actor = self.conversations.actor.clone()?;
+        let deeds = understand::own_calls(snapshot, &conversed.turn, spoken.theirs?);
+        let until = since + self.options.timeout().saturating_sub(MARGIN);
+        let acts = Acts { app: self.clone(), actor, snapshot: Arc::clone(snapshot), until };
+        (!deeds.is_empty()).then_some((acts, deeds))
+    }
+
+    /// The turn after its own calls were made, of a conversation that no session keeps.
+    pub(super) async fn acted(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        spoken: &Spoken<'_>,
+        under: Under<'_>,
+        conversed: Conversed,
+        since: Instant,
+    ) -> Result<Conversed, ApiError> {
+        let Some((acts, deeds)) = self.acts(snapshot, spoken, &conversed, since) else { return Ok(conversed) };
+        let (name, may_repeat) = match under {
+            Under::State(text) => {
+                let number = self.conversations.tokens.number(text).unwrap_or_else(|| text.to_owned());
+                (format!("state {number}"), false)
+            }
+            Under::Request => spoken.repeat.remembered(snapshot, spoken.request),
+        };
+        let within = acts.within(deeds.len());
+        let begun = self.conversations.once.begin(&name, deeds.clone(), within, may_repeat).await;
+        let done = match begun.map_err(|error| of_store(&error))? {
+            Begun::Running => return Err(conflict("the same call is being made just now")),
+            Begun::Before(before) => {
+                let same =
+                    |(one, other): (&Deed, &Deed)| one.function == other.function && one.arguments == other.arguments;
+                if before.len() != deeds.len() || !before.iter().zip(&deeds).all(same) {
+                    let message = "the state led to another call already: begin a new conversation, without `state`";
+                    return Err(ApiError::fault(Fault::InvalidState, message).about("state"));
+                }
+                before
+            }
+            Begun::First(mut remembered) => {
+                let work = async move {
+                    for index in 0..remembered.plan.deeds.len() {
+                        acts.one(&mut remembered.plan, index).await;
+                        if let Err(error) = remembered.keep().await {
+                            tracing::error!(%error, "it could not be kept what a call came to");
+                        }
+                    }
+                    remembered.plan.deeds
+                };
+                finished(work).await?
+            }
+        };
+        let language = spoken.request.language.as_deref();
+        Ok(understand::acted(snapshot, language, conversed, done, spoken.theirs.unwrap_or_default()))
+    }
+}
+
+/// A turn of a session whose calls were made.
+pub(super) struct CarriedOut {
+    pub conversed: Conversed,
+    pub record: Record,
+    pub kept: Result<SessionBody, StoreError>,
+}
+
+impl Acts {
+    /// A plan for these calls.
+    pub(super) fn plan(&self, deeds: Vec<Deed>) -> Plan {
+        let within = self.within(deeds.len());
+        Plan::new(None, deeds, within)
+    }
+
+    /// How long so many calls take at most.
+    fn within(&self, count: usize) -> Duration {
+        let own = self.actor.longest().saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+        own.min(self.until.saturating_duration_since(Instant::now())) + MARGIN
+    }
+
+    /// Makes the calls that the session's record plans, and keeps there what came of them.
+    pub(super) async fn in_session(
+        self,
+        mut session: Session,
+        mut record: Record,
+        conversed: Conversed,
+        spoken: &Spoken<'_>,
+    ) -> Result<CarriedOut, ApiError> {
+        let language = spoken.request.language.clone();
+        let theirs = spoken.theirs.unwrap_or_default().to_vec();
+        finished(async move {
+            let mut plan = record.plan.take().unwrap_or_else(|| self.plan(Vec::new()));
+            let count = plan.deeds.len();
+            for index in 0..count {
+                self.one(&mut plan, index).await;
+                if index + 1 < count {
+                    record.plan = Some(plan.clone());
+                    if let Err(error) = session.keep(record.bytes()).await {
+                        tracing::error!(%error, "it could not be kept what a call came to");
+                    }
+                }
+            }
+            record.plan = None;
+            let conversed = understand::acted(&self.snapshot, language.as_deref(), conversed, plan.deeds, &theirs);
+            record.state = conversed.state.clone();
+            let kept = self.app.commit(session, &record, &self.snapshot).await;
+            CarriedOut { conversed, record, kept }
+        })
+        .await
+    }
+
+    /// Makes one call of the plan, and notes there what came of it.
+    pub(super) async fn one(&self, plan: &mut Plan, index: usize) {
+        let (key, deed) = (plan.key(index), plan.deeds[index].clone());
+        let module = &self.snapshot.module;
+        let endpoint = module.function_named(&deed.function).and_then(|id| module.function(id).endpoint.as_ref());
+        let Some(endpoint) = endpoint else { return };
+        let done = self.actor.act(endpoint, deed, &key, self.until).await;
+        self.app.metrics.action(&module.name, &done);
+        plan.deeds[index] = done;
+    }
+}
+
+/// What the work comes to. It goes on when nobody waits for it any more: what was begun is brought to its end.
+async fn finished<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, ApiError> {
+    tokio::spawn(work).await.map_err(|error| ApiError::logged(Failure::Internal, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_says_whether_it_comes_again() {
+        let of = |headers: &[(&'static str, &str)]| {
+            let headers = headers
+                .iter()
+                .map(|(name, value)| (axum::http::HeaderName::from_static(name), value.parse().expect("a value")));
+            Repeat::of(&headers.collect(), &Caller::default())
+        };
+        assert_eq!(of(&[]), Repeat::default());
+        assert_eq!(of(&[("idempotency-key", "7"), ("x-openwebui-chat-id", "c")]).name.as_deref(), Some("key 7"));
+        assert_eq!(of(&[("x-openwebui-chat-id", "c")]).name.as_deref(), Some("chat c"));
+        assert!(!of(&[("x-stainless-retry-count", "0")]).is_retry);
+        assert!(of(&[("x-stainless-retry-count", "1")]).is_retry);
+    }
+}

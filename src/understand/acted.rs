@@ -1,0 +1,152 @@
+//! What a turn comes to after we made its calls: what is said of each, and what the conversation remembers.
+
+use crate::{
+    act::{Deed, Status},
+    assist::history::shortened,
+    call::Call,
+    conversation::{Confirmation, End, Expects, Form, State, Who, next::Asking},
+    dialogue::{question::Voice, result::CallResult},
+    snapshot::Snapshot,
+    understand::{Conversed, Outcome, Question, Turn},
+};
+
+/// The calls of a turn that are ours to make: those of functions with an endpoint that are not among `theirs`, which the client
+/// calls itself.
+#[must_use]
+pub fn own_calls(snapshot: &Snapshot, turn: &Turn, theirs: &[String]) -> Vec<Deed> {
+    let Outcome::Call(calls) = &turn.outcome else { return Vec::new() };
+    let own = calls.iter().filter(|call| is_own(snapshot, call, theirs));
+    own.map(|call| Deed::new(&snapshot.module.function(call.function()).name, call.arguments())).collect()
+}
+
+fn is_own(snapshot: &Snapshot, call: &Call, theirs: &[String]) -> bool {
+    let function = snapshot.module.function(call.function());
+    function.endpoint.is_some() && !theirs.contains(&function.name)
+}
+
+/// The turn after its own calls were made, `deeds` in their order. What failed is open again, and called after another yes
+/// alone.
+#[must_use]
+pub fn acted(
+    snapshot: &Snapshot,
+    language: Option<&str>,
+    conversed: Conversed,
+    deeds: Vec<Deed>,
+    theirs: &[String],
+) -> Conversed {
+    let Conversed { mut turn, mut state, called } = conversed;
+    let Outcome::Call(calls) = turn.outcome else { return Conversed { turn, state, called } };
+    let voice = Voice::new(&snapshot.module, language);
+    let (mut words, mut failed, mut done, mut left) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut told = Vec::with_capacity(deeds.len());
+    let mut rest = deeds.into_iter();
+    for (place, call) in calls.into_iter().enumerate() {
+        let Some(deed) = is_own(snapshot, &call, theirs).then(|| rest.next()).flatten() else {
+            left.push(call);
+            continue;
+        };
+        let deed = judged(deed);
+        words.push(said(snapshot, &voice, &deed));
+        state.note(Who::Tool, shortened(if deed.text.is_empty() { deed.status.name() } else { &deed.text }));
+        if deed.status == Status::Failed {
+            failed.extend(called.get(place).cloned());
+        } else {
+            done.push(call);
+        }
+        told.push(deed);
+    }
+    turn.deeds = told;
+    let words = words.join("\n");
+    // The question that was asked beside the calls goes on; what failed waits until it is answered.
+    let question = reopened(snapshot, &voice, &mut state, failed, turn.pending.is_some());
+    turn.outcome = match question {
+        _ if !left.is_empty() => Outcome::Call(left),
+        Some(question) => Outcome::Ask(question),
+        None => {
+            let text = turn.pending.as_ref().map(|pending| pending.text.clone()).unwrap_or_default();
+            Outcome::Done { text, calls: done }
+        }
+    };
+    match &mut turn.outcome {
+        Outcome::Done { text, .. } if text.is_empty() => text.clone_from(&words),
+        _ => turn.preface(&words),
+    }
+    if let Some(text) = turn.reply() {
+        retold(&mut state, text);
+    }
+    Conversed { turn, state, called }
+}
+
+/// Calls of an earlier turn that nobody knows the end of are told before anything else.
+pub fn interrupted(snapshot: &Snapshot, language: Option<&str>, turn: &mut Turn, deeds: Vec<Deed>) {
+    let voice = Voice::new(&snapshot.module, language);
+    let deeds: Vec<Deed> = deeds.into_iter().map(judged).collect();
+    let words: Vec<String> = deeds.iter().map(|deed| said(snapshot, &voice, deed)).collect();
+    if !words.is_empty() {
+        turn.preface(&words.join("\n"));
+        turn.deeds.splice(0..0, deeds);
+    }
+}
+
+/// A service may say in a good answer that it did nothing.
+fn judged(deed: Deed) -> Deed {
+    let is_refusal = deed.status == Status::Done && result(&deed).failure().is_some();
+    if is_refusal { Deed { status: Status::Failed, ..deed } } else { deed }
+}
+
+fn result(deed: &Deed) -> CallResult {
+    CallResult { function: Some(deed.function.clone()), arguments: deed.arguments.clone(), text: deed.text.clone() }
+}
+
+fn said(snapshot: &Snapshot, voice: &Voice<'_>, deed: &Deed) -> String {
+    let function = snapshot.module.function_named(&deed.function).map(|id| snapshot.module.function(id));
+    match (deed.status, function) {
+        (Status::Done, _) => voice.result(&result(deed)),
+        (Status::Unknown | Status::Begun, Some(function)) => voice.uncertain(function),
+        // The module no longer has it.
+        (Status::Failed | Status::Unknown | Status::Begun, _) => voice.failed(&result(deed)),
+    }
+}
+
+/// Opens the forms of failed calls again, each to be called after a yes alone; and asks for that, unless something else is
+/// asked already.
+fn reopened(
+    snapshot: &Snapshot,
+    voice: &Voice<'_>,
+    state: &mut State,
+    failed: Vec<Form>,
+    is_asking: bool,
+) -> Option<Question> {
+    let function = failed.last()?.function.clone();
+    for form in &failed {
+        if let Some(place) =
+            state.finished.iter().rposition(|end| end.function == form.function && end.end == End::Called)
+        {
+            state.finished.remove(place);
+        }
+        if state.last_call.as_ref().is_some_and(|last| last.function == form.function) {
+            state.last_call = None;
+        }
+    }
+    let again = failed.into_iter().map(|form| Form { is_doubtful: true, confirmation: Confirmation::Open, ..form });
+    if is_asking {
+        state.forms.splice(0..0, again);
+        return None;
+    }
+    state.forms.extend(again);
+    let form = state.forms.last_mut()?;
+    form.confirmation = Confirmation::Asked;
+    let id = snapshot.module.function_named(&function)?;
+    let question = voice.about_asking(&snapshot.validator, form, &Asking::Confirm { function: id }, 0);
+    state.expects = Some(Expects::Yes { function });
+    Some(question)
+}
+
+/// The conversation remembers what was said, where a question of the turn stands already.
+fn retold(state: &mut State, text: &str) {
+    let since = state.lines.iter().rposition(|line| line.who == Who::Person).map_or(0, |person| person + 1);
+    match state.lines[since..].iter_mut().rfind(|line| line.who == Who::Assistant) {
+        Some(line) => line.text = shortened(text),
+        None => state.note(Who::Assistant, shortened(text)),
+    }
+}

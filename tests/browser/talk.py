@@ -1,0 +1,28 @@
+"""What a person says in a browser, and what must come back."""
+
+#: Each message with a part of the answer to it. The shop is asked for in the middle of the order.
+ORDER = [
+    ("hello, I'm Jane!", "Hello"),
+    ("I'd like to order new sneakers", "last name"),
+    ("Austin", "email"),
+    ("jane@example.com", "colour"),
+    ("black, please", "size"),
+    ("9", "Where shall we send"),
+    ("is there a shop in Denver?", "Best Foot Forward in Denver"),
+    ("12 Elm Street", "city"),
+    ("Springfield", "postal code"),
+    ("62704", "phone number"),
+    ("skip that", "?"),
+    ("actually, make it size 9.5", "9.5"),
+    ("yes", "is placed. We will write to jane@example.com"),
+    ("thanks a lot", "welcome"),
+    ("what is the meaning of life?", "can't help with that"),
+]
+
+#: The same, shorter.
+QUESTION = [
+    ("hi there", "Hello"),
+    ("is there a shop in Boston?", "Best Foot Forward in Boston"),
+    ("where is my order AB123456?", "on its way"),
+    ("bye", ""),
+]
