@@ -36,8 +36,9 @@ def modules_script():
 
 
 def marked(row):
-    """The row as a line of marks.jsonl, or None where several functions are asked for."""
-    if len(row.functions) != 1:
+    """The row as a line of marks.jsonl, or None where several functions are asked for, or in answer to a question, which is
+    read without the reader."""
+    if len(row.functions) != 1 or row.asked:
         return None
     spans = defaultdict(list)
     for _, slot, start, end in row.spans():

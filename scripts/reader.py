@@ -281,7 +281,7 @@ def decode(scores, pairs, kinds, threshold=0.0):
     return found
 
 
-ADAPT_STEPS, ADAPT_RATE, ADAPT_DECAY, ADAPT_FLOOR = 60, 0.05, 0.05, -8.0
+ADAPT_STEPS, ADAPT_RATE, ADAPT_DECAY, ADAPT_FLOOR = 60, 0.05, 0.5, -8.0
 
 
 def adapt(readings, targets, labels):

@@ -10,6 +10,7 @@ use crate::{
         clauses::{self, Clause},
         reader::Words,
         reading,
+        situation::Situation,
     },
     embed::{EmbedError, Embedded, Purpose},
     module::FunctionId,
@@ -88,7 +89,8 @@ impl Understander {
         request: &TurnRequest,
     ) -> Result<Vec<slot_candidates::Candidate>, TurnError> {
         let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
-        let situation = self.situation(snapshot, request, &[], &analysis);
+        // The reader looks for a function that nobody has given yet.
+        let situation = Situation { given: None, ..self.situation(snapshot, request, &[], &analysis) };
         Ok(request.given.map(|function| reading::candidates(&situation, function)).unwrap_or_default())
     }
 

@@ -13,7 +13,7 @@ use crate::{
 /// Steps of Adam, their size, and the weight of the square of the correction.
 const STEPS: i32 = 60;
 const RATE: f32 = 0.05;
-const DECAY: f32 = 0.05;
+const DECAY: f32 = 0.5;
 /// Spans that fill nothing and score less are left out: they are told apart well enough.
 const FLOOR: f32 = -8.0;
 
