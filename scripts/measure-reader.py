@@ -29,7 +29,7 @@ EXEMPLARS = 8
 FILLINGS = 4
 TYPED = re.compile(r"date|time|day|phone|email")
 TEMPLATE = re.compile(r"<([^<>]+)>")
-BARS = (0.3, 0.5, 0.7)
+BARS = (0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7)
 
 
 def line(name, counts):

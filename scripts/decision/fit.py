@@ -274,6 +274,8 @@ def main():
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--judge", type=Path, nargs="*", default=[])
     parser.add_argument("--penalty", type=float, default=0.1)
+    parser.add_argument("--sure", type=float, help="the threshold, in place of the one that is found")
+    parser.add_argument("--in-scope", type=float, help="the threshold, in place of the one that is found")
     options = parser.parse_args()
     rows = load(options.files)
     modules = sorted({row["module"] for row in rows})
@@ -285,6 +287,7 @@ def main():
     held = np.vstack(held)
     sure, scope = bar(held, PRECISION), scope_bar(held)
     print(f"sure {sure:.3f}, at 95 % {bar(held, 0.95):.3f}, at 90 % {bar(held, 0.9):.3f}; in scope {scope:.2f}")
+    sure, scope = options.sure or sure, options.in_scope or scope
     report("held-out modules", held, sure, scope)
     model = train(rows, options.penalty)
     for path in options.judge:
@@ -294,7 +297,7 @@ def main():
         report("all judged", np.vstack([decide(load([path]), model) for path in options.judge]), sure, scope)
     ranking, function, whole, reach = model
     written = {
-        "command": "scripts/decision/run CORPUS",
+        "command": "scripts/decision/run",
         "ranking": {name: round(float(w), 5) for name, w in ranking.items()},
         "scope": reach.written(),
         "function": function.written(),

@@ -26,7 +26,7 @@ pub struct DecisionModel {
 /// Probabilities from which something is done, chosen on modules that the weights were not fitted on.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct Thresholds {
-    /// From here on, 98 of 100 calls are right.
+    /// From here on, a call is made without asking.
     pub sure: f32,
     /// From here on, a reading is worth a question; below it, nothing is meant.
     pub in_scope: f32,
