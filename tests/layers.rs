@@ -49,7 +49,7 @@ const OWNERS: [(&str, &[&str]); 35] = [
     ("regex_automata::", &["module/pattern.rs"]),
     ("regex_syntax::", &["sample/pattern.rs"]),
     ("jsonschema_regex::", &["module/pattern.rs"]),
-    ("hyper::", &["http/connections.rs"]),
+    ("hyper::", &["http/connections.rs", "http/middleware/keys.rs"]),
     ("hyper_util::", &["http/connections.rs"]),
     ("utoipa::", &["answer/", "http/", "mcp/"]),
     ("utoipa_axum::", &["http/"]),

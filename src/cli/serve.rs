@@ -1,6 +1,8 @@
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
+use ::http::{Extensions, request::Parts};
 use clap::Args;
+use futures::{FutureExt as _, future::BoxFuture};
 use tokio::net::TcpListener;
 
 use super::{CliError, Core, End, runtime};
@@ -8,7 +10,7 @@ use crate::{
     act::Actor,
     config::Config,
     http::{self, AppState, Conversations, HttpOptions, Mounted, keys},
-    mcp::{self, McpOptions, McpServer, Offer},
+    mcp::{self, Admission, McpOptions, McpServer, Offer},
 };
 
 #[derive(Debug, Args)]
@@ -57,9 +59,9 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
         let tokens = conversations.tokens();
         let (snapshots, understander) = (core.snapshots.clone(), core.understander.clone());
         let app = AppState::new(core.snapshots, core.understander, http, turns.clone(), conversations);
-        // The same modules as tools for agents, beside the routes and under the same limits.
+        // The same modules as tools for agents, beside the routes, by the same keys and under the same limits.
         let options = McpOptions { offer: Offer::All, local: false };
-        let agents = McpServer::new(snapshots, understander, turns, tokens, options, app.permits());
+        let agents = McpServer::new(snapshots, understander, turns, tokens, options, Arc::new(app.clone()));
         let mounted = Mounted::at(mcp::PATH, mcp::http_service(agents, config.http.body_bytes));
         tracing::info!(modules = %config.modules.root.display(), "listening on http://{address}");
         http::serve(listener, admin, app, Some(mounted), stop).await;
@@ -88,6 +90,17 @@ async fn listen_for_operators(admin: &str, options: &HttpOptions) -> Result<TcpL
     guarded(&address, options)?;
     tracing::info!("listening on http://{address} for operators");
     Ok(listener)
+}
+
+/// Agents wait where others wait, and have no more at once than their key has.
+impl Admission for AppState {
+    fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>> {
+        async move {
+            let leave = self.leave(from.map_or(&Extensions::new(), |parts| &parts.extensions)).await?;
+            Some(Box::new(leave) as Box<dyn Send>)
+        }
+        .boxed()
+    }
 }
 
 /// Others reach an address that is not this machine's own: there must be keys for them, or somebody must have said that

@@ -54,4 +54,4 @@ pub use openapi::document as openapi_document;
 pub use options::{HttpOptions, IndexByGet};
 pub use router::{admin_router, router};
 pub use serve::{serve, serve_alone};
-pub use state::{AppState, Phase};
+pub use state::{AppState, Leave, Phase};

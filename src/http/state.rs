@@ -6,6 +6,7 @@ use std::{
     },
 };
 
+use axum::http::Extensions;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use super::{
@@ -43,7 +44,7 @@ pub struct Shared {
 
 /// Leave to run a turn, of all and of the caller's own.
 #[derive(Debug)]
-pub(super) struct Leave {
+pub struct Leave {
     _of_all: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,
 }
@@ -157,7 +158,14 @@ impl AppState {
         waited.map_err(|_| ApiError::too_many_requests())?.map_err(|_| ApiError::too_many_requests())
     }
 
-    /// Those of `permit`, for whoever serves turns beside the routes.
+    /// Leave to run one turn for whoever sent the request with these extensions, as the routes have it; `None` if there are
+    /// too many.
+    pub async fn leave(&self, extensions: &Extensions) -> Option<Leave> {
+        let caller = extensions.get::<Caller>().cloned().unwrap_or_default();
+        self.permit(&caller).await.ok()
+    }
+
+    /// One for each turn that may run at once, taken or not.
     #[must_use]
     pub fn permits(&self) -> Arc<Semaphore> {
         Arc::clone(&self.0.permits)

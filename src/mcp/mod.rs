@@ -21,5 +21,5 @@ mod transport;
 mod understand;
 
 pub use offer::Offer;
-pub use server::{McpOptions, McpServer};
+pub use server::{Admission, McpOptions, McpServer};
 pub use transport::{HttpService, PATH, ServeError, http_service, serve, serve_stdio};

@@ -2,7 +2,8 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use futures::FutureExt as _;
+use ::http::request::Parts;
+use futures::{FutureExt as _, future::BoxFuture};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -35,6 +36,21 @@ pub struct McpOptions {
     pub local: bool,
 }
 
+/// Who may call, and how many at once.
+pub trait Admission: Send + Sync {
+    /// Leave to run a call, until it is dropped; `None` if there are too many. `from` is the request that brought the call,
+    /// where one did.
+    fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>>;
+}
+
+/// So many calls, whoever makes them, and nobody waits.
+impl Admission for Semaphore {
+    fn admit<'a>(&'a self, _: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>> {
+        let permit = self.try_acquire().ok().map(|permit| Box::new(permit) as Box<dyn Send + 'a>);
+        std::future::ready(permit).boxed()
+    }
+}
+
 /// The tools, ready to be served on any transport. Cheap to clone; clones share.
 #[derive(Clone)]
 pub struct McpServer(Arc<Shared>);
@@ -48,12 +64,11 @@ pub(super) struct Shared {
     pub(super) tokens: Tokens,
     pub(super) options: McpOptions,
     tools: Vec<Tool>,
-    /// One for each call that runs.
-    permits: Arc<Semaphore>,
+    admission: Arc<dyn Admission>,
 }
 
 impl McpServer {
-    /// A call without a permit is refused; whoever else serves turns may share them.
+    /// A call without leave is refused; whoever else serves turns may give it of the same.
     #[must_use]
     pub fn new(
         snapshots: Snapshots,
@@ -61,14 +76,14 @@ impl McpServer {
         turns: UnderstandOptions,
         tokens: Tokens,
         options: McpOptions,
-        permits: Arc<Semaphore>,
+        admission: Arc<dyn Admission>,
     ) -> Self {
         let tools = vec![
             find_functions::definition(&options, &turns),
             understand::definition(&options),
             list_modules::definition(),
         ];
-        Self(Arc::new(Shared { snapshots, understander, turns, tokens, options, tools, permits }))
+        Self(Arc::new(Shared { snapshots, understander, turns, tokens, options, tools, admission }))
     }
 
     /// Loads every module that is offered, one after the other, so that no call has to wait for it. One that fails is
@@ -143,11 +158,13 @@ impl ServerHandler for McpServer {
                 return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
             }
         };
-        let Ok(_permit) = self.0.permits.try_acquire() else {
-            return Ok(CallToolResult::from(Refusal::busy()).into());
+        let from = context.extensions.get::<Parts>();
+        let admitted = async {
+            let Some(_leave) = self.0.admission.admit(from).await else { return Err(Refusal::busy()) };
+            AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Refusal::panicked()))
         };
         let result = tokio::select! {
-            result = AssertUnwindSafe(call).catch_unwind() => result.unwrap_or_else(|_| Err(Refusal::panicked())),
+            result = admitted => result,
             // The call is dropped, and with it all that it waits for. Nobody reads this answer.
             () = context.ct.cancelled() => Err(Refusal::new("the call was cancelled")),
         };

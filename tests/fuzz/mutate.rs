@@ -58,7 +58,7 @@ impl Mutator {
 
     /// Changes some members; it stays JSON, which most readers want before they look at anything.
     pub(crate) fn json(&self, random: &mut fastrand::Rng, value: &mut Value) {
-        for _ in 0..random.usize(1..=4) {
+        for _ in 0..random.usize(1..=3) {
             let donor = part(random, value).clone();
             let leaf = self.leaf(random);
             let at = part(random, value);

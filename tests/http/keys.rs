@@ -12,8 +12,10 @@ use uptake::{
         keys::{self, Key, Scope},
         router,
     },
+    llm::{Server, scripted::Scripted},
     mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
+    understand::UnderstandOptions,
 };
 
 use crate::support::{Answer, Service, in_memory, json_request, log::Log};
@@ -243,7 +245,8 @@ async fn tools_for_agents_need_a_key_too() {
     let options = McpOptions { offer: Offer::All, local: true };
     let tokens = in_memory().tokens();
     let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());
-    let server = McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, app.permits());
+    let server =
+        McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, std::sync::Arc::new(app.clone()));
     let mounted = Mounted::at(mcp::PATH, mcp::http_service(server, 1 << 20));
     let router = router(app.clone(), Some(mounted));
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -260,4 +263,51 @@ async fn tools_for_agents_need_a_key_too() {
     let [nobody, stranger, whole, part, other] = statuses[..] else { panic!("{statuses:?}") };
     assert_eq!([nobody, stranger, part, other], [401, 401, 403, 403]);
     assert!(![401, 403].contains(&whole), "the key is for all modules: {whole}");
+}
+
+/// What is called as a tool counts as a turn of the key, and waits where turns wait.
+#[tokio::test]
+async fn agents_have_no_more_at_once_than_their_key() {
+    let ((mut few, first), (other, second)) = (one(&[Scope::Predict], &[]), one(&[Scope::Predict], &[]));
+    few.turns = Some(1);
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("keys.json");
+    keys::write(&path, vec![few, other]).expect("a file of keys");
+    let chat = Scripted::new().hang();
+    let options = HttpOptions { keys: path, queue_ms: 50, max_in_flight: 4, ..HttpOptions::default() };
+    let servers = vec![Server::new(std::sync::Arc::new(chat.clone()))];
+    let service = Service::asking(&["weather"], options, UnderstandOptions::default(), servers);
+    let app = &service.app;
+    let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());
+    let options = McpOptions { offer: Offer::All, local: false };
+    let admission = std::sync::Arc::new(app.clone());
+    let server = McpServer::new(snapshots, understander, app.turns.clone(), in_memory().tokens(), options, admission);
+    let router = router(app.clone(), Some(Mounted::at(mcp::PATH, mcp::http_service(server, 1 << 20))));
+    let call = |key: &str, strategy: &str| {
+        let arguments = json!({"module": "weather", "utterance": "how cold will it be in Seattle in 3 days?", "strategy": strategy});
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": "understand", "arguments": arguments}});
+        let request = json_request(mcp::PATH)
+            .header("host", "localhost")
+            .header("accept", "application/json, text/event-stream")
+            .header("authorization", format!("Bearer {key}"))
+            .body(Body::from(call.to_string()))
+            .expect("a request");
+        let answer = router.clone().oneshot(request);
+        async move {
+            let body = answer.await.expect("infallible").into_body();
+            let body = axum::body::to_bytes(body, 1 << 20).await.expect("a body");
+            String::from_utf8(body.to_vec()).expect("UTF-8")
+        }
+    };
+    let hangs = tokio::spawn(call(&first, "tools"));
+    while chat.requests().is_empty() {
+        assert!(!hangs.is_finished(), "{:?}", hangs.await);
+        tokio::task::yield_now().await;
+    }
+    let busy = call(&first, "local").await;
+    assert!(busy.contains("as many calls as the server allows are running"), "{busy}");
+    let answered = call(&second, "local").await;
+    assert!(answered.contains("get_n_day_forecast"), "{answered}");
+    hangs.abort();
 }
