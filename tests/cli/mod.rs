@@ -80,6 +80,17 @@ mod alone {
         golden("tests/fixtures/help.txt", &all);
     }
 
+    /// As on a disk that is full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_log_that_cannot_be_written_stops_nothing() {
+        let shell = Shell::new();
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+        // It has something to tell, since there are no modules, and ends with its input.
+        let output = shell.command(&["mcp"]).stderr(full).output().expect("the binary runs");
+        ends(&output, 0);
+    }
+
     #[test]
     fn a_wrong_command_line_is_2() {
         let shell = Shell::new();

@@ -113,7 +113,8 @@ async fn whatever_is_said_is_answered() {
         let answer = service.post(&format!("/v1/predict/{module}"), body.to_string()).await;
         let what = format!("{}: {body}: {}", run.shown(), answer.text);
         if answer.status == 400 {
-            assert!(utterance.trim().is_empty() || answer.error().2 == "missing_required_parameter", "{what}");
+            let is_silence = !utterance.chars().any(char::is_alphanumeric);
+            assert!(is_silence && answer.error().3.as_deref() == Some("utterance"), "{what}");
             continue;
         }
         assert_eq!(answer.status, 200, "{what}");
