@@ -29,8 +29,8 @@ use std::{
 
 pub(crate) use mutate::Mutator;
 
-/// One input takes no longer, however slow the machine is: what takes a minute in a run for hours is a fault.
-const LONGEST: Duration = Duration::from_secs(60);
+/// One input takes no longer, however slow the machine is, and a module that is built for it included.
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// A run: how long it goes on, and from which seed.
 pub(crate) struct Run {
