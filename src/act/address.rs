@@ -86,7 +86,7 @@ impl Host {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
         let bracketed =
             if name.contains(':') && !name.starts_with('[') { format!("[{name}]") } else { name.to_owned() };
-        (is_address || is_name).then(|| Self { name: bracketed, is_below, port })
+        (is_address || is_name).then_some(Self { name: bracketed, is_below, port })
     }
 
     fn fits(&self, host: &str, port: Option<u16>) -> bool {

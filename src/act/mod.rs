@@ -214,7 +214,7 @@ impl Actor {
                 Target::Http(operation) => match request::request(operation, &deed.arguments) {
                     Ok(request) => {
                         let keyed = (!operation.method.is_idempotent() || endpoint.is_idempotent)
-                            .then(|| (endpoint.key_header.as_str(), key));
+                            .then_some((endpoint.key_header.as_str(), key));
                         self.0.client.send(&request, &headers, keyed, endpoint.is_idempotent, until).await
                     }
                     Err(cause) => return Answer::refused(cause),

@@ -51,7 +51,7 @@ pub struct EndpointSettings {
 #[serde(untagged)]
 enum Source {
     Word(String),
-    Table(Table),
+    Table(Box<Table>),
 }
 
 #[derive(Default, Deserialize)]

@@ -146,7 +146,7 @@ fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place
                         before.push_str(&one_line(line));
                     }
                     (None, None) => {
-                        reader.dropped(&place, "a line of examples", "no line before it begins with a dash")
+                        reader.dropped(&place, "a line of examples", "no line before it begins with a dash");
                     }
                 }
             }

@@ -100,7 +100,7 @@ pub(in crate::module) fn functions(
                         reader.derived.remove(&name);
                     }
                     let message = format!("`{} {path}` is left out: {reason}", method.to_ascii_uppercase());
-                    reader.findings.push(Diagnostic::warning("skipped-operation", file, &at, message));
+                    reader.findings.push(Diagnostic::warning("skipped-operation", file, at, message));
                 }
             }
         }
