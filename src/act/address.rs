@@ -1,5 +1,5 @@
-//! Which servers may be asked. A name is held against the list, and so is every address that it resolves to; a connection
-//! goes to one of just those addresses, so that nobody has another one put in between.
+//! Which servers may be asked. A name is held against the list, and so is every address that it resolves to; a
+//! connection goes to one of just those addresses, so that nobody has another one put in between.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},

@@ -39,8 +39,8 @@ impl Client {
         Ok(Self { inner, max_response_bytes: options.max_response_bytes })
     }
 
-    /// `keyed` is the header of the idempotency key, and the key. `is_harmless`: what was sent twice is done once, so that
-    /// what may have been done counts as not done.
+    /// `keyed` is the header of the idempotency key, and the key. `is_harmless`: what was sent twice is done once, so
+    /// that what may have been done counts as not done.
     pub(super) async fn send(
         &self,
         request: &Request,
@@ -133,8 +133,8 @@ fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status
         200..=299 => answer(Status::Unknown, String::new(), cause(), false),
         // Its reasons are for people, if it gives any.
         400..=499 => answer(Status::Failed, reason(&text), cause(), is_passing),
-        // What broke may have broken half-way, a gateway does not know what became of the request, and a page that one is sent
-        // to is no answer.
+        // What broke may have broken half-way, a gateway does not know what became of the request, and a page that one
+        // is sent to is no answer.
         500 | 502 | 504 | 300..=399 => answer(doubt, String::new(), cause(), is_passing),
         _ => answer(Status::Failed, String::new(), cause(), is_passing),
     }

@@ -1,4 +1,5 @@
-//! A call as an HTTP request. Pure: what an argument holds never changes where a request goes, nor which header it fills.
+//! A call as an HTTP request. Pure: what an argument holds never changes where a request goes, nor which header it
+//! fills.
 
 use std::fmt::Write as _;
 

@@ -20,8 +20,8 @@ const LONG: usize = 120;
 ///
 /// A description has a short form (name, description, names of parameters) and, where it says more, a full one
 /// (descriptions and choices of the parameters too). Both are embedded, and the nearer one counts: terse functions are
-/// found better by the short form, families of similar ones by the full. BM25 sees the full form only. An operation of an
-/// `OpenAPI` document with a long description has its first sentence besides, which is what the document calls it.
+/// found better by the short form, families of similar ones by the full. BM25 sees the full form only. An operation of
+/// an `OpenAPI` document with a long description has its first sentence besides, which is what the document calls it.
 ///
 /// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, otherwise its template with slots
 /// as the words of their names; in a language without spaces the template, with [`values`] for slots.

@@ -186,8 +186,8 @@ fn intents_of(step: &Value) -> Vec<String> {
     }
 }
 
-/// Rules and stories: which intent begins which form, and test conversations. A form hangs on the intent of the step right
-/// before it, and on no other one that is said while it is being filled.
+/// Rules and stories: which intent begins which form, and test conversations. A form hangs on the intent of the step
+/// right before it, and on no other one that is said while it is being filled.
 fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
     for (key, kind) in [("rules", "rule"), ("stories", "story")] {
         let at = root.key(key);
