@@ -1,5 +1,5 @@
-//! Which servers may be asked. A name is held against the list, and so is every address that it resolves to; a connection
-//! goes to one of just those addresses, so that nobody has another one put in between.
+//! Which servers may be asked. A name is held against the list, and so is every address that it resolves to; a
+//! connection goes to one of just those addresses, so that nobody has another one put in between.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -86,7 +86,7 @@ impl Host {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
         let bracketed =
             if name.contains(':') && !name.starts_with('[') { format!("[{name}]") } else { name.to_owned() };
-        (is_address || is_name).then(|| Self { name: bracketed, is_below, port })
+        (is_address || is_name).then_some(Self { name: bracketed, is_below, port })
     }
 
     fn fits(&self, host: &str, port: Option<u16>) -> bool {

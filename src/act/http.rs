@@ -39,8 +39,8 @@ impl Client {
         Ok(Self { inner, max_response_bytes: options.max_response_bytes })
     }
 
-    /// `keyed` is the header of the idempotency key, and the key. `is_harmless`: what was sent twice is done once, so that
-    /// what may have been done counts as not done.
+    /// `keyed` is the header of the idempotency key, and the key. `is_harmless`: what was sent twice is done once, so
+    /// that what may have been done counts as not done.
     pub(super) async fn send(
         &self,
         request: &Request,
@@ -81,7 +81,7 @@ impl Client {
             Ok(Err(cause)) => (String::new(), Some(cause)),
             Err(_) => (String::new(), Some("the answer did not end in time".to_owned())),
         };
-        Answer { http_status: Some(status.as_u16()), ..judged(status, text, trouble, doubt) }
+        Answer { http_status: Some(status.as_u16()), ..judged(status, text, trouble.as_deref(), doubt) }
     }
 
     fn headers(
@@ -123,9 +123,9 @@ impl Client {
 }
 
 /// What an answer says of whether it was done. `trouble`: it could not be read.
-fn judged(status: StatusCode, text: String, trouble: Option<String>, doubt: Status) -> Answer {
+fn judged(status: StatusCode, text: String, trouble: Option<&str>, doubt: Status) -> Answer {
     let answer = |status, text, cause, is_passing| Answer { status, text, http_status: None, cause, is_passing };
-    let cause = || Some(trouble.clone().unwrap_or_else(|| format!("the service answered {}", status.as_u16())));
+    let cause = || Some(trouble.map_or_else(|| format!("the service answered {}", status.as_u16()), str::to_owned));
     let is_passing = matches!(status.as_u16(), 408 | 425 | 429 | 500 | 502..=504);
     match status.as_u16() {
         200..=299 if trouble.is_none() => answer(Status::Done, text, None, false),
@@ -133,8 +133,8 @@ fn judged(status: StatusCode, text: String, trouble: Option<String>, doubt: Stat
         200..=299 => answer(Status::Unknown, String::new(), cause(), false),
         // Its reasons are for people, if it gives any.
         400..=499 => answer(Status::Failed, reason(&text), cause(), is_passing),
-        // What broke may have broken half-way, a gateway does not know what became of the request, and a page that one is sent
-        // to is no answer.
+        // What broke may have broken half-way, a gateway does not know what became of the request, and a page that one
+        // is sent to is no answer.
         500 | 502 | 504 | 300..=399 => answer(doubt, String::new(), cause(), is_passing),
         _ => answer(Status::Failed, String::new(), cause(), is_passing),
     }
@@ -197,7 +197,7 @@ mod tests {
             let status = StatusCode::from_u16(code).unwrap();
             assert_eq!(judged(status, String::new(), None, doubt).status, expected, "{code}");
         }
-        let unread = judged(StatusCode::OK, String::new(), Some("too long".into()), Status::Unknown);
+        let unread = judged(StatusCode::OK, String::new(), Some("too long"), Status::Unknown);
         assert_eq!((unread.status, unread.cause.as_deref()), (Status::Unknown, Some("too long")));
         let told = |text: &str| judged(StatusCode::CONFLICT, text.to_owned(), None, Status::Unknown).text;
         assert_eq!(told("<html>no</html>"), "");

@@ -160,7 +160,8 @@ impl Actor {
         Ok(Some(Self(Arc::new(Inner { options: options.clone(), allowed, client, at_once }))))
     }
 
-    /// What keeps calls of this endpoint from being made, as far as it can be known before: for whoever checks a module.
+    /// What keeps calls of this endpoint from being made, as far as it can be known before: for whoever checks a
+    /// module.
     #[must_use]
     pub fn obstacles(&self, endpoint: &Endpoint) -> Vec<String> {
         let address = self.0.allowed.check(&endpoint.address()).err();
@@ -174,8 +175,8 @@ impl Actor {
         Duration::from_millis(self.0.options.timeout_ms)
     }
 
-    /// Makes the call, by `until`. `key` is the same wherever the call is the same; a service that knows it does nothing
-    /// twice.
+    /// Makes the call, by `until`. `key` is the same wherever the call is the same; a service that knows it does
+    /// nothing twice.
     pub async fn act(&self, endpoint: &Endpoint, deed: Deed, key: &str, until: Instant) -> Deed {
         let clock = std::time::Instant::now();
         let Inner { options, at_once, .. } = &*self.0;
@@ -214,7 +215,7 @@ impl Actor {
                 Target::Http(operation) => match request::request(operation, &deed.arguments) {
                     Ok(request) => {
                         let keyed = (!operation.method.is_idempotent() || endpoint.is_idempotent)
-                            .then(|| (endpoint.key_header.as_str(), key));
+                            .then_some((endpoint.key_header.as_str(), key));
                         self.0.client.send(&request, &headers, keyed, endpoint.is_idempotent, until).await
                     }
                     Err(cause) => return Answer::refused(cause),

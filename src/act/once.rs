@@ -1,5 +1,5 @@
-//! Calls are remembered before they are made, so that nobody makes them twice: whoever comes again with the same finds what was
-//! begun, and what came of it. Whoever was cut off in between leaves what nobody knows the end of.
+//! Calls are remembered before they are made, so that nobody makes them twice: whoever comes again with the same finds
+//! what was begun, and what came of it. Whoever was cut off in between leaves what nobody knows the end of.
 
 use std::time::Duration;
 
@@ -88,8 +88,8 @@ impl Once {
         Self(sessions)
     }
 
-    /// Remembers that these calls are about to be made under this name. `may_repeat`: the same name comes again for another
-    /// request, so that what ended before is no answer to it.
+    /// Remembers that these calls are about to be made under this name. `may_repeat`: the same name comes again for
+    /// another request, so that what ended before is no answer to it.
     ///
     /// # Errors
     /// What the store says: then they must not be made.

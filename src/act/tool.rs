@@ -1,5 +1,5 @@
-//! A tool of a server of the Model Context Protocol, called by the official library over streamable HTTP: one connection for
-//! each call, through the same client as any other request.
+//! A tool of a server of the Model Context Protocol, called by the official library over streamable HTTP: one
+//! connection for each call, through the same client as any other request.
 
 use std::collections::HashMap;
 

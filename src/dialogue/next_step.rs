@@ -245,7 +245,7 @@ fn remember(
         }
         Outcome::Ask(question) => state.note(Who::Assistant, question.text.clone()),
         Outcome::Done { text, .. } | Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. } => {
-            state.note(Who::Assistant, text.clone())
+            state.note(Who::Assistant, text.clone());
         }
         Outcome::NoMatch => {}
     }

@@ -1,5 +1,5 @@
-//! A stand-in for the services that a module calls, so that its author can try it: it takes the calls of all functions, holds
-//! them against their schemas, and answers with what the document describes. Nothing is done.
+//! A stand-in for the services that a module calls, so that its author can try it: it takes the calls of all functions,
+//! holds them against their schemas, and answers with what the document describes. Nothing is done.
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +49,8 @@ struct Mocked {
 }
 
 impl Mock {
-    /// `answers` are what the module's document describes, by function; where it describes none, an endpoint's own schema counts.
+    /// `answers` are what the module's document describes, by function; where it describes none, an endpoint's own
+    /// schema counts.
     #[must_use]
     pub fn new(module: &Module, mut answers: BTreeMap<String, ServiceAnswer>, longest: usize) -> Self {
         let functions = module.functions.iter().map(|function| Mocked {

@@ -1,4 +1,5 @@
-//! How a function is carried out: where its calls go. Written in `module.toml`, or in the `OpenAPI` document; checked here.
+//! How a function is carried out: where its calls go. Written in `module.toml`, or in the `OpenAPI` document; checked
+//! here.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +52,7 @@ pub struct EndpointSettings {
 #[serde(untagged)]
 enum Source {
     Word(String),
-    Table(Table),
+    Table(Box<Table>),
 }
 
 #[derive(Default, Deserialize)]

@@ -279,7 +279,7 @@ pub(super) fn assemble(
         let overrides = rules::settings(&mut settings, &mut functions, &names, &mut binder, &mut findings);
         let answer = |index: usize, own: &endpoint::EndpointSettings| {
             own.answer.as_ref().filter(|answer| answer.is_string())?;
-            source::openapi::answer(document.as_ref()?, pointers_of_functions.get(index)?, limits)
+            source::answers::answer(document.as_ref()?, pointers_of_functions.get(index)?, limits)
         };
         endpoint::resolve_all(&settings, &mut functions, answer, &mut findings);
         let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, &mut findings);
@@ -396,7 +396,8 @@ pub struct ServiceAnswer {
     pub schema: Option<Value>,
 }
 
-/// The answers that the document of the module in `directory` describes, by function; none if it is no `OpenAPI` document.
+/// The answers that the document of the module in `directory` describes, by function; none if it is no `OpenAPI`
+/// document.
 ///
 /// # Errors
 /// If the directory or its files cannot be read.
@@ -407,8 +408,8 @@ pub fn service_answers(directory: &Path, limits: &Limits) -> Result<BTreeMap<Str
     let Schema { functions, document, .. } = read_schema(&files, limits, &mut findings);
     let Some(document) = document else { return Ok(BTreeMap::new()) };
     let described = functions.into_iter().filter(|function| function.request.is_some()).map(|function| {
-        let example = source::openapi::example(&document, &function.pointer);
-        let schema = source::openapi::answer(&document, &function.pointer, limits);
+        let example = source::answers::example(&document, &function.pointer);
+        let schema = source::answers::answer(&document, &function.pointer, limits);
         (function.name, ServiceAnswer { example, schema })
     });
     Ok(described.collect())

@@ -7,17 +7,21 @@ use crate::{
     exemplars::Sentences,
     language::facts::is_unspaced_language,
     module::{Exemplar, ExemplarId, Function, Module, Slot, SlotPath, Step},
-    text::in_words,
+    text::{in_words, plain::first_sentence},
 };
 
 /// Choices of one slot that its function's description repeats; more would drown the rest.
 const CHOICES: usize = 12;
 
-/// One or two descriptions and every exemplar of each function, in the order of the module.
+/// Characters of a description from which on its first sentence counts by itself.
+const LONG: usize = 120;
+
+/// One or more descriptions and every exemplar of each function, in the order of the module.
 ///
 /// A description has a short form (name, description, names of parameters) and, where it says more, a full one
 /// (descriptions and choices of the parameters too). Both are embedded, and the nearer one counts: terse functions are
-/// found better by the short form, families of similar ones by the full. BM25 sees the full form only.
+/// found better by the short form, families of similar ones by the full. BM25 sees the full form only. An operation of
+/// an `OpenAPI` document with a long description has its first sentence besides, which is what the document calls it.
 ///
 /// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, otherwise its template with slots
 /// as the words of their names; in a language without spaces the template, with [`values`] for slots.
@@ -40,6 +44,10 @@ pub fn documents(module: &Module, said: &Sentences) -> Vec<Document> {
         } else {
             documents.push(document(full.clone(), full));
             documents.push(document(String::new(), short));
+        }
+        if function.request.is_some() && function.description.chars().count() > LONG {
+            let gist = first_sentence(&function.description);
+            documents.push(document(format!("{}. {gist}", in_words(&function.name)), gist));
         }
         for (index, exemplar) in function.exemplars.iter().enumerate() {
             let of = ExemplarId::from_index(index);
@@ -203,6 +211,26 @@ mod tests {
             (found[1].lexical.as_str(), found[1].dense[0].as_str()),
             ("", "order food. Order a meal.. dishes name; size")
         );
+    }
+
+    #[test]
+    fn an_operation_with_much_to_say_is_found_by_what_it_is_called() {
+        let told = format!("Create an issue. {}", "Any user with pull access may. ".repeat(10));
+        let request = crate::module::endpoint::Operation {
+            method: crate::module::endpoint::Method::Post,
+            server: None,
+            path: "/issues".to_owned(),
+            parts: Vec::new(),
+            body: crate::module::endpoint::Body::None,
+        };
+        let of = |description: &str| Function {
+            request: Some(request.clone()),
+            ..function("issues/create", description, vec![], vec![])
+        };
+        let long = found(vec![of(&told)]);
+        assert_eq!(long.last().map(|last| last.dense[0].as_str()), Some("Create an issue"));
+        assert_eq!(long.last().map(|last| last.lexical.as_str()), Some("issues create. Create an issue"));
+        assert_eq!(found(vec![of("Create an issue.")]).len(), long.len() - 1);
     }
 
     #[test]

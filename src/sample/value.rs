@@ -7,7 +7,8 @@ use super::pattern;
 /// How deep values nest.
 const DEEPEST: usize = 6;
 
-/// A value of this schema: the author's example where there is one. `known` are values that a member of the same name has.
+/// A value of this schema: the author's example where there is one. `known` are values that a member of the same name
+/// has.
 #[must_use]
 pub fn plausible(schema: &Value, known: &Map<String, Value>, random: &mut fastrand::Rng) -> Value {
     let root = schema;

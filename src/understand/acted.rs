@@ -10,8 +10,8 @@ use crate::{
     understand::{Conversed, Outcome, Question, Turn},
 };
 
-/// The calls of a turn that are ours to make: those of functions with an endpoint that are not among `theirs`, which the client
-/// calls itself.
+/// The calls of a turn that are ours to make: those of functions with an endpoint that are not among `theirs`, which
+/// the client calls itself.
 #[must_use]
 pub fn own_calls(snapshot: &Snapshot, turn: &Turn, theirs: &[String]) -> Vec<Deed> {
     let Outcome::Call(calls) = &turn.outcome else { return Vec::new() };
@@ -24,8 +24,8 @@ fn is_own(snapshot: &Snapshot, call: &Call, theirs: &[String]) -> bool {
     function.endpoint.is_some() && !theirs.contains(&function.name)
 }
 
-/// The turn after its own calls were made, `deeds` in their order. What failed is open again, and called after another yes
-/// alone.
+/// The turn after its own calls were made, `deeds` in their order. What failed is open again, and called after another
+/// yes alone.
 #[must_use]
 pub fn acted(
     snapshot: &Snapshot,
@@ -108,8 +108,8 @@ fn said(snapshot: &Snapshot, voice: &Voice<'_>, deed: &Deed) -> String {
     }
 }
 
-/// Opens the forms of failed calls again, each to be called after a yes alone; and asks for that, unless something else is
-/// asked already.
+/// Opens the forms of failed calls again, each to be called after a yes alone; and asks for that, unless something else
+/// is asked already.
 fn reopened(
     snapshot: &Snapshot,
     voice: &Voice<'_>,

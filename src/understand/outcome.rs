@@ -60,7 +60,7 @@ impl Turn {
         match (&mut self.outcome, &mut self.pending) {
             (Outcome::Ask(question), _) => with(&mut question.text),
             (Outcome::Done { text, .. } | Outcome::Cancelled { text, .. } | Outcome::Handoff { text, .. }, _) => {
-                with(text)
+                with(text);
             }
             (Outcome::Call(_), Some(pending)) => with(&mut pending.text),
             (Outcome::Call(_) | Outcome::NoMatch, _) => match &mut self.remark {

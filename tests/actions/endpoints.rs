@@ -94,7 +94,7 @@ async fn a_stand_in_answers_as_the_document_says() {
 }
 
 /// The tools of another service of ours, called over streamable HTTP.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_of_another_server_is_called() {
     let weather = Service::new(&["weather"]);
     let server = crate::mcp::server(&weather, crate::mcp::options(&["weather"]));

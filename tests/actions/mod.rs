@@ -80,7 +80,7 @@ async fn what_may_have_been_done_is_not_done_again() {
         (reply(200, &json!({"order": 1})), "does not fit"),
     ] {
         let shop = Shop::replying(vec![first, reply(201, &json!({"id": "S-1"}))]).await;
-        let limited = uptake::act::ActionOptions { timeout_ms: 400, ..options() };
+        let limited = uptake::act::ActionOptions { timeout_ms: 2_000, ..options() };
         let service = service(&shop, ", answer = { type = 'object', required = ['id'] }", &limited);
         say(&service, "s", "order red shoes in size 42").await;
         let doubtful = say(&service, "s", "yes").await;

@@ -136,7 +136,7 @@ pub(super) fn options() -> ActionOptions {
         enabled: true,
         hosts: vec!["127.0.0.1".to_owned()],
         networks: vec!["127.0.0.1".to_owned()],
-        timeout_ms: 2_000,
+        timeout_ms: 20_000,
         ..ActionOptions::default()
     }
 }

@@ -5,6 +5,7 @@ The frontend's requests go through a recorder, so that tests can send them again
 import argparse
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from services import Service, only_this_machine  # noqa: E402
 from talk import ORDER, QUESTION  # noqa: E402
 
 #: Seconds for a frontend to start, and for one answer to be on the page.
-START = 240
+START = 480
 ANSWER = 60
 
 
@@ -44,10 +45,15 @@ def main():
         for name in given.frontends or ["open-webui", "gradio"]:
             try:
                 with Backend(given) as backend:
-                    FRONTENDS[name](given, backend, browser)
-                    backend.keep(name)
+                    try:
+                        FRONTENDS[name](given, backend, browser)
+                    finally:
+                        backend.keep(name)
                 print(f"{name}: as expected")
             except AssertionError as fault:
+                for index, page in enumerate(page for context in browser.contexts for page in context.pages):
+                    page.screenshot(path=given.into / f"fault-{index}.png")
+                    page.close()
                 faults.append(name)
                 print(f"{name}: {fault}")
         browser.close()
@@ -59,10 +65,13 @@ class Backend:
 
     def __init__(self, given):
         self.given = given
+        # Alone, it is ready soon.
+        modules = given.into / "modules"
+        shutil.copytree(ROOT / "modules/shoes", modules / "shoes", dirs_exist_ok=True)
+        self.service = Service(given.binary, given.into, "uptake", modules, SETTINGS)
         self.shop = subprocess.Popen(
             [given.binary, "--modules", str(ROOT / "modules"), "mock", "shoes"], stdout=subprocess.DEVNULL
         )
-        self.service = Service(given.binary, given.into, "uptake", ROOT / "modules", SETTINGS)
         self.recorder = Recorder(self.service.url)
         self.base_url = f"{self.recorder.url}/v1"
 
@@ -76,8 +85,14 @@ class Backend:
         self.shop.wait()
 
     def keep(self, name):
-        """The exchanges of the chat; what lists models says nothing new."""
+        """The exchanges of the chat; what lists models says nothing new. Tools that come again are written once."""
         kept = [exchange for exchange in self.recorder.exchanges if exchange["path"].endswith("/chat/completions")]
+        tools = None
+        for exchange in kept:
+            own = exchange["body"].get("tools")
+            if own is not None and own == tools:
+                exchange["body"]["tools"] = "as before"
+            tools = own or tools
         lines = "".join(json.dumps(exchange, ensure_ascii=False) + "\n" for exchange in kept)
         (self.given.into / f"{name}.jsonl").write_text(lines)
 
@@ -117,13 +132,11 @@ def open_webui(given, backend, browser):
             button = page.get_by_role("button", name=name)
             if button.count() and button.first.is_visible():
                 button.first.click()
-        shots = {6: "shop", 12: "order", 14: "scope"}
+        shots, text = {6: "shop", 12: "order", 14: "scope"}, ""
         for turn, (message, expected) in enumerate(ORDER):
-            page.locator("#chat-input").click()
-            page.keyboard.type(message)
-            page.keyboard.press("Enter")
+            said(page, message)
             answers = page.locator("#response-content-container")
-            answered(page, answers, turn, message, expected)
+            text = answered(page, answers, text, message, expected)
             if turn in shots:
                 page.wait_for_timeout(1500)
                 page.screenshot(path=given.into / f"open-webui-{shots[turn]}.png")
@@ -148,10 +161,11 @@ def gradio(given, backend, browser):
         page.goto(f"http://127.0.0.1:{port}/", timeout=START * 1000)
         box = page.locator("textarea").first
         box.wait_for(timeout=START * 1000)
-        for turn, (message, expected) in enumerate(QUESTION):
+        text = ""
+        for message, expected in QUESTION:
             box.fill(message)
             box.press("Enter")
-            answered(page, page.locator(".message.bot"), turn, message, expected)
+            text = answered(page, page.locator(".message.bot"), text, message, expected)
         page.wait_for_timeout(1000)
         page.screenshot(path=given.into / "gradio.png")
         page.close()
@@ -163,17 +177,27 @@ def gradio(given, backend, browser):
 FRONTENDS = {"open-webui": open_webui, "gradio": gradio}
 
 
-def answered(page, answers, turn, message, expected):
-    """Waits until the answer to this message stands on the page, whole."""
+def said(page, message):
+    """Types a message and sends it; the page takes none while it is still busy with the last answer."""
+    box = page.locator("#chat-input")
+    box.click()
+    page.keyboard.type(message)
+    for _ in range(ANSWER):
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1000)
+        if message not in box.inner_text():
+            return
+
+
+def answered(page, answers, before, message, expected):
+    """Waits until the answer to this message stands on the page, and gives it. Old ones may be gone from the page by then."""
     end, text = time.monotonic() + ANSWER, ""
     while time.monotonic() < end:
-        if answers.count() > turn:
-            text = answers.nth(turn).inner_text()
-            if text.strip() and expected in text:
-                page.wait_for_timeout(700)
-                return
+        text = answers.last.inner_text().strip() if answers.count() else ""
+        if text and text != before and expected in text:
+            page.wait_for_timeout(700)
+            return text
         page.wait_for_timeout(200)
-    page.screenshot(path="/tmp/browser-fault.png") if os.environ.get("SHOW_FAULT") else None
     raise AssertionError(f"to {message!r} it says {text!r}, not {expected!r}")
 
 

@@ -2,9 +2,9 @@
 
 #: Each message with a part of the answer to it. The shop is asked for in the middle of the order.
 ORDER = [
-    ("hello, I'm Jane!", "Hello"),
-    ("I'd like to order new sneakers", "last name"),
-    ("Austin", "email"),
+    ("hello!", "Hello"),
+    ("I'd like to order new sneakers", "first name"),
+    ("Jane Austin", "email"),
     ("jane@example.com", "colour"),
     ("black, please", "size"),
     ("9", "Where shall we send"),

@@ -146,7 +146,7 @@ fn lines(item: &Value, place: &Place, reader: &mut Reader) -> Vec<(String, Place
                         before.push_str(&one_line(line));
                     }
                     (None, None) => {
-                        reader.dropped(&place, "a line of examples", "no line before it begins with a dash")
+                        reader.dropped(&place, "a line of examples", "no line before it begins with a dash");
                     }
                 }
             }
@@ -186,8 +186,8 @@ fn intents_of(step: &Value) -> Vec<String> {
     }
 }
 
-/// Rules and stories: which intent begins which form, and test conversations. A form hangs on the intent of the step right
-/// before it, and on no other one that is said while it is being filled.
+/// Rules and stories: which intent begins which form, and test conversations. A form hangs on the intent of the step
+/// right before it, and on no other one that is said while it is being filled.
 fn flows(document: &Value, root: &Place, domain: &mut Domain, training: &mut Training, reader: &mut Reader) {
     for (key, kind) in [("rules", "rule"), ("stories", "story")] {
         let at = root.key(key);

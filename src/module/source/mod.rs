@@ -14,6 +14,7 @@ use super::{
     findings::{Findings, Place, kind_of},
 };
 
+pub(super) mod answers;
 pub(super) mod exemplars;
 pub(super) mod locate;
 pub(super) mod openai;

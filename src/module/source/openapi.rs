@@ -1,5 +1,5 @@
-//! `OpenAPI` 3.0 and 3.1, and [Swagger 2.0](super::swagger): one function per operation. One that cannot be read is left out,
-//! with a warning.
+//! `OpenAPI` 3.0 and 3.1, and [Swagger 2.0](super::swagger): one function per operation. One that cannot be read is
+//! left out, with a warning.
 //!
 //! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where two
 //! have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
@@ -100,7 +100,7 @@ pub(in crate::module) fn functions(
                         reader.derived.remove(&name);
                     }
                     let message = format!("`{} {path}` is left out: {reason}", method.to_ascii_uppercase());
-                    reader.findings.push(Diagnostic::warning("skipped-operation", file, &at, message));
+                    reader.findings.push(Diagnostic::warning("skipped-operation", file, at, message));
                 }
             }
         }
@@ -430,7 +430,7 @@ const WHOLE_BODY: &str = "whole body";
 /// From this preference on, a body is text or bytes, not an object.
 const WHOLE: usize = 4;
 
-fn preference(media: &str) -> usize {
+pub(super) fn preference(media: &str) -> usize {
     let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match media.as_str() {
         "application/json" => 0,
@@ -441,50 +441,8 @@ fn preference(media: &str) -> usize {
     }
 }
 
-/// The JSON Schema of the answer that the operation at `pointer` gives where all goes well; `None` where the document has none
-/// that can be read.
-pub(in crate::module) fn answer(document: &Value, pointer: &str, limits: &Limits) -> Option<Value> {
-    let mut found = Findings::new();
-    let mut normaliser = Normaliser::new("", document, limits);
-    normaliser.begin(String::new());
-    let described = described(document, pointer)?;
-    let normalised = normaliser.schema(described.get("schema")?, &Place::ROOT, 0, 0, &mut found);
-    let definitions = normaliser.definitions(&mut found);
-    let Value::Object(mut schema) = normalised else { return None };
-    if !definitions.is_empty() {
-        schema.insert("$defs".to_owned(), Value::Object(definitions));
-    }
-    (found.errors() == 0).then_some(Value::Object(schema))
-}
-
-/// The example of that answer, if the document has one.
-pub(in crate::module) fn example(document: &Value, pointer: &str) -> Option<Value> {
-    let described = described(document, pointer)?;
-    let first = || described.get("examples")?.as_object()?.values().next();
-    let named = || {
-        let example = first()?;
-        let example = example.get("$ref").and_then(|reference| within(document, reference)).unwrap_or(example);
-        example.get("value").cloned()
-    };
-    described.get("example").cloned().or_else(named)
-}
-
-/// What the document says of a good answer, in the kind of content that is read best.
-fn described<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
-    let responses = document.pointer(pointer)?.get("responses")?.as_object()?;
-    let good = responses.keys().filter(|status| status.starts_with('2')).min()?;
-    let response = responses.get(good)?;
-    let response = response.get("$ref").and_then(|reference| within(document, reference)).unwrap_or(response);
-    let content = response.get("content")?.as_object()?;
-    content.iter().min_by_key(|(media, _)| preference(media)).map(|(_, described)| described)
-}
-
-fn within<'d>(document: &'d Value, reference: &Value) -> Option<&'d Value> {
-    document.pointer(reference.as_str()?.strip_prefix('#')?)
-}
-
-/// Where an object must have some of its members or others (`anyOf` over `required`), those of the shortest list are needed: with
-/// them it is valid, whatever else is said.
+/// Where an object must have some of its members or others (`anyOf` over `required`), those of the shortest list are
+/// needed: with them it is valid, whatever else is said.
 fn need_alternatives(schema: &mut Map<String, Value>) {
     for keyword in ["anyOf", "oneOf"] {
         let names = |branch: &Value| -> Option<Vec<Value>> {
@@ -761,7 +719,8 @@ mod tests {
         let request = functions[0].request.as_ref().expect("a request");
         assert_eq!(request.server.as_deref(), Some("https://api.example.com/v1"));
         assert_eq!(request.parts[1].style, Style::Joined);
-        let answer = answer(&modern, &functions[0].pointer, &Limits::default()).expect("a schema");
+        let answer =
+            super::super::answers::answer(&modern, &functions[0].pointer, &Limits::default()).expect("a schema");
         assert_eq!(answer["required"], json!(["name"]));
         assert_eq!(functions[1].request.as_ref().map(|request| request.body), Some(Body::Form));
     }

@@ -24,7 +24,8 @@ const OF_SCHEMA: [&str; 17] = [
 ];
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
 
-/// The document as `OpenAPI` 3; places in it stay what they are, but for bodies. Definitions stay where references find them.
+/// The document as `OpenAPI` 3; places in it stay what they are, but for bodies. Definitions stay where references find
+/// them.
 pub(super) fn modernised(document: &Value) -> Value {
     let mut modern = document.clone();
     let Value::Object(members) = &mut modern else { return modern };

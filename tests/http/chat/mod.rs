@@ -8,6 +8,7 @@ mod frontends;
 mod heavy;
 mod models;
 mod objects;
+mod recorded;
 mod requests;
 mod stream;
 mod tools;
