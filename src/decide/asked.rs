@@ -8,7 +8,7 @@ use crate::{
         vocabulary::{own_words, words_of},
     },
     language::{Language, facts::is_unspaced_language},
-    module::{Function, FunctionId, Module, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind},
+    module::{Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind, Step},
     recognize::{
         Mention,
         reply::{self as yes_no, YesNo},
@@ -21,8 +21,14 @@ const SHORT: usize = 5;
 /// Words of a whole utterance that is one value, at most, and how sure it is.
 const LONG: usize = 12;
 const WHOLE: f32 = 0.6;
+/// How sure words are that fill the slot to which the word before them leads.
+const LED: f32 = 0.7;
+/// How sure the reader must be of what was asked for.
+const READ: f32 = 0.5;
 /// The same of a number where one was asked for.
 const NUMBER: f32 = 0.95;
+/// Words of a value, at most, that a sentence of its own may follow.
+const FEW: usize = 4;
 /// Words before a value that may name its slot.
 const BEFORE: usize = 12;
 
@@ -66,8 +72,140 @@ pub(crate) fn whole_answer(
         return None;
     }
     let first = words.iter().find(|word| !says_nothing(word))?;
-    let last = words.iter().rev().find(|word| !says_nothing(word))?;
-    Some(Filling { slot, span: Span::new(first.start, last.end), anchor: None, confidence: WHOLE })
+    let first = &with_subject(situation, &words, *first);
+    let end = end_of_value(situation, slot, *first, fillings);
+    let last = words.iter().rev().find(|word| word.end <= end && !says_nothing(word));
+    let cut = Span::new(first.start, last.filter(|last| last.end > first.start)?.end);
+    let value = around::core(language(module), &situation.utterance().only(cut), &[]);
+    let span = Span::new(cut.start, value.end.min(cut.end));
+    Some(Filling { slot, span, anchor: None, confidence: WHOLE })
+}
+
+/// True if the reader found what was asked for: in a list, all that is said.
+pub(crate) fn is_answered_by(
+    situation: &Situation<'_>,
+    function: &Function,
+    awaited: &[SlotId],
+    fillings: &[Filling],
+) -> bool {
+    let own = || fillings.iter().filter(|filling| awaited.contains(&filling.slot));
+    let code = language(&situation.knowledge.module);
+    let is_list = awaited.iter().any(|slot| is_list_of_texts(function.slot(*slot)));
+    let is_filled = |word: &Span| fillings.iter().any(|filling| filling.span.overlaps(*word));
+    let says_nothing = |word: &Span| yes_no::says_nothing(code, situation.utterance().slice(*word));
+    own().any(|filling| filling.confidence >= READ)
+        && (!is_list || situation.utterance().words().iter().all(|word| is_filled(word) || says_nothing(word)))
+}
+
+/// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with the
+/// word that leads to just one of the slots that may be any words.
+pub(crate) fn led(situation: &Situation<'_>, function: &Function, fillings: &[Filling]) -> Vec<Filling> {
+    let (utterance, code) = (situation.utterance(), language(&situation.knowledge.module));
+    let mut leads: Vec<(String, SlotId)> = Vec::new();
+    for pair in function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2)) {
+        if let [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] = pair
+            && let Some(lead) = words_of(text).pop()
+            && !leads.contains(&(lead.clone(), *slot))
+        {
+            leads.push((lead, *slot));
+        }
+    }
+    let led_by = |word: &str| {
+        let mut slots = leads.iter().filter(|(lead, _)| lead == word).map(|(_, slot)| *slot);
+        slots.next().filter(|_| slots.next().is_none())
+    };
+    let takes_words = |slot: SlotId| {
+        let slot = function.slot(slot);
+        slot.recognizers.is_empty()
+            && slot.kind == SlotKind::String
+            && slot.choices.is_empty()
+            && !slot.path.is_repeated()
+    };
+    let words = utterance.words();
+    let is_comma = |at: usize| utterance.slice(Span::new(words[at - 1].end, words[at].start)).contains([',', ';']);
+    let starts: Vec<usize> = (1..words.len()).filter(|at| is_comma(*at)).collect();
+    let mut found: Vec<Filling> = Vec::new();
+    for (index, start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).map_or(words.len(), |next| *next);
+        let slot = led_by(&fold(utterance.slice(words[*start]))).filter(|slot| takes_words(*slot));
+        let (Some(slot), Some(first), Some(last)) = (slot, words.get(start + 1), words.get(end - 1)) else { continue };
+        if last.end <= first.start {
+            continue;
+        }
+        let span = around::core(code, &utterance.only(Span::new(first.start, last.end)), &[]);
+        let span = Span::new(span.start.max(first.start), span.end.min(last.end));
+        let is_apart = |one: &Filling| one.slot != slot && !one.span.overlaps(span);
+        if fillings.iter().chain(&found).all(is_apart)
+            && !situation.mentions().iter().any(|one| span.overlaps(one.span))
+        {
+            found.push(Filling { slot, span, anchor: None, confidence: LED });
+        }
+    }
+    found
+}
+
+fn is_list_of_texts(slot: &Slot) -> bool {
+    slot.path.0.last() == Some(&Step::Each) && slot.kind == SlotKind::String && slot.choices.is_empty()
+}
+
+/// A value of a list of texts as its items, which commas and conjunctions part: "Chile, Peru and Bolivia".
+pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filling) -> Vec<Filling> {
+    if !is_list_of_texts(function.slot(whole.slot)) {
+        return vec![whole];
+    }
+    let utterance = situation.utterance();
+    let joints = Language::of(language(&situation.knowledge.module)).map(|language| &language.words.joints);
+    let joins = |word: Span| {
+        let said = fold(utterance.slice(word));
+        joints.is_some_and(|joints| joints.conjunctions.contains(&said))
+    };
+    let mut items: Vec<Span> = Vec::new();
+    let mut is_open = false;
+    let mut before = whole.span.start;
+    for word in utterance.words().iter().filter(|word| whole.span.contains(**word)) {
+        let is_apart = utterance.slice(Span::new(before, word.start)).contains([',', ';', '、', '，']);
+        before = word.end;
+        if joins(*word) {
+            is_open = false;
+        } else if is_open && !is_apart {
+            if let Some(last) = items.last_mut() {
+                last.end = word.end;
+            }
+        } else {
+            items.push(*word);
+            is_open = true;
+        }
+    }
+    items.into_iter().map(|span| Filling { span, ..whole.clone() }).collect()
+}
+
+/// The subject belongs to a clause: "they broke the gate", where "they" alone says nothing.
+fn with_subject(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
+    let language = language(&situation.knowledge.module);
+    let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);
+    let is_subject = |word: &&Span| subjects.contains(&fold(situation.utterance().slice(**word)));
+    let before = words.iter().take_while(|word| word.start < first.start).last();
+    let is_joined = |word: &&Span| situation.utterance().slice(Span::new(word.end, first.start)).trim().is_empty();
+    let is_plain = |word: &&Span| !situation.utterance().slice(**word).contains(['\'', '’']);
+    let subject = before.filter(is_subject).filter(is_joined).filter(is_plain);
+    subject.map_or(first, |subject| Span::new(subject.start, first.end))
+}
+
+/// Where a value ends that begins with `first`: before a comma behind which another slot is filled, or, behind a few words,
+/// a sentence of its own begins ("Rex, he is a terrier").
+fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span, fillings: &[Filling]) -> usize {
+    let (utterance, language) = (situation.utterance(), language(&situation.knowledge.module));
+    let words: Vec<Span> = utterance.words().iter().filter(|word| word.start >= first.start).copied().collect();
+    let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);
+    let is_subject = |word: Span| subjects.contains(&fold(utterance.slice(word)));
+    let is_comma = |pair: &[Span]| utterance.slice(Span::new(pair[0].end, pair[1].start)).contains([',', ';']);
+    let is_statement = utterance.words().iter().any(|word| word.start <= first.start && is_subject(*word));
+    let ends = words.windows(2).enumerate().filter(|(_, pair)| is_comma(pair)).find(|(before, pair)| {
+        let is_filled = |filling: &Filling| filling.slot != slot && filling.span.start >= pair[1].start;
+        let goes_on = *before < FEW && !is_statement && is_subject(pair[1]);
+        goes_on || fillings.iter().any(is_filled)
+    });
+    ends.map_or(utterance.len(), |(_, pair)| pair[0].end)
 }
 
 /// True of words that fill a slot which was asked for and say nothing: "uh".
@@ -76,6 +214,26 @@ pub(crate) fn is_empty_talk(situation: &Situation<'_>, awaited: &[SlotId], filli
         |word: &Span| yes_no::says_nothing(language(&situation.knowledge.module), situation.utterance().slice(*word));
     awaited.contains(&filling.slot)
         && situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
+}
+
+/// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "it", "no".
+pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
+    let code = language(&situation.knowledge.module);
+    let name = words_of(function.slot(filling.slot).label());
+    let words = situation.utterance().words().iter().filter(|word| filling.span.overlaps(**word));
+    let words: Vec<String> = words.map(|word| fold(situation.utterance().slice(*word))).collect();
+    let stands_for_one = |word: &String| {
+        let says_none = Language::of(code).is_some_and(|language| language.words.is_unsaid(word));
+        says_none || name.contains(word)
+    };
+    let said = yes_no::read(code, None, situation.utterance().slice(filling.span));
+    let is_answer = matches!(said.answer, YesNo::Affirmative | YesNo::Negative) && said.rest.is_none();
+    let text = fold(situation.utterance().slice(filling.span).trim());
+    let is_around = Language::of(code).is_some_and(|language| {
+        let answers = &language.words.answers;
+        answers.before.contains(&text) || answers.behind.contains(&text)
+    });
+    is_answer || is_around || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
 }
 
 /// True of the yes or no before what else is said: "Yes. I wear a nine".

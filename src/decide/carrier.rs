@@ -1,4 +1,4 @@
-//! What people say around a value in an answer, in languages without spaces, and around a request in any language.
+//! What people say around a value in an answer, and around a request.
 //!
 //! In answers, words are elsewhere looked at one by one. Without spaces a word is a character, and です says nothing only
 //! as a whole.
@@ -6,8 +6,8 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use crate::{
-    language::{Language, words::Answers},
-    text::{Span, Utterance, is_unspaced, words},
+    language::{Language, facts::is_unspaced_language, words::Answers},
+    text::{Span, Utterance, fold, is_unspaced, words},
 };
 
 /// Characters of the name of what was asked for, at most.
@@ -15,13 +15,13 @@ const LONGEST_NAME: usize = 10;
 /// From so many characters on, a phrase before the value stands for itself.
 const UNMISTAKABLE: usize = 3;
 
-/// The part of an answer that says something; all of it where the language has spaces. `names` are texts that name
-/// what was asked for: "名前は田中です" says 田中 if one of them has 名前.
+/// The part of an answer that says something: "Maria" of "my name is Maria". `names` are texts that name what was asked
+/// for, in languages without spaces: "名前は田中です" says 田中 if one of them has 名前.
 pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Span {
     let whole = Span::new(0, utterance.len());
     let Some(phrases) = Language::of(language).map(|language| &language.words.answers) else { return whole };
-    if phrases.behind.is_empty() {
-        return whole;
+    if !is_unspaced_language(language) {
+        return spaced_core(utterance, phrases);
     }
     let said: Vec<char> = utterance.half_width().text().chars().collect();
     let mut left = 0..said.len();
@@ -33,6 +33,29 @@ pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Spa
         trim_marks(&said, &mut left);
     }
     if left.start >= left.end { whole } else { Span::new(left.start, left.end) }
+}
+
+/// The words of an answer between the phrases that lead to a value and those that follow one.
+fn spaced_core(utterance: &Utterance, phrases: &Answers) -> Span {
+    let words = utterance.words();
+    let folded: Vec<String> = words.iter().map(|word| fold(utterance.slice(*word))).collect();
+    let (mut start, mut end) = (0, words.len());
+    let says = |phrase: &str, at: usize| phrase.split(' ').zip(&folded[at..]).all(|(word, said)| word == said);
+    let length = |phrase: &str| phrase.split(' ').count();
+    let longest = |phrases: &[String], room: usize, fits: &dyn Fn(&str) -> bool| {
+        let fitting = phrases.iter().filter(|phrase| length(phrase) < room && fits(phrase));
+        fitting.map(|phrase| length(phrase)).max()
+    };
+    while let Some(said) = longest(&phrases.before, end - start, &|phrase| says(phrase, start)) {
+        start += said;
+    }
+    while let Some(said) = longest(&phrases.behind, end - start, &|phrase| says(phrase, end - length(phrase))) {
+        end -= said;
+    }
+    match (words.get(start), end.checked_sub(1).and_then(|last| words.get(last))) {
+        (Some(first), Some(last)) if (start, end) != (0, words.len()) => Span::new(first.start, last.end),
+        _ => Span::new(0, utterance.len()),
+    }
 }
 
 /// Where a request may begin and end, in words: what lies outside is a greeting, politeness, what leads a request.
@@ -167,9 +190,20 @@ mod tests {
     }
 
     #[test]
-    fn other_languages_are_left_alone() {
-        let utterance = Utterance::new("uh, it is Rome, please");
-        assert_eq!(core("en", &utterance, &["it is"]), Span::new(0, utterance.len()));
+    fn what_leads_to_a_value_and_what_follows_it_is_left_out() {
+        for (language, text, left) in [
+            ("en", "my name is Amara Diallo", "Amara Diallo"),
+            ("en", "it's called The Long Road, I think", "The Long Road"),
+            ("en", "The Long Road", "The Long Road"),
+            ("en", "my name is", "my name is"),
+            ("de", "Bella heißt sie", "Bella"),
+            ("de", "es geht um den kaputten Zaun", "den kaputten Zaun"),
+            ("es", "está a nombre de Lucía Pardo", "Lucía Pardo"),
+            ("fr", "c'est au nom de Camille Roy", "Camille Roy"),
+        ] {
+            let utterance = Utterance::new(text);
+            assert_eq!(utterance.slice(core(language, &utterance, &[])), left, "{text}");
+        }
     }
 
     #[test]

@@ -19,6 +19,10 @@ use crate::{
 
 /// Fillings less likely than this are left out: a question is better than a guess.
 const UNSURE: f32 = 0.4;
+/// What scores less is no value: "one" of "the one at the top".
+const LEAST_SCORE: f32 = 0.35;
+/// What alignment alone must have of a slot that was not asked for, in an answer.
+const BESIDE_ANSWER: f32 = 0.8;
 /// What somebody else's recognizer found is worth a little less than what one of ours did.
 const HINTED: f32 = 0.8;
 
@@ -53,36 +57,36 @@ impl<'a> Reading<'a> {
         let found = found(situation, definition);
         let expected = asked::awaited(situation, function);
         let scores = situation.span_scores(function, &expected);
-        let mut fillings = match &scores {
+        let (mut fillings, is_read) = match &scores {
             Some(scores) => {
                 let mut fillings = candidates::fillings(situation, function, &found, &expected, scores);
-                // The templates fill what is left empty, from words that are left over.
-                let is_short = situation.utterance().words().len() <= LONGEST_REST;
-                let rest = if is_short { aligned(situation, function, &found, &expected) } else { Vec::new() };
-                for filling in rest {
-                    let is_apart = |one: &Filling| one.slot != filling.slot && !one.span.overlaps(filling.span);
-                    if fillings.iter().all(is_apart) {
-                        fillings.push(filling);
-                    }
-                }
-                fillings.sort_by_key(|filling| filling.span);
-                fillings
+                let is_read = asked::is_answered_by(situation, definition, &expected, &fillings);
+                add_aligned(situation, function, (&found, &expected), &mut fillings);
+                (fillings, is_read)
             }
-            None => aligned(situation, function, &found, &expected),
+            None => (aligned(situation, function, &found, &expected), false),
         };
         let asks_for_number = match expected[..] {
             [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
             _ => false,
         };
+        if !expected.is_empty() {
+            fillings.extend(asked::led(situation, definition, &fillings));
+        }
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
         if (found.is_empty() || asks_for_number && !is_known(expected[0]))
+            && !is_read
             && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
         {
-            fillings = vec![whole];
+            fillings.retain(|filling| !filling.span.overlaps(whole.span) && filling.slot != whole.slot);
+            fillings.extend(asked::items(situation, definition, whole));
         }
         let mut values: Vec<Filled<'a>> = fillings
             .iter()
-            .filter(|filling| filling.anchor.is_some() || !asked::is_empty_talk(situation, &expected, filling))
+            .filter(|filling| {
+                let is_unsaid = || asked::is_unsaid(situation, definition, filling);
+                filling.anchor.is_some() || !asked::is_empty_talk(situation, &expected, filling) && !is_unsaid()
+            })
             .map(|filling| Filled::new(situation, filling, &found))
             .collect();
         add_currency(situation, definition, &mut values);
@@ -221,6 +225,27 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
     scores.map(|scores| candidates::candidates(situation, function, &found, &asked, &scores)).unwrap_or_default()
 }
 
+/// Adds what the templates read of the words that are left over, for slots that are left empty.
+fn add_aligned(
+    situation: &Situation<'_>,
+    function: FunctionId,
+    (found, asked): (&[Found<'_>], &[SlotId]),
+    fillings: &mut Vec<Filling>,
+) {
+    if situation.utterance().words().len() > LONGEST_REST {
+        return;
+    }
+    let is_answer = situation.given.is_some() || !situation.expected.is_empty();
+    let bar = if is_answer { BESIDE_ANSWER } else { UNSURE };
+    for filling in aligned(situation, function, found, asked) {
+        let is_apart = |one: &Filling| one.slot != filling.slot && !one.span.overlaps(filling.span);
+        if (filling.confidence >= bar || asked.contains(&filling.slot)) && fillings.iter().all(is_apart) {
+            fillings.push(filling);
+        }
+    }
+    fillings.sort_by_key(|filling| filling.span);
+}
+
 /// What alignment with the function's exemplars makes of the utterance, without a reader.
 fn aligned(situation: &Situation<'_>, function: FunctionId, found: &[Found<'_>], expected: &[SlotId]) -> Vec<Filling> {
     let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
@@ -239,7 +264,8 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
-            for mention in situation.mentions().iter().filter(|mention| mention.recognizer == *recognizer) {
+            let own = |mention: &&Mention| mention.recognizer == *recognizer && mention.score >= LEAST_SCORE;
+            for mention in situation.mentions().iter().filter(own) {
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
                 }
@@ -278,7 +304,27 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
         }
     }
     keep_named(situation, function, &mut anchors);
+    drop_out_of_bounds(function, &mut anchors);
     anchors
+}
+
+/// A number that is too high or too low for one slot fills another one that may hold it: 250000 is no count of bedrooms.
+fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
+    let is_within = |slot: SlotId, mention: &Mention| {
+        let (schema, value) = (&function.slot(slot).schema, mention.value.as_f64());
+        let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+        value.is_none_or(|value| {
+            bound("minimum").is_none_or(|least| value >= least) && bound("maximum").is_none_or(|most| value <= most)
+        })
+    };
+    let fitting: Vec<Span> = anchors
+        .iter()
+        .filter(|(anchor, mention)| mention.is_some_and(|mention| is_within(anchor.slot, mention)))
+        .map(|(anchor, _)| anchor.span)
+        .collect();
+    anchors.retain(|(anchor, mention)| {
+        mention.is_none_or(|mention| is_within(anchor.slot, mention)) || !fitting.contains(&anchor.span)
+    });
 }
 
 /// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".

@@ -4,7 +4,7 @@ use crate::{
     recognize::{
         Mention,
         acts::{ACTS, Kind, Moves},
-        reply::says_nothing,
+        reply::{self, YesNo, says_nothing},
     },
     text::{Span, Utterance, fold},
 };
@@ -13,6 +13,9 @@ use crate::{
 const NEAR: usize = 6;
 /// Words of a text that takes the place of another one.
 const FEW: usize = 3;
+/// Words of a no between two values, at most, and characters of them.
+const DENIAL: usize = 2;
+const SHORT: usize = 16;
 
 /// The utterance without what its speaker takes back in it, and without the words that take it back; `None` if
 /// nothing is taken back. Blanks stand in place of both, so that spans stay.
@@ -21,12 +24,13 @@ const FEW: usize = 3;
 /// begin as it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any
 /// recognizer.
 pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Utterance> {
-    let cues = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
-    let mut found = cues.filter_map(|one| {
-        let words = Around::new(language, utterance, one.cue)?;
+    let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
+    let cues = moves.map(|one| one.cue).chain(denials(language, utterance));
+    let mut found = cues.filter_map(|cue| {
+        let words = Around::new(language, utterance, cue)?;
         let retracted =
             words.by_kind(mentions).or_else(|| words.by_beginning()).or_else(|| words.by_length(mentions))?;
-        Some((retracted, one.cue))
+        Some((retracted, cue))
     });
     let (retracted, cue) = found.next()?;
     let is_between = |word: &Span| retracted.end <= word.start && word.end <= cue.start;
@@ -37,6 +41,23 @@ pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mentio
     let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
     let text: String = utterance.text().chars().enumerate().map(|(at, c)| if is_blank(at) { ' ' } else { c }).collect();
     Some(Utterance::new(&text))
+}
+
+/// A no that stands between two commas: "Lisbon, no, Porto".
+fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
+    let words = utterance.words();
+    let gap_before = |at: usize| {
+        let before = at.checked_sub(1).map(|before| utterance.slice(Span::new(words[before].end, words[at].start)));
+        before.is_some_and(|gap| gap.contains([',', ';', '、', '，', '…', '-', '–', '—']))
+    };
+    let starts: Vec<usize> = (1..words.len()).filter(|at| gap_before(*at)).collect();
+    let inner = starts.windows(2).filter(|pair| pair[1] - pair[0] <= DENIAL);
+    let spans = inner.map(|pair| Span::new(words[pair[0]].start, words[pair[1] - 1].end));
+    let denies = |span: &Span| {
+        let said = reply::read(language, None, utterance.slice(*span));
+        said.answer == YesNo::Negative && said.rest.is_none()
+    };
+    spans.filter(|span| span.len() <= SHORT).filter(denies).collect()
 }
 
 /// The words before a correction, and those that it puts in their place.
@@ -76,9 +97,13 @@ impl<'a> Around<'a> {
             mentions.iter().filter(|mention| after.contains(mention.span)).map(|mention| mention.span.start).min()?;
         let new: Vec<&Mention> =
             mentions.iter().filter(|mention| mention.span.start == first && after.contains(mention.span)).collect();
+        let text: Vec<char> = self.utterance.text().chars().collect();
+        let is_letter = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| c.is_alphanumeric());
+        let is_whole = |one: &&Mention| !is_letter(one.span.start.checked_sub(1)) && !is_letter(Some(one.span.end));
         let is_same = |old: &&Mention| new.iter().any(|new| new.recognizer == old.recognizer);
         let is_near = |old: &&Mention| self.before.iter().filter(|word| word.start >= old.span.end).count() <= NEAR;
         let old = mentions.iter().filter(|mention| before.contains(mention.span)).filter(is_same).filter(is_near);
+        let old = old.filter(is_whole);
         old.max_by_key(|mention| (mention.span.end, mention.span.len())).map(|mention| mention.span)
     }
 
@@ -141,6 +166,11 @@ mod tests {
             ("de", "Reisepass, ach Quatsch, Personalausweis", &["Reisepass", "Personalausweis"], "Personalausweis"),
             ("es", "una habitación para tres, digo cuatro", &["tres", "cuatro"], "una habitación para cuatro"),
             ("fr", "pour mardi, je veux dire mercredi", &["mardi", "mercredi"], "pour mercredi"),
+            ("en", "to Oslo, no, Turku", &[], "to Turku"),
+            ("en", "berth 12, no, 14 please", &["12", "14"], "berth 14 please"),
+            ("de", "um acht, nein, um neun", &["acht", "neun"], "um um neun"),
+            ("es", "el martes, no, el jueves", &["martes", "jueves"], "el el jueves"),
+            ("fr", "deux, non, trois cafés", &["deux", "trois"], "trois cafés"),
         ] {
             assert_eq!(left(language, text, known), expected, "{text}");
         }
@@ -153,7 +183,14 @@ mod tests {
 
     #[test]
     fn what_takes_nothing_back_stays() {
-        for text in ["no wait, Turku", "I'd like a table, wait, for Tuesday", "Turku, thanks", "sorry, it is 42"] {
+        for text in [
+            "no wait, Turku",
+            "a pizza, no, thanks a lot for asking me",
+            "soup, no onions, bread",
+            "I'd like a table, wait, for Tuesday",
+            "Turku, thanks",
+            "sorry, it is 42",
+        ] {
             let known = if text.contains("Tuesday") { &["Tuesday"][..] } else { &[] };
             let words = Utterance::new(text).words().len();
             assert_eq!(left("en", text, known).split(' ').count(), words, "{text}");

@@ -143,11 +143,9 @@ impl<'a> Situation<'a> {
     }
 
     /// How well each run of words fills each slot of a function, of which `asked` were just asked for; `None` without a
-    /// reader, and where recognizers and templates alone read: in an answer to a question, since the reader was fitted on
-    /// requests, and in a language without spaces, which the bundled encoder does not speak.
+    /// reader, and in a language without spaces, which the bundled encoder does not speak.
     pub(crate) fn span_scores(&self, function: FunctionId, asked: &[SlotId]) -> Option<Arc<SpanScores>> {
-        let is_answer = self.given.is_some() || !self.expected.functions().is_empty();
-        if is_answer || is_unspaced_language(self.knowledge.module.language()) {
+        if is_unspaced_language(self.knowledge.module.language()) {
             return None;
         }
         let words = self.analysis.whole.vectors.words.as_ref()?;

@@ -21,10 +21,10 @@ const YES: f32 = 0.82;
 pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
     let analysis = dialogue.situation.analysis;
     let reply = dialogue.told.reply.unwrap_or(analysis.reply);
-    // "No, leave it as it is."
+    // "No, leave it as it is", with or without a reason that changes nothing.
     if reply.answer != YesNo::Affirmative
         && open.acts().any(|one| one.kind == Kind::Keep)
-        && analysis.acts.rest.is_none()
+        && (analysis.acts.rest.is_none() || !open.is_told_values(&dialogue.situation))
     {
         return Interpretation::of(vec![Act::Cancel], ACTS);
     }

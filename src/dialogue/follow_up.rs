@@ -12,7 +12,7 @@ use crate::{
     module::SlotPath,
     recognize::{
         acts::{ACTS, Kind},
-        reply::says_nothing,
+        reply::{QUITE_SURE, YesNo, says_nothing},
     },
     text::{Span, fold},
 };
@@ -23,11 +23,17 @@ const RECENT: u32 = 3;
 const KNOWN: f32 = 0.9;
 /// Words of a text that takes the place of another one.
 const FEW: usize = 4;
+/// How sure another function must be for the words not to be about the last call.
+const LIKELY: f32 = 0.5;
 
 /// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
     let found = last_call(dialogue).and_then(|called| {
-        Ellipsis::new(dialogue, called).read(&request).or_else(|| corrected(dialogue, &called, &request))
+        let ellipsis = Ellipsis::new(dialogue, called);
+        ellipsis
+            .read(&request)
+            .or_else(|| corrected(dialogue, &called, &request))
+            .or_else(|| ellipsis.supplement(dialogue, &request))
     });
     match found {
         Some((said, confidence)) => Interpretation {
@@ -106,7 +112,7 @@ impl<'a> Ellipsis<'a> {
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
         found.manner = Manner::Correct;
-        found.is_doubtful = found.values.iter().any(|value| value.recognizer.is_none() && value.confidence < PLAIN);
+        found.is_doubtful = found.values.iter().any(|value| value.recognizer.is_none() && value.confidence < CERTAIN);
         self.content().iter().all(is_value).then_some((found, confidence))
     }
 
@@ -116,6 +122,34 @@ impl<'a> Ellipsis<'a> {
         let is_said = |path: &SlotPath| found.values.iter().any(|value| SlotPath::of_pointer(&value.pointer) == *path);
         let mut required = self.called.function.slots.iter().filter(|slot| slot.required);
         request.acts.iter().all(is_same) && required.any(|slot| !is_said(&slot.path))
+    }
+
+    /// One more thing is said of what was called, or another value for it: "the depth is two metres", "it's for Lena".
+    fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(Said, f32)> {
+        let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
+        let is_other = request.meant >= LIKELY && !request.acts.iter().all(is_same);
+        let reply = self.situation.analysis.reply;
+        let asks_back = reply.answer == YesNo::Irrelevant && reply.confidence >= QUITE_SURE;
+        if is_other || !request.tied.is_empty() || asks_back || self.situation.analysis.acts.courtesy.is_some() {
+            return None;
+        }
+        let called = OpenForm { corrects: false, ..self.called };
+        let FormReading { mut said, leaves_words, .. } = called.read(&self.situation);
+        let is_sure = |value: &Filled| value.recognizer.is_some() || value.confidence >= PLAIN;
+        let is_whole = !leaves_words && said.invalid.is_empty() && said.removed.is_empty();
+        if said.values.is_empty() || !is_whole || !said.values.iter().all(is_sure) {
+            return None;
+        }
+        // By itself it is a request, and all that this needs is said.
+        if !request.acts.is_empty() && !self.lacks_the_rest(request, &said) {
+            return None;
+        }
+        if said.manner == Manner::Fill {
+            said.manner = Manner::Correct;
+        }
+        said.turn = dialogue.state.turn;
+        let confidence = said.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
+        Some((said, confidence))
     }
 
     /// A few words in place of the only text that it was called with: "the same for Tulsa". They may be anything, and

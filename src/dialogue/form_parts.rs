@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     conversation::{Filled, Manner, Removal, Said, Source, merge::count_slot},
-    decide::situation::Situation,
+    decide::{asked, situation::Situation},
     dialogue::{
         form_reading::{ANSWERED, OpenForm, PLAIN},
         slot_reference::Named,
@@ -23,6 +23,8 @@ const RECENT: u32 = 2;
 const KNOWN: f32 = 0.85;
 /// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
 const ALIKE: f64 = 0.6;
+/// The same where recognizers found something in the new one.
+const HARDLY_OTHER: f64 = 0.8;
 
 impl OpenForm<'_> {
     /// What these words say of a slot: the value that a recognizer found, else the words themselves.
@@ -329,13 +331,21 @@ impl OpenForm<'_> {
             let filled = self.form.of_slot(path);
             filled.map(|filled| filled.turn).max()
         };
-        let mentions: Vec<&Mention> = own.mentions().iter().filter(|mention| part.contains(mention.span)).collect();
+        let inside: Vec<&Mention> = own.mentions().iter().filter(|mention| part.contains(mention.span)).collect();
+        // No day of a month in a sort code.
+        let is_part = |mention: &Mention| {
+            inside.iter().any(|other| other.span.contains(mention.span) && other.span.len() > mention.span.len())
+        };
+        let mentions: Vec<&Mention> = inside.iter().filter(|mention| !is_part(mention)).copied().collect();
         let finds = |slot: SlotId| {
             let recognizers = &self.function.slot(slot).recognizers;
             mentions.iter().any(|mention| recognizers.contains(&mention.recognizer))
         };
         if let Some(asked) = self.asked_slot().filter(|_| self.fits_asked(own, part)) {
             return Some(asked);
+        }
+        if let Some(named) = self.named_before(own, &mentions) {
+            return Some(named);
         }
         let known = self.function.slot_ids().filter_map(|slot| Some((turn_of(slot)?, slot)));
         let latest = known.filter(|(_, slot)| finds(*slot)).max();
@@ -355,14 +365,26 @@ impl OpenForm<'_> {
             let old = fold(filled.text.as_deref().or(filled.value.as_str()).unwrap_or_default());
             strsim::normalized_levenshtein(&old, &new)
         };
-        if !mentions.is_empty() {
+        let nearest = self.form.slots.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
+        if !mentions.is_empty() && alike(nearest) < HARDLY_OTHER {
             return None;
         }
-        let nearest = self.form.slots.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
         if alike(nearest) >= ALIKE {
             return self.function.slot_at(&SlotPath::of_pointer(&nearest.pointer));
         }
         self.only_text().filter(|_| self.asked.is_empty())
+    }
+
+    /// "The postcode is 2041": the slot that the words right before a value name, if the value may be its own.
+    fn named_before(&self, own: &Situation<'_>, mentions: &[&Mention]) -> Option<SlotId> {
+        let finds =
+            |slot: &SlotId, mention: &Mention| self.function.slot(*slot).recognizers.contains(&mention.recognizer);
+        mentions.iter().find_map(|mention| {
+            let rivals: Vec<SlotId> = self.function.slot_ids().filter(|slot| finds(slot, mention)).collect();
+            let mut named =
+                rivals.iter().filter(|slot| asked::is_named_before(own, self.function, **slot, &rivals, mention.span));
+            named.next().filter(|_| named.next().is_none()).copied()
+        })
     }
 
     /// The only slot whose value any words could replace.

@@ -1,5 +1,8 @@
 //! What an utterance says of a form, as dialogue acts, recognizers and exemplars have it.
 
+use jiff::civil::Date;
+use serde_json::Value;
+
 use crate::{
     call::Origin,
     conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, Source, State, merge::CERTAIN},
@@ -10,18 +13,19 @@ use crate::{
         local,
         outcome::{About, Decision, Frame, Outcome},
         reading::Reading,
+        scope::by_score,
         situation::Situation,
         vocabulary::own_words,
     },
     dialogue::{interpret::said, slot_reference::Named},
     language::facts::is_unspaced_language,
-    module::{Function, FunctionId, Module, SlotId, SlotPath},
+    module::{Function, FunctionId, Module, SlotId, SlotKind, SlotPath},
     recognize::{
-        self,
+        self, Mention,
         acts::{ACTS, Kind, Move, Moves, Pick},
         reply::{self, Reply, YesNo},
     },
-    text::{Span, fold},
+    text::{Span, Utterance, fold},
 };
 
 /// How sure a value is that answers what was asked, all words accounted for.
@@ -30,9 +34,17 @@ pub(crate) const ANSWERED: f32 = 0.95;
 pub(crate) const OTHERWISE: f32 = 0.6;
 /// What is left of the confidence in an answer where not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
+/// Log-odds against a request from which on an utterance declines to give a value.
+const DECLINED: f32 = 2.5;
+/// How sure it must be that a value is not known, or not wanted, where no value was said.
+const PASSES: f32 = 0.65;
 /// Characters of what may stand beside "I don't know" without being a request.
 const SHORT_REST: usize = 16;
-/// How sure words must be that fill a slot which was not asked for.
+/// Characters of a date without a time.
+const DAY: usize = "2026-01-01".len();
+/// How sure words must be that fill a slot which was not asked for: where the reader knows the language, and where it
+/// does not.
+const LIKELY: f32 = 0.4;
 pub(crate) const PLAIN: f32 = 0.8;
 
 /// The form that an utterance is read against.
@@ -89,6 +101,12 @@ impl OpenForm<'_> {
         manner
     }
 
+    /// True if the utterance has a value for the form that a recognizer knows.
+    pub(crate) fn is_told_values(&self, situation: &Situation<'_>) -> bool {
+        let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
+        self.read(&own).said.values.iter().any(|value| value.recognizer.is_some())
+    }
+
     /// What the utterance says of the form.
     pub(crate) fn read(&self, own: &Situation<'_>) -> FormReading {
         let mut read = FormReading {
@@ -101,7 +119,7 @@ impl OpenForm<'_> {
             read.said.values.push(value);
             return read;
         }
-        if self.read_acts(own, &mut read) {
+        if self.read_acts(own, &mut read) || self.replaced(own, &mut read) {
             return read;
         }
         // Words of acts are no values: "actually" is no name.
@@ -125,6 +143,7 @@ impl OpenForm<'_> {
             found.values = all;
             read.leaves_words = false;
         }
+        self.keep_to_asked(&mut found.values);
         self.take_apart(own, &mut found.values);
         let certain: f32 = found.values.iter().map(|value| value.confidence).product();
         read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
@@ -132,6 +151,7 @@ impl OpenForm<'_> {
         read.said.invalid.extend(found.invalid);
         read.said.excluded.extend(found.excluded);
         self.put_where_asked(&mut read.said);
+        self.relate_days(own, &mut read.said);
         read
     }
 
@@ -198,10 +218,11 @@ impl OpenForm<'_> {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
         });
         let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
+        let bar = if is_unspaced_language(self.module.language()) { PLAIN } else { LIKELY };
         found.values.retain(|value| {
             value.recognizer.is_some()
                 || is_answer && self.asked.contains(&value.pointer)
-                || value.confidence >= PLAIN && !is_question
+                || value.confidence >= bar && !is_question
                 || value.span.is_some_and(|span| is_enclosed(span, &known))
         });
     }
@@ -260,6 +281,29 @@ impl OpenForm<'_> {
         is_read
     }
 
+    /// "Not Rome, Lima": what is ruled out is known, and what is said beside it takes its place. True if so.
+    fn replaced(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
+        let utterance = own.utterance();
+        let says = |word: &&Span| !reply::says_nothing(self.module.language(), utterance.slice(**word));
+        own.negations().iter().any(|negation| {
+            let named = Named { utterance, mentions: own.mentions(), span: negation.scope };
+            let [pointer] = &named.values(self.form)[..] else { return false };
+            let Some(slot) = self.function.slot_at(&SlotPath::of_pointer(pointer)) else { return false };
+            let content = |within: Span| {
+                let words: Vec<Span> =
+                    utterance.words().iter().filter(|word| within.contains(**word)).filter(says).copied().collect();
+                Some(Span::new(words.first()?.start, words.last()?.end))
+            };
+            let behind = content(Span::new(negation.scope.end, utterance.len()));
+            let Some(new) = behind.or_else(|| content(Span::new(0, negation.cue.start))) else { return false };
+            let is_read = self.fill(own, slot, new, read);
+            if is_read {
+                read.said.manner = Manner::Correct;
+            }
+            is_read
+        })
+    }
+
     /// The part of the utterance that may hold values, where acts say what does not; `None` for all of it, or nothing.
     fn part(&self) -> Option<Span> {
         let portion = self.acts().find_map(|one| match one.kind {
@@ -276,6 +320,26 @@ impl OpenForm<'_> {
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
     }
 
+    /// What was asked for is filled before a value that is known is replaced: "31" to "and the other page?".
+    fn keep_to_asked(&self, values: &mut [Filled]) {
+        let Some(asked) = self.asked_slot().filter(|_| self.manner() == Manner::Fill) else { return };
+        let slot_of = |value: &Filled| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
+        let [pointer] = self.asked else { return };
+        if values.iter().any(|value| slot_of(value) == Some(asked)) {
+            return;
+        }
+        let may_be_asked = |value: &&mut Filled| {
+            let own = self.function.slot(asked);
+            let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
+            let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
+            let is_text = own.kind == SlotKind::String && own.choices.is_empty();
+            is_known && value.recognizer.as_deref().map_or(is_text, takes)
+        };
+        if let Some(value) = values.iter_mut().find(may_be_asked) {
+            value.pointer.clone_from(pointer);
+        }
+    }
+
     /// Values and faults in an array stand in the item that was asked about.
     fn put_where_asked(&self, said: &mut Said) {
         for aside in &mut said.invalid {
@@ -284,6 +348,33 @@ impl OpenForm<'_> {
                 self.asked.iter().find(|asked| SlotPath::of_pointer(asked) == path && !asked.contains("/-"))
             {
                 aside.pointer.clone_from(asked);
+            }
+        }
+    }
+
+    /// "Until the 9th", where it begins on 3 May: a day without its month, or of the week, is the first one after the
+    /// day that a slot before it has.
+    fn relate_days(&self, own: &Situation<'_>, said: &mut Said) {
+        let slot_of = |pointer: &str| self.function.slot_at(&SlotPath::of_pointer(pointer));
+        let known: Vec<(SlotId, Date)> = self
+            .form
+            .slots
+            .iter()
+            .filter_map(|filled| Some((slot_of(&filled.pointer)?, day_of(&filled.value)?)))
+            .collect();
+        for value in said.values.iter_mut().filter(|value| value.recognizer.is_some()) {
+            let (Some(slot), Some(day)) = (slot_of(&value.pointer), day_of(&value.value)) else { continue };
+            let before = known.iter().filter(|(other, _)| other.index() < slot.index()).map(|(_, day)| *day).max();
+            let Some(before) = before.filter(|before| day < *before) else { continue };
+            let now = before.to_zoned(own.analysis.now.time_zone().clone());
+            let (Ok(now), Some(text)) = (now, &value.text) else { continue };
+            let mentions = own.knowledge.recognizers.recognize(&Utterance::new(text), &recognize::Context { now });
+            let takes = |one: &&Mention| self.function.slot(slot).recognizers.contains(&one.recognizer);
+            let after = mentions.iter().filter(takes).find_map(|one| Some((day_of(&one.value)?, &one.value)));
+            // "Tomorrow" is another day of the month then, and another one of the week.
+            let is_same = |later: Date| later.day() == day.day() || later.weekday() == day.weekday();
+            if let Some((_, later)) = after.filter(|(later, _)| *later > before && is_same(*later)) {
+                value.value = later.clone();
             }
         }
     }
@@ -312,13 +403,21 @@ impl OpenForm<'_> {
         if answered::answered(free).is_some() {
             return (Vec::new(), 0.0);
         }
-        let decision = local::decide(free);
+        // By itself it is judged as any utterance is.
+        let nothing = Expected::default();
+        let decision = local::decide(&Situation { expected: &nothing, ..*free });
         if is_tie(&decision.outcome) || matches!(decision.outcome, Outcome::NoMatch) {
             return (Vec::new(), 0.0);
         }
         let is_other = |frame: &Frame| frame.function != self.id && self.is_unexplained(free, frame);
         let others: Vec<Frame> = decision.frames.into_iter().filter(is_other).collect();
-        let confidence = others.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
+        // The decision model knows nothing of what is open, and the score nothing of what is said beside the function.
+        let scored = |function: FunctionId| {
+            let own = free.candidates().iter().find(|candidate| candidate.function == function);
+            own.map_or(0.0, |candidate| by_score(free, candidate))
+        };
+        let sure = |frame: &Frame| (frame.confidence + scored(frame.function)) / 2.0;
+        let confidence = others.iter().map(sure).fold(0.0, f32::max);
         (others, confidence)
     }
 
@@ -367,6 +466,33 @@ impl OpenForm<'_> {
         is_declined && self.acts.rest.is_none_or(|rest| rest.len() <= SHORT_REST)
     }
 
+    /// True if nobody has to answer what was asked.
+    fn is_optional(&self) -> bool {
+        let is_optional = |slot: &SlotId| !self.function.slot(*slot).required;
+        !self.asked.is_empty() && self.asked_slots().iter().all(is_optional)
+    }
+
+    /// Its words decline to give what was asked for, as far as the encoder has learned what that sounds like. Where any
+    /// words may be the value, this must be likelier than an answer.
+    pub(crate) fn sounds_declined(&self, free: &Situation<'_>) -> bool {
+        let Some(acts) = free.knowledge.slots.as_ref().and_then(|slots| slots.reader.acts()) else { return false };
+        let odds = acts.odds(&free.analysis.whole.vectors.symmetric);
+        let takes_words = |slot: &SlotId| {
+            let slot = self.function.slot(*slot);
+            slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
+        };
+        let may_be_value = self.asked_slots().iter().any(takes_words);
+        self.is_optional()
+            && !self.has_acts()
+            && odds.decline >= if may_be_value { odds.reply.max(DECLINED) } else { DECLINED }
+    }
+
+    /// "No idea, whatever fits": a value is not known or not wanted, whatever is said beside that.
+    fn passes(&self) -> bool {
+        let is_pass = |one: &&Move| matches!(one.kind, Kind::Unknown | Kind::Skip);
+        self.acts.moves.iter().filter(is_pass).any(|one| one.confidence >= PASSES)
+    }
+
     /// What is done where no value was said.
     pub(crate) fn silent(&self, free: &Situation<'_>) -> Option<Act> {
         let named = |span: Span| {
@@ -385,10 +511,17 @@ impl OpenForm<'_> {
         }
         let reply = free.analysis.reply;
         let leaves = reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)
-            || self.acts().any(|one| {
-                let is_none = matches!(one.kind, Kind::Pick(Pick::None | Pick::Either));
-                is_none || matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Keep)
-            });
+            || self.acts().any(|one| matches!(one.kind, Kind::Pick(Pick::None | Pick::Either) | Kind::Keep))
+            // "No, I fetch it myself": the reason for the no is nobody's value.
+            || reply.answer == YesNo::Negative && self.is_optional()
+            || self.passes()
+            || self.sounds_declined(free);
+        // "Leave it" says nothing of a value that is needed: nothing is to be done.
+        let is_needed = |slot: &SlotId| self.function.slot(*slot).required;
+        let keeps = self.acts().any(|one| one.kind == Kind::Keep);
+        if keeps && !self.asked.is_empty() && self.asked_slots().iter().all(is_needed) {
+            return Some(Act::Cancel);
+        }
         if leaves && !self.asked.is_empty() {
             return Some(Act::Leave { pointers: self.asked.to_vec() });
         }
@@ -410,6 +543,11 @@ impl OpenForm<'_> {
         };
         decision.frames.iter().map(act).collect()
     }
+}
+
+/// A date without a time.
+fn day_of(value: &Value) -> Option<Date> {
+    value.as_str()?.parse().ok().filter(|_| value.as_str().is_some_and(|text| text.len() == DAY))
 }
 
 fn is_tie(outcome: &Outcome) -> bool {

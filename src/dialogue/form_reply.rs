@@ -3,7 +3,7 @@
 //! The form has the first claim on an utterance. Another function is opened only by what the form cannot explain.
 
 use crate::{
-    conversation::{Act, Said, merge::CERTAIN},
+    conversation::{Act, Filled, Said, merge::CERTAIN},
     decide::{
         outcome::Frame,
         situation::{Requests, Situation},
@@ -12,7 +12,10 @@ use crate::{
         form_reading::{ANSWERED, FormReading, OTHERWISE, OpenForm},
         interpret::{Dialogue, Interpretation, Task, said as said_by},
     },
-    recognize::acts::ACTS,
+    recognize::{
+        acts::ACTS,
+        reply::{QUITE_SURE, YesNo},
+    },
     text::Span,
 };
 
@@ -57,7 +60,11 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
 
 fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let own = Situation { given: Some(open.id), is_meant: true, ..*free };
-    let reading = open.read(&own);
+    let mut reading = open.read(&own);
+    let is_answer = |value: &Filled| open.asked.contains(&value.pointer) && value.recognizer.is_none();
+    if reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
+        reading.said.values.clear();
+    }
     let said = &reading.said;
     let has_values = said.brings_something();
     // Many words that no recognizer knows may as well be a request.
@@ -67,10 +74,12 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     });
     let is_whole = has_values && (open.is_settled_by_acts() || !is_long && !reading.leaves_words);
     let is_known = said.values.iter().any(|value| value.recognizer.is_some() && open.asked.contains(&value.pointer));
-    let (others, other_confidence) = if is_whole { (Vec::new(), 0.0) } else { open.others(free) };
+    let reply = free.analysis.reply;
+    let asks = reply.answer == YesNo::Irrelevant && reply.confidence > QUITE_SURE;
+    let (others, other_confidence) = if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free) };
     let is_other = !others.is_empty()
         && (has_values || !open.declines(free.analysis.reply))
-        && (other_confidence >= if is_known || open.corrects { SURELY_OTHER } else { OTHERWISE }
+        && (other_confidence >= if is_known && !asks || open.corrects { SURELY_OTHER } else { OTHERWISE }
             || other_confidence >= LIKELY && !has_values && !open.has_acts());
     let silent = open.silent(free);
     Heard { reading, others, other_confidence, is_other, silent }

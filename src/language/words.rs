@@ -16,6 +16,8 @@ pub struct Words {
     pub numbers: Vec<String>,
     /// Words that stand for a value without saying it: "something", "all".
     pub indefinite: Vec<String>,
+    /// Words that put off a value: "something", "somebody".
+    pub unsaid: Vec<String>,
     /// Words that lead to a name and are no part of it: "called".
     pub naming: Vec<String>,
     /// What a question ends in that needs no question mark.
@@ -66,16 +68,18 @@ pub struct Joints {
     pub unspaced_endings: Vec<String>,
 }
 
-/// What people say around a value in an answer, in languages without spaces. It is only taken away whole.
+/// What people say around a value in an answer. It is only taken away whole.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answers {
-    /// Before the value; those of one or two characters only where a mark or a space follows.
+    /// Before the value; without spaces, those of one or two characters only where a mark or a space follows.
     pub before: Vec<String>,
     /// Behind the value.
     pub behind: Vec<String>,
-    /// What stands between the name of what was asked for and the value.
+    /// What stands between the name of what was asked for and the value, in languages without spaces.
     pub topics: Vec<char>,
+    /// Words with which a sentence of its own goes on behind a comma: "she's".
+    pub subjects: Vec<String>,
 }
 
 /// Words that names and descriptions of functions and slots are made of.
@@ -101,11 +105,14 @@ impl Words {
             &mut words.said_of_anything,
             &mut words.numbers,
             &mut words.indefinite,
+            &mut words.unsaid,
             &mut words.naming,
             &mut words.follow_ups,
         ];
         let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
-        for word in lists.into_iter().chain(joined).flatten() {
+        let answers = &mut words.answers;
+        let said = [&mut answers.before, &mut answers.behind, &mut answers.subjects];
+        for word in lists.into_iter().chain(joined).chain(said).flatten() {
             *word = fold(word);
         }
         Ok(words)
@@ -121,6 +128,12 @@ impl Words {
     #[must_use]
     pub fn is_indefinite(&self, word: &str) -> bool {
         self.indefinite.iter().any(|other| other == word)
+    }
+
+    /// True for a folded word that puts off a value.
+    #[must_use]
+    pub fn is_unsaid(&self, word: &str) -> bool {
+        self.unsaid.iter().any(|other| other == word)
     }
 
     /// True for a folded word that says that what was done last is meant.

@@ -427,6 +427,10 @@ fn single_one(scan: &Scan<'_>, token: usize) -> f32 {
     if token > 0 && scan.has(token - 1, Sense::Determiner) {
         return 0.3;
     }
+    // "One moment, please."
+    if scan.text(token + 1) == "moment" {
+        return 0.3;
+    }
     let next_is_noun = scan.kind(token + 1) == Some(TokenKind::Word) && !scan.has(token + 1, Sense::Function);
     if next_is_noun { 1.0 } else { 0.6 }
 }
