@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use uptake::{
     embed::{EmbedError, Embedder, Purpose},
     module::{ExemplarId, FunctionId, OwnerMode},
-    retrieve::{Document, Index, Query, RetrieveOptions, Source},
+    retrieve::{Document, Index, Indexed, Query, RetrieveOptions, Source},
 };
 
 const DIMENSIONS: usize = 384;
@@ -55,7 +55,7 @@ fn documents(functions: usize, exemplars: usize) -> Vec<Document> {
         function: FunctionId::from_index(function),
         source,
         lexical: text.clone(),
-        dense: text,
+        dense: vec![text],
     };
     let of = |function: usize| {
         let described = document(function, Source::Description, sentence(usize::MAX - function));

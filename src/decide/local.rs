@@ -116,8 +116,8 @@ fn read(situation: &Situation<'_>) -> Decision {
     }
     let mut alternatives = alternatives(situation);
     let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
-    if is_nothing(situation, &alternatives) {
-        let meant = best.0.meant;
+    if is_nothing(situation, best.0.function, meant(&alternatives)) {
+        let meant = meant(&alternatives);
         return nothing(situation, meant, alternatives);
     }
     let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
@@ -136,7 +136,10 @@ fn read(situation: &Situation<'_>) -> Decision {
         }
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(about)) => Outcome::Ask(about),
-        (None, None) => return nothing(situation, best.meant, alternatives),
+        (None, None) => {
+            let meant = meant(&alternatives);
+            return nothing(situation, meant, alternatives);
+        }
     };
     Decision { outcome, confidence, frames: vec![frame], notes: Vec::new(), alternatives: only(alternatives) }
 }
@@ -154,23 +157,25 @@ fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(
     alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
 }
 
-/// True if nothing is likely meant. In a language without spaces, which the bundled encoder does not speak, and where hardly
+/// The probability that any of the functions is meant.
+fn meant(alternatives: &[(Alternative, Option<Call>)]) -> f32 {
+    alternatives.iter().map(|(one, _)| one.meant).sum::<f32>().min(1.0)
+}
+
+/// True if nothing is likely meant: something is with a probability of `meant`, likeliest `best`. In a language without spaces, which the bundled encoder does not speak, and where hardly
 /// anything was learned, the score must say so too.
-fn is_nothing(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> bool {
-    let Some((best, _)) = alternatives.first() else { return true };
+fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
     let is_said = || {
-        let own = situation.candidates().iter().find(|candidate| candidate.function == best.function);
+        let own = situation.candidates().iter().find(|candidate| candidate.function == best);
         own.is_some_and(|own| by_score(situation, own) > 0.0)
     };
-    // What two functions are about equally likely to be means one of them.
-    let meant: f32 = tied(alternatives).map(|(one, _)| one.meant).sum();
     let module = &situation.knowledge.module;
     let exemplars: usize = module.functions.iter().map(|function| function.exemplars.len()).sum();
     let is_foreign = is_unspaced_language(module.language()) || exemplars < LEARNED;
     !situation.is_meant && (meant < situation.thresholds.in_scope || is_foreign && !is_said())
 }
 
-/// Nothing is meant, or it is not said what: the likeliest function has a probability of `meant`.
+/// Nothing is meant, or it is not said what: something is with a probability of `meant`.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
     let outcome = match near(situation) {
         _ if situation.is_demanded => which(situation),

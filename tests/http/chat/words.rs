@@ -108,7 +108,7 @@ async fn a_prediction_has_the_same_sentence_beside_its_answer() {
     let completion = read(&service.post("/v1/predict/weather", json!({"utterance": "hello"}).to_string()).await);
     assert_eq!(completion["choices"][0]["message"]["content"], json!(null));
     assert_eq!(completion["uptake"]["reply"], "Hello! What can I do for you?");
-    let asked = json!({"utterance": "how many days of rain"}).to_string();
+    let asked = json!({"utterance": "what is the weather like right now"}).to_string();
     let completion = read(&service.post("/v1/predict/weather", asked).await);
     assert_eq!(completion["uptake"]["reply"], completion["choices"][0]["message"]["content"], "{completion}");
     let called = read(&service.post("/v1/predict/weather", json!({"utterance": SEATTLE}).to_string()).await);
