@@ -176,7 +176,7 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
             is_open = true;
         }
     }
-    items.into_iter().map(|span| Filling { span, ..whole.clone() }).collect()
+    items.into_iter().map(|span| Filling { span, ..whole }).collect()
 }
 
 /// The subject belongs to a clause: "they broke the gate", where "they" alone says nothing.
