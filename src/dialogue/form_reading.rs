@@ -323,7 +323,7 @@ impl OpenForm<'_> {
     /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by what
     /// says nothing else.
     fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [Filled]) {
-        let Some(asked) = self.asked_slot().filter(|_| self.manner() == Manner::Fill) else { return };
+        let Some(asked) = self.asked_slot().filter(|_| !self.has_acts()) else { return };
         let slot_of = |value: &Filled| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
         let [pointer] = self.asked else { return };
         if values.iter().any(|value| slot_of(value) == Some(asked)) {
@@ -339,7 +339,7 @@ impl OpenForm<'_> {
             let own = self.function.slot(asked);
             let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
             let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
-            let is_text = own.kind == SlotKind::String && own.choices.is_empty();
+            let is_text = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
             (is_known || is_bare(value)) && value.recognizer.as_deref().map_or(is_text, takes)
         };
         if let Some(value) = values.iter_mut().find(may_be_asked) {
