@@ -228,12 +228,7 @@ pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, filling:
     };
     let said = yes_no::read(code, None, situation.utterance().slice(filling.span));
     let is_answer = matches!(said.answer, YesNo::Affirmative | YesNo::Negative) && said.rest.is_none();
-    let text = fold(situation.utterance().slice(filling.span).trim());
-    let is_around = Language::of(code).is_some_and(|language| {
-        let answers = &language.words.answers;
-        answers.before.contains(&text) || answers.behind.contains(&text)
-    });
-    is_answer || is_around || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
+    is_answer || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
 }
 
 /// True of the yes or no before what else is said: "Yes. I wear a nine".

@@ -143,7 +143,7 @@ impl OpenForm<'_> {
             found.values = all;
             read.leaves_words = false;
         }
-        self.keep_to_asked(&mut found.values);
+        self.keep_to_asked(own, &mut found.values);
         self.take_apart(own, &mut found.values);
         let certain: f32 = found.values.iter().map(|value| value.confidence).product();
         read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
@@ -320,20 +320,27 @@ impl OpenForm<'_> {
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
     }
 
-    /// What was asked for is filled before a value that is known is replaced: "31" to "and the other page?".
-    fn keep_to_asked(&self, values: &mut [Filled]) {
-        let Some(asked) = self.asked_slot().filter(|_| self.manner() == Manner::Fill) else { return };
+    /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by what
+    /// says nothing else.
+    fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [Filled]) {
+        let Some(asked) = self.asked_slot().filter(|_| !self.has_acts()) else { return };
         let slot_of = |value: &Filled| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
         let [pointer] = self.asked else { return };
         if values.iter().any(|value| slot_of(value) == Some(asked)) {
             return;
         }
+        let utterance = own.utterance();
+        let is_bare = |value: &Filled| {
+            let is_inside = |word: &Span| value.span.is_some_and(|span| span.overlaps(*word));
+            let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), utterance.slice(*word));
+            utterance.words().iter().all(|word| is_inside(word) || says_nothing(word))
+        };
         let may_be_asked = |value: &&mut Filled| {
             let own = self.function.slot(asked);
             let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
             let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
-            let is_text = own.kind == SlotKind::String && own.choices.is_empty();
-            is_known && value.recognizer.as_deref().map_or(is_text, takes)
+            let is_text = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
+            (is_known || is_bare(value)) && value.recognizer.as_deref().map_or(is_text, takes)
         };
         if let Some(value) = values.iter_mut().find(may_be_asked) {
             value.pointer.clone_from(pointer);

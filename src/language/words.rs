@@ -111,8 +111,9 @@ impl Words {
         ];
         let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
         let answers = &mut words.answers;
-        let said = [&mut answers.before, &mut answers.behind, &mut answers.subjects];
-        for word in lists.into_iter().chain(joined).chain(said).flatten() {
+        // Without spaces, phrases are compared as they are written.
+        let said = if answers.topics.is_empty() { vec![&mut answers.before, &mut answers.behind] } else { Vec::new() };
+        for word in lists.into_iter().chain(joined).chain(said).chain([&mut answers.subjects]).flatten() {
             *word = fold(word);
         }
         Ok(words)
