@@ -16,6 +16,7 @@ pub mod export;
 pub mod http;
 pub mod import;
 pub mod language;
+mod linear;
 pub mod llm;
 pub mod mcp;
 pub mod module;

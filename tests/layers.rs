@@ -8,9 +8,10 @@ use std::{
 
 /// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few modules
 /// stand on others of it, and those of one number never import one another.
-const LAYERS: [(&str, u8); 28] = [
+const LAYERS: [(&str, u8); 29] = [
     ("text", 0),
     ("telemetry", 0),
+    ("linear", 0),
     ("language", 1),
     ("module", 2),
     ("recognize", 10),

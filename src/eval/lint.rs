@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::round_trip::{Form, Said, ValuesError};
 use crate::{
     embed::{EmbedError, Purpose, SharedEmbedder},
+    linear::dot,
     module::{FunctionId, Module, Piece, Slot, SlotKind},
 };
 
@@ -179,10 +180,6 @@ async fn embed(embedder: &SharedEmbedder, texts: Vec<String>) -> Result<Vec<Vec<
         }
     }
     Ok(vectors)
-}
-
-fn dot(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
 #[cfg(test)]

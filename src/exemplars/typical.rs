@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::linear::dot;
+
 /// Slots whose values are taken, the nearest first.
 const NEAREST: usize = 3;
 
@@ -34,10 +36,6 @@ pub(crate) fn values(slot: &[f32], labels: &[Vec<f32>]) -> Vec<&'static str> {
     let most = near.iter().map(|(_, slot)| slot.values.len()).max().unwrap_or_default();
     let in_turn = (0..most).flat_map(|at| near.iter().filter_map(move |(_, slot)| slot.values.get(at)));
     in_turn.map(String::as_str).collect()
-}
-
-fn dot(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Which functions and sentences are easily mixed up, by the embedding model.
 
 use super::Line;
-use crate::module::FunctionId;
+use crate::{linear::dot, module::FunctionId};
 
 /// Functions whose sentences are looked at for an anchor: those whose mean is nearest.
 const FUNCTIONS: usize = 8;
@@ -62,8 +62,4 @@ impl Near {
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         scored.into_iter().take(most).map(|(_, other)| other).collect()
     }
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -1,5 +1,7 @@
 //! Multinomial logistic regression on dense or sparse rows, fitted by L-BFGS.
 
+use crate::linear::{add_scaled, dot};
+
 /// Pairs of steps and gradients that L-BFGS remembers.
 const MEMORY: usize = 6;
 /// A step is halved at most so often before the fit ends.
@@ -113,8 +115,7 @@ impl Rows {
                     let Row::Sparse(row) = self.row(index) else { continue };
                     for (place, value) in row {
                         let sums = &mut result[*place as usize * classes..][..classes];
-                        let value = value * factor;
-                        sums.iter_mut().zip(residuals).for_each(|(sum, residual)| *sum += value * residual);
+                        add_scaled(sums, value * factor, residuals);
                     }
                 }
             }
@@ -133,10 +134,7 @@ impl Row<'_> {
     /// Adds `factor` times its product with `weights`, by input and class, to `sums`, by class.
     fn times(self, factor: f32, weights: &[f32], sums: &mut [f32]) {
         let classes = sums.len();
-        let mut add = |value: f32, weights: &[f32]| {
-            let value = value * factor;
-            sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += value * weight);
-        };
+        let mut add = |value: f32, weights: &[f32]| add_scaled(sums, value * factor, weights);
         match self {
             Self::Dense(values) => {
                 values.iter().zip(weights.chunks_exact(classes)).for_each(|(value, weights)| add(*value, weights));
@@ -231,15 +229,13 @@ impl<'a> Problem<'a> {
         }
         let share = 1.0 / count as f32;
         let ridge = self.how.ridge * share;
-        let mut squares = 0.0;
-        for (slope, weight) in gradient[..split].iter_mut().zip(weights) {
-            *slope = ridge * weight;
-            squares += f64::from(weight * weight);
-        }
+        let squares = product(&weights[..split], &weights[..split]);
+        gradient[..split].fill(0.0);
+        add_scaled(&mut gradient[..split], ridge, &weights[..split]);
         self.rows.transposed_times(scale * share, &self.residuals, classes, gradient);
         gradient[split..].fill(0.0);
         for row in self.residuals.chunks_exact(classes) {
-            gradient[split..].iter_mut().zip(row).for_each(|(slope, value)| *slope += value * share);
+            add_scaled(&mut gradient[split..], share, row);
         }
         loss / count as f64 + 0.5 * f64::from(ridge) * squares
     }
@@ -278,16 +274,15 @@ fn minimize(at: &mut [f32], iterations: usize, mut evaluate: impl FnMut(&[f32], 
     let (mut next, mut next_slope) = (at.to_vec(), slope.clone());
     for _ in 0..iterations {
         let direction = descent(&slope, &history);
-        let promise = dot(&direction, &slope);
+        let promise = product(&direction, &slope);
         if promise >= 0.0 {
             break;
         }
-        let mut step = if history.is_empty() { (1.0 / dot(&slope, &slope).sqrt()).min(1.0) } else { 1.0 };
+        let mut step = if history.is_empty() { (1.0 / product(&slope, &slope).sqrt()).min(1.0) } else { 1.0 };
         let mut reached = f64::INFINITY;
         for _ in 0..HALVINGS {
-            for ((next, at), direction) in next.iter_mut().zip(at.iter()).zip(&direction) {
-                *next = at + step as f32 * direction;
-            }
+            next.copy_from_slice(at);
+            add_scaled(&mut next, step as f32, &direction);
             reached = evaluate(&next, &mut next_slope);
             if reached <= value + DECREASE * step * promise {
                 break;
@@ -323,9 +318,13 @@ struct Pair {
 
 impl Pair {
     fn new(at: &[f32], next: &[f32], slope: &[f32], next_slope: &[f32]) -> Self {
-        let minus = |one: &[f32], other: &[f32]| one.iter().zip(other).map(|(a, b)| a - b).collect::<Vec<f32>>();
+        let minus = |one: &[f32], other: &[f32]| {
+            let mut difference = one.to_vec();
+            add_scaled(&mut difference, -1.0, other);
+            difference
+        };
         let (step, change) = (minus(next, at), minus(next_slope, slope));
-        let curvature = dot(&step, &change);
+        let curvature = product(&step, &change);
         Self { step, change, curvature }
     }
 }
@@ -334,33 +333,26 @@ impl Pair {
 #[expect(clippy::cast_possible_truncation, reason = "weights are of single precision")]
 fn descent(slope: &[f32], history: &[Pair]) -> Vec<f32> {
     let mut direction: Vec<f32> = slope.iter().map(|value| -value).collect();
-    let add = |direction: &mut [f32], factor: f64, other: &[f32]| {
-        let factor = factor as f32;
-        direction.iter_mut().zip(other).for_each(|(value, other)| *value += factor * other);
-    };
     let mut factors = Vec::with_capacity(history.len());
     for pair in history.iter().rev() {
-        let factor = dot(&pair.step, &direction) / pair.curvature;
-        add(&mut direction, -factor, &pair.change);
+        let factor = product(&pair.step, &direction) / pair.curvature;
+        add_scaled(&mut direction, -factor as f32, &pair.change);
         factors.push(factor);
     }
     if let Some(last) = history.last() {
-        let scale = (last.curvature / dot(&last.change, &last.change)) as f32;
+        let scale = (last.curvature / product(&last.change, &last.change)) as f32;
         direction.iter_mut().for_each(|value| *value *= scale);
     }
     for (pair, factor) in history.iter().zip(factors.into_iter().rev()) {
-        let back = dot(&pair.change, &direction) / pair.curvature;
-        add(&mut direction, factor - back, &pair.step);
+        let back = product(&pair.change, &direction) / pair.curvature;
+        add_scaled(&mut direction, (factor - back) as f32, &pair.step);
     }
     direction
 }
 
 /// Blocks of single precision, summed in double: fast and exact enough.
-fn dot(one: &[f32], other: &[f32]) -> f64 {
-    one.chunks(256)
-        .zip(other.chunks(256))
-        .map(|(one, other)| f64::from(one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>()))
-        .sum()
+fn product(one: &[f32], other: &[f32]) -> f64 {
+    one.chunks(256).zip(other.chunks(256)).map(|(one, other)| f64::from(dot(one, other))).sum()
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //! A slot's correction is a logistic regression on what the reader knows of spans, from the scores that it gives anyway;
 //! `models/reader/README.md` has the recipe. Nothing is drawn at random, so that a module is always learned alike.
 
-use super::{FunctionLabels, dot, span_feature, touched};
+use super::{FunctionLabels, span_feature, touched};
 use crate::{
     embed::{EmbedError, MOST_LABELS, Reader, SpanVectors, WordStates},
     exemplars::Sentence,
+    linear::{add_scaled, dot},
     text::{Span, Utterance},
 };
 
@@ -32,7 +33,7 @@ impl Correction {
     pub(crate) fn apply(&self, read: &mut SpanVectors, row: usize) {
         let Some((bias, vector)) = self.0.split_last() else { return };
         if vector.len() == read.labels.width() {
-            read.labels.row_mut(row).iter_mut().zip(vector).for_each(|(value, change)| *value += change);
+            add_scaled(read.labels.row_mut(row), 1.0, vector);
             read.biases[row] += bias;
         }
     }
@@ -120,7 +121,7 @@ impl Examples {
             for ((feature, score), is_filled) in self.features.iter().zip(&self.scores).zip(&self.is_filled) {
                 let wanted = if *is_filled { 1.0 } else { 0.0 };
                 let error = sigmoid(score + dot(feature, &correction)) - wanted;
-                gradient.iter_mut().zip(feature).for_each(|(sum, value)| *sum += error * value);
+                add_scaled(&mut gradient, error, feature);
             }
             let [of_mean, of_square] = [0.9_f32, 0.99].map(|kept| 1.0 - kept.powi(step));
             for (((value, mean), square), gradient) in

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     embed::{EmbedError, Label, LabelKind, MOST_LABELS, Reader, SpanVectors, WordStates},
+    linear::{add_scaled, dot},
     module::{Function, FunctionId, Slot, SlotId, SlotPath, Step},
     text::Span,
 };
@@ -266,21 +267,10 @@ fn table(part: &SpanVectors, words: usize) -> Vec<Vec<f32>> {
 /// What is known of the words `first..=last`, whatever slot they may fill.
 pub(crate) fn span_feature(part: &SpanVectors, first: usize, last: usize, feature: &mut [f32]) {
     let (start, end, width) = (part.starts.row(first), part.ends.row(last), part.widths.row(last - first));
-    for (((value, start), end), width) in feature.iter_mut().zip(start).zip(end).zip(width) {
-        *value = (start + end + width).max(0.0);
-    }
-}
-
-/// In lanes, which the compiler turns into vector instructions.
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a_lanes, a_rest), (b_lanes, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0_f32; 8];
-    for (a, b) in a_lanes.iter().zip(b_lanes) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
+    feature.copy_from_slice(start);
+    add_scaled(feature, 1.0, end);
+    add_scaled(feature, 1.0, width);
+    feature.iter_mut().for_each(|value| *value = value.max(0.0));
 }
 
 #[cfg(test)]
