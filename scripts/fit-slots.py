@@ -36,8 +36,7 @@ def modules_script():
 
 
 def marked(row):
-    """The row as a line of marks.jsonl, or None where several functions are asked for, or in answer to a question, which is
-    read without the reader."""
+    """The row as a line of marks.jsonl, or None where several functions are asked for, or in answer to a question."""
     if len(row.functions) != 1 or row.asked:
         return None
     spans = defaultdict(list)
@@ -67,14 +66,41 @@ def write_modules(data, names, work, variants):
     return folders
 
 
+def accepted(text, start, end):
+    """The spans that are right where this one is marked: an article before the words may be left out or taken along."""
+    articles = {article for known in modules_script().ARTICLES.values() for article in known}
+    first, _, rest = text[start:end].partition(" ")
+    before = text[:start].rstrip(" ").rpartition(" ")[2]
+    spans = {(start, end)}
+    if rest and first.lower() in articles:
+        spans.add((end - len(rest), end))
+    if before.lower() in articles and text[start - 1] == " ":
+        spans.add((start - 1 - len(before), end))
+    return spans
+
+
+def marks_of(folders):
+    """{(module, case): {slot: spans that are right}}"""
+    found = {}
+    for folder in folders:
+        for case, line in enumerate(map(json.loads, (folder / "marks.jsonl").read_text(encoding="utf-8").splitlines())):
+            found[folder.name, case] = {
+                slot: set().union(*(accepted(line["utterance"], *mark) for mark in marks))
+                for slot, marks in line["spans"].items()
+            }
+    return found
+
+
 def evidence_of(binary, folders):
     """(names, candidates, {case: slots that are marked}); a candidate is a line of the service and its `values`."""
+    marks = marks_of(folders)
     names, found, marked_slots = None, [], defaultdict(set)
     done = subprocess.run([binary, *folders], check=True, stdout=subprocess.PIPE, env={**os.environ, "RUST_LOG": "error"})
     for line in map(json.loads, done.stdout.decode().splitlines()):
         line["case"] = line["module"], line["case"]
         marked_slots[line["case"]] |= {line["slot"]} if line.get("right") or "missed" in line else set()
         if "evidence" in line:
+            line["right"] |= tuple(line["span"]) in marks[line["case"]].get(line["slot"], ())
             names = names or list(line["evidence"])
             line["values"] = [line["evidence"][name] for name in names]
             line["module"] = line["module"].rsplit("-", 1)[0]

@@ -160,9 +160,10 @@ def cut(schema, rows, foreign, language, number, rng):
     described = rng.random() < 0.85
     bare = rng.random() < 0.08
     usual = rng.choice([2, 4, 5, 6, 6, 7, 8, 10])
+    shown = SHOWN + ["opening"] * (rng.random() < 0.5)
     exemplars, used = {}, set()
     for function in kept:
-        own = [row for row in rows if row["functions"] == [function["name"]] and row["kind"] in SHOWN]
+        own = [row for row in rows if row["functions"] == [function["name"]] and row["kind"] in shown]
         own = [row for row in own if "](!" not in row["text"]]
         rng.shuffle(own)
         own.sort(key=lambda row: row["kind"] in ("chatty", "free-text") and rng.random() < 0.7)
@@ -176,7 +177,7 @@ def cut(schema, rows, foreign, language, number, rng):
     nothing = [row for row in left if not row["functions"]]
     removed = [row for row in left if row["functions"] and not set(row["functions"]) & names]
     declined = [row for row in rows if row["kind"] == "decline" and not row["functions"]]
-    cases = share(inside, 90, rng) + share(nothing, 14, rng)
+    cases = share(inside, 110, rng) + share(nothing, 18, rng)
     cases += share(removed, 4, rng) + share(declined, 1, rng) + share(foreign, 6, rng) + share(small_talk(language), 5, rng)
     written = []
     for row in cases:

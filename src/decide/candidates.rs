@@ -127,6 +127,7 @@ impl Context<'_> {
             anchor.and_then(|index| self.found[index].1).map(|mention| &module.recognizer(mention.recognizer).kind);
         let of_kind = |is_kind: bool| if is_kind { mention.unwrap_or_default() } else { 0.0 };
         let reader = self.scores.score(slot, span).unwrap_or(evidence::LEAST);
+        let (nearest, mass) = self.scores.around(slot, span).unwrap_or((evidence::LEAST, evidence::LEAST));
         let rivals: Vec<SlotId> = self.rivals(span).collect();
         let other = self.definition.slot_ids().filter(|other| *other != slot);
         let other = other.filter_map(|other| self.scores.score(other, span)).fold(evidence::LEAST, f32::max);
@@ -134,7 +135,8 @@ impl Context<'_> {
         let own = self.definition.slot(slot);
         Evidence {
             reader,
-            nearest: self.scores.near(slot, span).unwrap_or(evidence::LEAST),
+            nearest,
+            mass,
             lead: reader - other,
             template,
             is_mention: is_flag(anchor.is_some()),

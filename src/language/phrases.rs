@@ -21,6 +21,11 @@ impl<M> Phrases<M> {
         }
     }
 
+    /// The phrases of one word, with that word.
+    pub fn of_one_word(&self) -> impl Iterator<Item = (&str, &Phrase<M>)> {
+        self.0.iter().filter_map(|(word, all)| Some((&**word, all.iter().find(|phrase| phrase.rest.is_empty())?)))
+    }
+
     /// Of phrases that begin alike, the longest comes first.
     pub(super) fn sort_longest_first(&mut self) {
         self.0.values_mut().for_each(|all| all.sort_by_key(|phrase| Reverse(phrase.rest.len())));

@@ -183,7 +183,7 @@ impl Binder {
                 expressions: label.as_str().and_then(spelt_out).into_iter().collect(),
             })
             .collect();
-        let id = self.add("enum", RecognizerKind::List(ListSpec { instances, fuzzy: false }));
+        let id = self.add("enum", RecognizerKind::List(ListSpec { instances, fuzzy: true }));
         self.enums.insert(key, id);
         Some(id)
     }

@@ -20,6 +20,8 @@ pub(super) use crate::language::values::{Edge, Part, Sense, Unit, Written};
 
 pub(super) struct Lexicon {
     own: Option<&'static Phrases<Sense>>,
+    /// Words of the calendar that may be misspelt.
+    calendar: Vec<(&'static str, &'static Phrase<Sense>)>,
     pub(super) number_words: Option<text2num::Language>,
     pub(super) english: bool,
     /// Which of day and month comes first in `3/4/2026`.
@@ -46,9 +48,11 @@ impl Lexicon {
     pub(super) fn for_language(tag: &str, order: Option<DateOrder>) -> Self {
         let (code, facts) = (tag::language(tag), Facts::of(tag));
         let region = facts.region(tag);
+        let own = Language::of(tag).map(|language| &language.values);
         let usual = if facts.is_month_first(&region) { DateOrder::MonthFirst } else { DateOrder::DayFirst };
         Self {
-            own: Language::of(tag).map(|language| &language.values),
+            own,
+            calendar: own.map_or_else(Vec::new, |own| own.of_one_word().filter(is_forgiven).collect()),
             number_words: text2num::get_interpreter_for(&code),
             english: code == Language::english().code,
             order: order.unwrap_or(usual),
@@ -65,6 +69,18 @@ impl Lexicon {
         values::common().beginning_with(first).iter().chain(own)
     }
 
+    /// The day, month or part of the day that a word which means nothing else is one edit away from ("thrusday"). The first
+    /// letter is seldom wrong, and tells "right" from "night".
+    pub(super) fn misspelt(&self, word: &str) -> Option<&'static Phrase<Sense>> {
+        let is_near = |known: &str| {
+            known.len().abs_diff(word.len()) <= 1
+                && known.chars().next() == word.chars().next()
+                && strsim::osa_distance(known, word) == 1
+        };
+        let mut near = self.calendar.iter().filter(|(known, _)| is_near(known)).map(|(_, phrase)| *phrase);
+        near.next().filter(|first| near.all(|other| other.meaning == first.meaning))
+    }
+
     /// A symbol means what it means in the region, and `$` its dollar, however it is said.
     pub(super) fn localized(&self, sense: Sense) -> Sense {
         match sense {
@@ -75,4 +91,19 @@ impl Lexicon {
             sense => sense,
         }
     }
+}
+
+/// Long enough to be told from other words, and not a common word besides ("march").
+fn is_forgiven((word, phrase): &(&str, &Phrase<Sense>)) -> bool {
+    const LETTERS: usize = 6;
+    let is_of_calendar = matches!(
+        phrase.meaning,
+        Sense::Month { weak: false, .. }
+            | Sense::Weekday { weak: false, .. }
+            | Sense::Day(_)
+            | Sense::Tonight
+            | Sense::Weekend
+            | Sense::Part(_)
+    );
+    is_of_calendar && word.chars().count() >= LETTERS
 }

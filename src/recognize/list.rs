@@ -41,6 +41,8 @@ const EXACT: f32 = 1.0;
 const VARIANT: f32 = 0.95;
 const INFLECTED: f32 = 0.9;
 const SHARED: f32 = 0.8;
+/// Instances of the largest list whose near spellings are looked for: they take some 250 bytes an expression.
+const MOST_FORGIVEN: usize = 20_000;
 /// Labels that one expression of one list can stand for; more say nothing.
 const MOST_LABELS: usize = 8;
 /// Pieces of the longest expression that is matched: beyond that it is a document.
@@ -209,7 +211,7 @@ impl Lists {
         for (index, (recognizer, spec)) in lists.enumerate() {
             let list = u32::try_from(index).map_err(|error| RecognizeError::List(error.to_string()))?;
             let mut labels = Vec::with_capacity(spec.instances.len());
-            let mut fuzzy = spec.fuzzy.then(FuzzyIndex::default);
+            let mut fuzzy = (spec.fuzzy && spec.instances.len() <= MOST_FORGIVEN).then(FuzzyIndex::default);
             for instance in &spec.instances {
                 let label = u32::try_from(labels.len()).map_err(|error| RecognizeError::List(error.to_string()))?;
                 labels.push(instance.label.clone());

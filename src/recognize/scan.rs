@@ -62,7 +62,9 @@ impl<'a> Scan<'a> {
             if tokens[start].kind == TokenKind::Digits {
                 continue;
             }
-            for phrase in lexicon.phrases(&folded[tokens[start].bytes.clone()]) {
+            let word = &folded[tokens[start].bytes.clone()];
+            let misspelt = if lexicon.phrases(word).next().is_none() { lexicon.misspelt(word) } else { None };
+            for phrase in lexicon.phrases(word).chain(misspelt) {
                 let end = start + 1 + phrase.rest.len();
                 let fits = end <= tokens.len()
                     && phrase

@@ -681,6 +681,25 @@ fn fuzzy_lists_forgive() {
 }
 
 #[test]
+fn misspelt_days_are_days() {
+    let date = |text: &str, day: &str| (text.to_owned(), json!(day));
+    for (language, text, misspelt, day) in [
+        ("en", "see you on thrusday", "thrusday", "2026-03-05"),
+        ("en", "tomorow please", "tomorow", "2026-03-05"),
+        ("fr", "pour dimache", "dimache", "2026-03-08"),
+        ("de", "am Donerstag", "Donerstag", "2026-03-05"),
+        ("es", "para el sabdao", "sabdao", "2026-03-07"),
+    ] {
+        let got: Vec<_> =
+            found(&only(Builtin::Date, language), text).into_iter().map(|(text, value, _)| (text, value)).collect();
+        assert!(got.iter().any(|one| one.0.ends_with(misspelt) && one.1 == date(misspelt, day).1), "{text}: {got:?}");
+    }
+    for text in ["the light is right", "a monthly fee", "my friend Marty", "match point"] {
+        assert_eq!(found(&only(Builtin::Date, "en"), text), [], "{text}");
+    }
+}
+
+#[test]
 fn patterns_match_as_written() {
     let pattern = |pattern: &str| RecognizerKind::Pattern(PatternSpec { patterns: vec![pattern.to_owned()] });
     let recognizers = Recognizers::compile(&module(

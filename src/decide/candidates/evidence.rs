@@ -13,6 +13,8 @@ pub struct Evidence {
     pub reader: f32,
     /// Its best for any span that shares a word with this one.
     pub nearest: f32,
+    /// The logarithm of the odds of all those spans together: how surely something here fills the slot, however it is cut.
+    pub mass: f32,
     /// By how much the slot leads the function's next one for this span, in the reader's log-odds.
     pub lead: f32,
     /// The probability that alignment with the function's templates gives it.
@@ -41,9 +43,10 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) const NAMES: [&'static str; 16] = [
+    pub(crate) const NAMES: [&'static str; 17] = [
         "reader",
         "nearest",
+        "mass",
         "lead",
         "template",
         "is_mention",
@@ -65,6 +68,7 @@ impl Evidence {
         [
             self.reader,
             self.nearest,
+            self.mass,
             self.lead,
             self.template,
             self.is_mention,
@@ -87,7 +91,7 @@ impl Evidence {
     }
 
     pub(super) fn bounded(mut self) -> Self {
-        for value in [&mut self.reader, &mut self.nearest, &mut self.lead] {
+        for value in [&mut self.reader, &mut self.nearest, &mut self.mass, &mut self.lead] {
             *value = value.clamp(LEAST, MOST);
         }
         self

@@ -15,6 +15,7 @@ fn travel() -> Module {
 const NONE: Evidence = Evidence {
     reader: 0.0,
     nearest: 0.0,
+    mass: 0.0,
     lead: 0.0,
     template: 0.0,
     is_mention: 0.0,

@@ -218,15 +218,21 @@ impl SpanScores {
         (last - first < self.longest).then(|| self.scores[slot.index()][first * self.longest + last - first])
     }
 
-    /// The best score of the slot for any words that share one with `span`.
-    pub(crate) fn near(&self, slot: SlotId, span: Span) -> Option<f32> {
+    /// The best score of the slot for any words that share one with `span`, and the logarithm of all their odds together;
+    /// `None` if it touches none.
+    pub(crate) fn around(&self, slot: SlotId, span: Span) -> Option<(f32, f32)> {
         let (from, to) = touched(&self.words, span)?;
         let scores = &self.scores[slot.index()];
         let ahead = from.saturating_sub(self.longest.saturating_sub(1));
-        let spans =
-            (ahead..=to).flat_map(|first| (first.max(from)..first + self.longest).map(move |last| (first, last)));
-        let spans = spans.filter(|(_, last)| *last < self.words.len());
-        spans.map(|(first, last)| scores[first * self.longest + last - first]).reduce(f32::max)
+        let (mut best, mut odds) = (f32::NEG_INFINITY, 0.0_f32);
+        for first in ahead..=to {
+            for last in first.max(from)..self.words.len().min(first + self.longest) {
+                let score = scores[first * self.longest + last - first];
+                best = best.max(score);
+                odds += score.exp();
+            }
+        }
+        Some((best, odds.ln()))
     }
 
     /// Every span that scores at least `bar` for a slot.

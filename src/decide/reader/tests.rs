@@ -104,8 +104,8 @@ fn a_span_has_the_score_of_the_words_that_it_touches() {
     assert_eq!(scores.score(slot, Span::new(6, 9)), Some(3.0));
     assert_eq!(scores.score(slot, Span::new(0, 12)), None, "too many words");
     assert_eq!(scores.score(slot, Span::new(4, 5)), None, "no word");
-    assert_eq!(scores.near(slot, Span::new(0, 4)), Some(1.0));
-    assert_eq!(scores.near(slot, Span::new(8, 12)), Some(3.0));
+    assert_eq!(scores.around(slot, Span::new(0, 4)).map(|(best, _)| best), Some(1.0));
+    assert_eq!(scores.around(slot, Span::new(8, 12)).map(|(best, _)| best), Some(3.0));
     let above: Vec<Span> = scores.above(0.6).map(|one| one.span).collect();
     assert_eq!(above, [Span::new(0, 4), Span::new(5, 12)]);
 }

@@ -214,11 +214,11 @@ impl Reader<'_> {
             return None;
         }
         let fuzzy = match map.get("fuzzy") {
-            None | Some(Value::Bool(false) | Value::Null) => false,
-            Some(Value::Bool(true)) => true,
+            None | Some(Value::Bool(true) | Value::Null) => true,
+            Some(Value::Bool(false)) => false,
             Some(other) => {
                 self.error(&place.key("fuzzy"), format!("`fuzzy` is true or false, found {}", kind_of(other)));
-                false
+                true
             }
         };
         let mut spec = ListSpec { instances: Vec::with_capacity(instances.len()), fuzzy };
