@@ -7,7 +7,7 @@ use crate::{
         situation::Situation,
         vocabulary::{own_words, words_of},
     },
-    language::{Language, facts::is_unspaced_language},
+    language::{Language, facts::is_unspaced_language, negation::Role},
     module::{Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind, Step},
     recognize::{
         Mention,
@@ -72,7 +72,7 @@ pub(crate) fn whole_answer(
         return None;
     }
     let first = words.iter().find(|word| !says_nothing(word))?;
-    let first = &with_subject(situation, &words, *first);
+    let first = &with_article(situation, &words, with_subject(situation, &words, *first));
     let end = end_of_value(situation, slot, *first, fillings);
     let last = words.iter().rev().find(|word| word.end <= end && !says_nothing(word));
     let cut = Span::new(first.start, last.filter(|last| last.end > first.start)?.end);
@@ -81,25 +81,76 @@ pub(crate) fn whole_answer(
     Some(Filling { slot, span, anchor: None, confidence: WHOLE })
 }
 
-/// True if the reader found what was asked for: in a list, all that is said.
+/// True if the reader found what was asked for and leaves no word that says something.
 pub(crate) fn is_answered_by(
+    situation: &Situation<'_>,
+    function: FunctionId,
+    awaited: &[SlotId],
+    fillings: &[Filling],
+) -> bool {
+    let module = &situation.knowledge.module;
+    let is_list = awaited.iter().any(|slot| is_list_of_texts(module.function(function).slot(*slot)));
+    let own = if is_list { Vec::new() } else { own_words(module, function) };
+    let core = core(situation, function, awaited);
+    let is_accounted = |word: &Span| {
+        let text = situation.utterance().slice(*word);
+        fillings.iter().any(|filling| filling.span.overlaps(*word))
+            || yes_no::says_nothing(language(module), text)
+            || !is_list && (!core.overlaps(*word) || own.contains(&fold(text)))
+    };
+    let is_read = |filling: &Filling| awaited.contains(&filling.slot) && filling.confidence >= READ;
+    fillings.iter().any(is_read) && situation.utterance().words().iter().all(is_accounted)
+}
+
+/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything, as
+/// the value of the only slot that was asked for, where that may be any words and has none.
+pub(crate) fn part_of_answer(
+    situation: &Situation<'_>,
+    function: FunctionId,
+    awaited: &[SlotId],
+    found: &[Span],
+    fillings: &[Filling],
+) -> Option<Filling> {
+    let module = &situation.knowledge.module;
+    let &[slot] = awaited else { return None };
+    let own = module.function(function).slot(slot);
+    let is_open = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
+    if !is_open || is_list_of_texts(own) || fillings.iter().any(|filling| filling.slot == slot) {
+        return None;
+    }
+    let core = core(situation, function, awaited);
+    let utterance = situation.utterance();
+    let words: Vec<Span> = utterance.words().iter().filter(|word| core.overlaps(**word)).copied().collect();
+    let mut parts: Vec<Span> = Vec::new();
+    for word in words {
+        match parts.last_mut() {
+            Some(part) if !utterance.slice(Span::new(part.end, word.start)).contains([',', ';']) => part.end = word.end,
+            _ => parts.push(word),
+        }
+    }
+    let says_nothing = |span: &Span| {
+        let mut words = utterance.words().iter().filter(|word| span.contains(**word));
+        words.all(|word| yes_no::says_nothing(language(module), utterance.slice(*word)))
+    };
+    let is_taken = |span: &Span| fillings.iter().any(|filling| filling.span.overlaps(*span));
+    let is_known = |span: &Span| found.iter().any(|one| one.overlaps(*span));
+    let has_others = parts.iter().any(is_known);
+    let mut free = parts.iter().filter(|part| !is_taken(part) && !is_known(part) && !says_nothing(part));
+    let part = free.next().filter(|_| has_others && free.next().is_none())?;
+    let value = around::core(language(module), &utterance.only(*part), &[]);
+    let span = Span::new(value.start.max(part.start), value.end.min(part.end));
+    Some(Filling { slot, span, anchor: None, confidence: WHOLE })
+}
+
+/// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with the
+/// word that leads to just one of the slots that may be any words. So does an answer where something of another kind was
+/// asked for: "it's for the bathroom mirror" to "what is the job number?"
+pub(crate) fn led(
     situation: &Situation<'_>,
     function: &Function,
     awaited: &[SlotId],
     fillings: &[Filling],
-) -> bool {
-    let own = || fillings.iter().filter(|filling| awaited.contains(&filling.slot));
-    let code = language(&situation.knowledge.module);
-    let is_list = awaited.iter().any(|slot| is_list_of_texts(function.slot(*slot)));
-    let is_filled = |word: &Span| fillings.iter().any(|filling| filling.span.overlaps(*word));
-    let says_nothing = |word: &Span| yes_no::says_nothing(code, situation.utterance().slice(*word));
-    own().any(|filling| filling.confidence >= READ)
-        && (!is_list || situation.utterance().words().iter().all(|word| is_filled(word) || says_nothing(word)))
-}
-
-/// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with the
-/// word that leads to just one of the slots that may be any words.
-pub(crate) fn led(situation: &Situation<'_>, function: &Function, fillings: &[Filling]) -> Vec<Filling> {
+) -> Vec<Filling> {
     let (utterance, code) = (situation.utterance(), language(&situation.knowledge.module));
     let mut leads: Vec<(String, SlotId)> = Vec::new();
     for pair in function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2)) {
@@ -110,10 +161,6 @@ pub(crate) fn led(situation: &Situation<'_>, function: &Function, fillings: &[Fi
             leads.push((lead, *slot));
         }
     }
-    let led_by = |word: &str| {
-        let mut slots = leads.iter().filter(|(lead, _)| lead == word).map(|(_, slot)| *slot);
-        slots.next().filter(|_| slots.next().is_none())
-    };
     let takes_words = |slot: SlotId| {
         let slot = function.slot(slot);
         slot.recognizers.is_empty()
@@ -121,13 +168,21 @@ pub(crate) fn led(situation: &Situation<'_>, function: &Function, fillings: &[Fi
             && slot.choices.is_empty()
             && !slot.path.is_repeated()
     };
+    let led_by = |word: &str| {
+        let mut slots = leads.iter().filter(|(lead, slot)| lead == word && takes_words(*slot)).map(|(_, slot)| *slot);
+        slots.next().filter(|_| slots.next().is_none())
+    };
     let words = utterance.words();
     let is_comma = |at: usize| utterance.slice(Span::new(words[at - 1].end, words[at].start)).contains([',', ';']);
-    let starts: Vec<usize> = (1..words.len()).filter(|at| is_comma(*at)).collect();
+    let core = around::core(code, utterance, &[]);
+    let first = words.partition_point(|word| word.start < core.start);
+    let is_text_asked = awaited.iter().any(|slot| takes_words(*slot));
+    let starts: Vec<usize> =
+        (first..words.len()).filter(|at| if *at == first { !is_text_asked } else { is_comma(*at) }).collect();
     let mut found: Vec<Filling> = Vec::new();
     for (index, start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).map_or(words.len(), |next| *next);
-        let slot = led_by(&fold(utterance.slice(words[*start]))).filter(|slot| takes_words(*slot));
+        let slot = led_by(&fold(utterance.slice(words[*start])));
         let (Some(slot), Some(first), Some(last)) = (slot, words.get(start + 1), words.get(end - 1)) else { continue };
         if last.end <= first.start {
             continue;
@@ -191,9 +246,23 @@ fn with_subject(situation: &Situation<'_>, words: &[Span], first: Span) -> Span 
     subject.map_or(first, |subject| Span::new(subject.start, first.end))
 }
 
+/// A longer value keeps the article before it: "the picture shakes in the second half", "The Man Who Mowed the Moon".
+fn with_article(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
+    let Some(language) = Language::of(language(&situation.knowledge.module)) else { return first };
+    let utterance = situation.utterance();
+    let is_article = |word: &Span| {
+        let phrases = language.negation.beginning_with(&fold(utterance.slice(*word)));
+        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
+    };
+    let at = words.partition_point(|word| word.start < first.start);
+    let Some(before) = at.checked_sub(1).map(|before| words[before]).filter(is_article) else { return first };
+    let is_joined = utterance.slice(Span::new(before.end, first.start)).trim().is_empty();
+    if is_joined && words.len() - at >= FEW - 1 { Span::new(before.start, first.end) } else { first }
+}
+
 /// Where a value ends that begins with `first`: before a comma behind which another slot is filled, or, behind a few words,
 /// a sentence of its own begins ("Rex, he is a terrier").
-fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span, fillings: &[Filling]) -> usize {
+pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span, fillings: &[Filling]) -> usize {
     let (utterance, language) = (situation.utterance(), language(&situation.knowledge.module));
     let words: Vec<Span> = utterance.words().iter().filter(|word| word.start >= first.start).copied().collect();
     let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);

@@ -11,6 +11,7 @@ use crate::{
         candidates::{self, Candidate, Found},
         outcome::{self, Frame},
         situation::Situation,
+        written,
     },
     module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
@@ -60,7 +61,7 @@ impl<'a> Reading<'a> {
         let (mut fillings, is_read) = match &scores {
             Some(scores) => {
                 let mut fillings = candidates::fillings(situation, function, &found, &expected, scores);
-                let is_read = asked::is_answered_by(situation, definition, &expected, &fillings);
+                let is_read = asked::is_answered_by(situation, function, &expected, &fillings);
                 add_aligned(situation, function, (&found, &expected), &mut fillings);
                 (fillings, is_read)
             }
@@ -71,26 +72,43 @@ impl<'a> Reading<'a> {
             _ => false,
         };
         if !expected.is_empty() {
-            fillings.extend(asked::led(situation, definition, &fillings));
+            fillings.extend(asked::led(situation, definition, &expected, &fillings));
         }
+        fillings.extend(written::named(situation, definition, scores.as_deref(), &fillings));
+        let settled = written::settle(situation, function, &found, &mut fillings);
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
-        if (found.is_empty() || asks_for_number && !is_known(expected[0]))
+        if settled.is_empty() && (found.is_empty() || asks_for_number && !is_known(expected[0]))
             && !is_read
             && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
         {
             fillings.retain(|filling| !filling.span.overlaps(whole.span) && filling.slot != whole.slot);
             fillings.extend(asked::items(situation, definition, whole));
+        } else if settled.is_empty()
+            && !is_read
+            && let Some(part) = asked::part_of_answer(situation, function, &expected, &found_spans(&found), &fillings)
+        {
+            fillings.push(part);
         }
+        fillings.retain(|one| {
+            expected.contains(&one.slot)
+                || settled.contains(one)
+                || !written::is_of_templates(situation, definition, one)
+        });
         let mut values: Vec<Filled<'a>> = fillings
             .iter()
             .filter(|filling| {
                 let is_unsaid = || asked::is_unsaid(situation, definition, filling);
-                filling.anchor.is_some() || !asked::is_empty_talk(situation, &expected, filling) && !is_unsaid()
+                filling.anchor.is_some() || settled.contains(filling) || !asked::is_empty_talk(situation, &expected, filling) && !is_unsaid()
             })
             .map(|filling| Filled::new(situation, filling, &found))
             .collect();
         add_currency(situation, definition, &mut values);
-        let ruled_out = situation.ruled_out(function);
+        let mut ruled_out = situation.ruled_out(function);
+        // What a longer text denies is a part of it: "the piano goes in the den, not the hall".
+        let is_within = |one: &RuledOut, filled: &Filled<'_>| {
+            filled.mention.is_none() && filled.span.start < one.cue.start && filled.span.contains(one.cue)
+        };
+        ruled_out.retain(|one| !values.iter().any(|filled| is_within(one, filled)));
         let is_excluded = |filled: &Filled<'a>| {
             definition.slot(filled.slot).kind != SlotKind::Boolean
                 && ruled_out.iter().any(|one| one.scope.overlaps(filled.span) && !one.said_for.contains(&filled.slot))
@@ -215,6 +233,10 @@ impl<'a> Reading<'a> {
         let segment = Span::new(0, situation.utterance().len());
         (Frame { function: self.function, confidence, segment, slots, excluded, missing, invalid }, call)
     }
+}
+
+fn found_spans(found: &[Found<'_>]) -> Vec<Span> {
+    found.iter().map(|(anchor, _)| anchor.span).collect()
 }
 
 /// Everything that may fill a slot of the function, with its evidence; nothing without a reader.

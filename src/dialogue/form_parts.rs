@@ -4,15 +4,16 @@ use serde_json::Value;
 
 use crate::{
     conversation::{Filled, Manner, Removal, Said, Source, merge::count_slot},
-    decide::{asked, situation::Situation},
+    decide::{asked, situation::Situation, vocabulary::words_of},
     dialogue::{
         form_reading::{ANSWERED, OpenForm, PLAIN},
         slot_reference::Named,
     },
     module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{
-        Mention,
+        self, Mention,
         acts::{Kind, Pick},
+        reply::{QUITE_SURE, YesNo, says_nothing},
     },
     text::{Span, Utterance, fold},
 };
@@ -25,6 +26,12 @@ const KNOWN: f32 = 0.85;
 const ALIKE: f64 = 0.6;
 /// The same where recognizers found something in the new one.
 const HARDLY_OTHER: f64 = 0.8;
+/// Log-odds by which another slot must be likelier than the one that was asked for.
+const LIKELIER: f32 = 2.0;
+/// Words of an answer that names an entry of a list by a part of it, at most, and letters of such a part that say too
+/// little.
+const MOST_WORDS: usize = 12;
+const SHORT_WORD: usize = 2;
 
 impl OpenForm<'_> {
     /// What these words say of a slot: the value that a recognizer found, else the words themselves.
@@ -300,8 +307,13 @@ impl OpenForm<'_> {
             let words = own.utterance().words();
             words.iter().filter(|word| part.overlaps(**word)).all(|word| mention.span.contains(*word))
         };
-        let mention =
-            own.mentions().iter().filter(is_all).find(|mention| count.recognizers.contains(&mention.recognizer))?;
+        // No count in a date: "make it the 19th".
+        let is_part = |mention: &&Mention| {
+            let mut others = own.mentions().iter();
+            others.any(|other| other.span.contains(mention.span) && other.span.len() > mention.span.len())
+        };
+        let mut whole = own.mentions().iter().filter(is_all).filter(|mention| !is_part(mention));
+        let mention = whole.find(|mention| count.recognizers.contains(&mention.recognizer))?;
         let is_rival = |filled: &&Filled| {
             let path = SlotPath::of_pointer(&filled.pointer);
             let slot = self.function.slots.iter().find(|slot| slot.path == path);
@@ -385,6 +397,113 @@ impl OpenForm<'_> {
                 rivals.iter().filter(|slot| asked::is_named_before(own, self.function, **slot, &rivals, mention.span));
             named.next().filter(|_| named.next().is_none()).copied()
         })
+    }
+
+    /// "4 instead of 3" where "3 in the afternoon" is known: what is replaced stands within the words of one value, which
+    /// are read again with the new words in their place.
+    pub(crate) fn replaced_within(&self, own: &Situation<'_>, old: Span, new: Span) -> Option<Filled> {
+        let utterance = own.utterance();
+        let (old, new) = (words_of(utterance.slice(old)), words_of(utterance.slice(new)));
+        let has_old = |filled: &&Filled| {
+            let words = filled.text.as_deref().map(words_of).unwrap_or_default();
+            !old.is_empty() && words.len() > old.len() && words.windows(old.len()).any(|run| *run == old[..])
+        };
+        let mut known = self.form.slots.iter().filter(has_old);
+        let filled = known.next().filter(|_| known.next().is_none())?;
+        let slot = self.function.slot(self.function.slot_at(&SlotPath::of_pointer(&filled.pointer))?);
+        let text = filled.text.as_deref()?;
+        let said = Utterance::new(text);
+        let words = said.words();
+        let at = (0..words.len()).find(|at| {
+            let run = words[*at..].iter().take(old.len()).map(|word| fold(said.slice(*word)));
+            run.eq(old.iter().cloned())
+        })?;
+        let span = Span::new(words[at].start, words[at + old.len() - 1].end);
+        let rest = |range: std::ops::Range<usize>| words[range].iter().all(|word| new.contains(&fold(said.slice(*word))));
+        // "Birch Way 14 instead of 4" says all of it.
+        let is_whole = rest(0..at) && rest(at + old.len()..words.len());
+        let new_text = if is_whole {
+            new.join(" ")
+        } else {
+            [said.slice(Span::new(0, span.start)), &new.join(" "), said.slice(Span::new(span.end, said.len()))].concat()
+        };
+        let read = Utterance::new(&new_text);
+        if takes_words(slot) {
+            return None;
+        }
+        let context = recognize::Context { now: own.analysis.now.clone() };
+        let mentions = own.knowledge.recognizers.recognize(&read, &context);
+        let mention = mentions
+            .iter()
+            .filter(|mention| slot.recognizers.contains(&mention.recognizer) && mention.others.is_empty())
+            .max_by_key(|mention| mention.span.len())?;
+        let spanned = (utterance, Span::new(0, utterance.len()));
+        let value = self.value_of(slot, spanned, Some(mention), mention.score * KNOWN);
+        Some(Filled { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
+    }
+
+    /// "The night one" to "which tariff?": the only entry of the list that was asked for with one of the words, where no
+    /// recognizer found any and nothing is asked in return.
+    pub(crate) fn chosen_by_word(&self, own: &Situation<'_>, found: &[Filled]) -> Option<Filled> {
+        let asked = self.asked_slot()?;
+        let (slot, pointer) = (self.function.slot(asked), self.asked.first()?);
+        let utterance = own.utterance();
+        let reply = own.analysis.reply;
+        let asks = reply.answer == YesNo::Irrelevant && reply.confidence >= QUITE_SURE;
+        let is_known = own.mentions().iter().any(|mention| slot.recognizers.contains(&mention.recognizer));
+        if asks || is_known || self.has_acts() || !own.negations().is_empty() || utterance.words().len() > MOST_WORDS {
+            return None;
+        }
+        let lists = slot.recognizers.iter().filter_map(|id| match &self.module.recognizer(*id).kind {
+            RecognizerKind::List(list) => Some(list),
+            _ => None,
+        });
+        let instances = lists.flat_map(|list| &list.instances);
+        let entry = |value: &Value, said: &[String]| {
+            let label = value.as_str().map(words_of).unwrap_or_default();
+            (value.clone(), said.iter().flat_map(|text| words_of(text)).chain(label).collect::<Vec<String>>())
+        };
+        let mut entries: Vec<(Value, Vec<String>)> =
+            instances.map(|instance| entry(&instance.label, &instance.expressions)).collect();
+        if entries.is_empty() {
+            entries = slot.choices.iter().map(|choice| entry(choice, &[])).collect();
+        }
+        let is_free = |word: &&Span| found.iter().all(|value| value.span.is_none_or(|span| !span.overlaps(**word)));
+        let free: Vec<&Span> = utterance.words().iter().filter(is_free).collect();
+        let hits = |words: &[String]| {
+            free.iter().copied().find(|word| {
+                let said = fold(utterance.slice(**word));
+                said.chars().count() > SHORT_WORD
+                    && !says_nothing(self.module.language(), &said)
+                    && words.contains(&said)
+            })
+        };
+        let mut hit = entries.iter().filter_map(|(value, words)| Some((value, *hits(words)?)));
+        let (value, word) = hit.next().filter(|_| hit.next().is_none())?;
+        let filled = self.value_of(slot, (utterance, word), None, PLAIN);
+        let recognizer = slot.recognizers.first().map(|id| self.module.recognizer(*id).name.clone());
+        Some(Filled { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
+    }
+
+    /// "So, the toilet won't flush" to "what is the address?": words that fill what was asked for only because they may be
+    /// anything fill another open slot of any words, if the reader finds that much likelier when nothing is asked.
+    pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [Filled]) {
+        let [value] = values else { return };
+        let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };
+        if self.asked.first() != Some(&value.pointer) || !takes_words(self.function.slot(asked)) {
+            return;
+        }
+        let Some(scores) = own.span_scores(self.id, &[]) else { return };
+        let of_asked = scores.near(asked, span).unwrap_or(f32::NEG_INFINITY);
+        let others = self.function.slot_ids().filter(|slot| {
+            let known = self.function.slot(*slot);
+            *slot != asked && takes_words(known) && !known.path.is_repeated() && !self.form.has(&known.path)
+        });
+        let scored = others.filter_map(|slot| Some((slot, scores.near(slot, span)?)));
+        let best = scored.max_by(|one, other| one.1.total_cmp(&other.1));
+        if let Some((slot, _)) = best.filter(|(_, score)| *score > 0.0 && *score - of_asked >= LIKELIER) {
+            value.pointer = self.function.slot(slot).path.pointer();
+        }
     }
 
     /// The only slot whose value any words could replace.

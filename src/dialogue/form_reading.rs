@@ -8,7 +8,7 @@ use crate::{
     conversation::{Act, Aside, Expects, Filled, Form, Manner, Said, Source, State, merge::CERTAIN},
     decide::{
         analysis::Part,
-        answered, asked,
+        answered, asked, carrier,
         expected::{Asked, Expected},
         local,
         outcome::{About, Decision, Frame, Outcome},
@@ -109,6 +109,12 @@ impl OpenForm<'_> {
 
     /// What the utterance says of the form.
     pub(crate) fn read(&self, own: &Situation<'_>) -> FormReading {
+        let mut read = self.read_values(own);
+        self.relate_days(own, &mut read.said);
+        read
+    }
+
+    fn read_values(&self, own: &Situation<'_>) -> FormReading {
         let mut read = FormReading {
             said: Said { turn: self.state.turn, manner: self.manner(), asked: self.asked.to_vec(), ..Said::default() },
             confidence: 1.0,
@@ -143,7 +149,11 @@ impl OpenForm<'_> {
             found.values = all;
             read.leaves_words = false;
         }
+        if let Some(chosen) = self.chosen_by_word(own, &found.values) {
+            found.values.push(chosen);
+        }
         self.keep_to_asked(own, &mut found.values);
+        self.move_to_likelier(own, &mut found.values);
         self.take_apart(own, &mut found.values);
         let certain: f32 = found.values.iter().map(|value| value.confidence).product();
         read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
@@ -151,7 +161,6 @@ impl OpenForm<'_> {
         read.said.invalid.extend(found.invalid);
         read.said.excluded.extend(found.excluded);
         self.put_where_asked(&mut read.said);
-        self.relate_days(own, &mut read.said);
         read
     }
 
@@ -178,9 +187,22 @@ impl OpenForm<'_> {
             }
         }
         self.drop_other_kinds(&situation, &mut found);
+        self.drop_replies(&situation, &mut found);
         found.values.extend(self.unclaimed(&situation, &found.values));
         found.values.extend(self.between(&situation, &found.values));
         found
+    }
+
+    /// "Nah" to a question answers that, and is no "no" to what nobody asked.
+    fn drop_replies(&self, situation: &Situation<'_>, found: &mut Said) {
+        let reply = situation.analysis.reply;
+        if self.asked.is_empty() || !matches!(reply.answer, YesNo::Affirmative | YesNo::Negative) {
+            return;
+        }
+        let is_reply = |span: Span| reply.rest.is_none_or(|rest| span.end <= rest.start);
+        found.values.retain(|value| {
+            !value.value.is_boolean() || self.asked.contains(&value.pointer) || !value.span.is_some_and(is_reply)
+        });
     }
 
     /// One slot is corrected, or one more item named, by words that say which. True if so.
@@ -258,8 +280,11 @@ impl OpenForm<'_> {
                     }
                 }
                 Kind::Replace { old, new } => {
-                    let slot = self.place(own, old).or_else(|| self.asked_slot());
-                    if let Some(slot) = slot {
+                    if let Some(value) = self.replaced_within(own, old, new) {
+                        read.said.manner = Manner::Correct;
+                        read.said.values.push(value);
+                        is_read = true;
+                    } else if let Some(slot) = self.place(own, old).or_else(|| self.asked_slot()) {
                         is_read |= self.fill(own, slot, new, read);
                     }
                 }
@@ -464,6 +489,15 @@ impl OpenForm<'_> {
         free.utterance().words().iter().filter(is_within).any(says_more)
     }
 
+    /// "It's called The Long Road": words that only lead to an answer stand before the value.
+    pub(crate) fn is_led(&self, free: &Situation<'_>, value: &Filled) -> bool {
+        let first = free.utterance().words().first().map_or(0, |word| word.start);
+        let core = carrier::core(self.module.language(), free.utterance(), &[]);
+        let lead = free.utterance().slice(Span::new(first, core.start.max(first))).trim();
+        let is_phrase = lead.contains([' ', '\'', '’']);
+        is_phrase && value.span.is_some_and(|span| core.overlaps(span))
+    }
+
     /// Nothing can be said of what was asked, in a few words: "I don't know its number".
     pub(crate) fn declines(&self, reply: Reply) -> bool {
         if reply.answer == YesNo::Negative && reply.rest.is_none() {
@@ -500,6 +534,16 @@ impl OpenForm<'_> {
         self.acts.moves.iter().filter(is_pass).any(|one| one.confidence >= PASSES)
     }
 
+    /// "No notes": what was asked for is named only to be ruled out.
+    fn denies_asked(&self, free: &Situation<'_>) -> bool {
+        let asked = self.asked_slots();
+        let names = |span: Span| {
+            let named = Named { utterance: free.utterance(), mentions: free.mentions(), span };
+            named.slot(self.function).is_some_and(|slot| asked.contains(&slot))
+        };
+        free.negations().iter().any(|negation| names(negation.scope))
+    }
+
     /// What is done where no value was said.
     pub(crate) fn silent(&self, free: &Situation<'_>) -> Option<Act> {
         let named = |span: Span| {
@@ -522,6 +566,7 @@ impl OpenForm<'_> {
             // "No, I fetch it myself": the reason for the no is nobody's value.
             || reply.answer == YesNo::Negative && self.is_optional()
             || self.passes()
+            || self.denies_asked(free)
             || self.sounds_declined(free);
         // "Leave it" says nothing of a value that is needed: nothing is to be done.
         let is_needed = |slot: &SlotId| self.function.slot(*slot).required;

@@ -80,6 +80,8 @@ pub struct Answers {
     pub topics: Vec<char>,
     /// Words with which a sentence of its own goes on behind a comma: "she's".
     pub subjects: Vec<String>,
+    /// Stand between the name of a slot and its value: "is".
+    pub copulas: Vec<String>,
 }
 
 /// Words that names and descriptions of functions and slots are made of.
@@ -113,7 +115,7 @@ impl Words {
         let answers = &mut words.answers;
         // Without spaces, phrases are compared as they are written.
         let said = if answers.topics.is_empty() { vec![&mut answers.before, &mut answers.behind] } else { Vec::new() };
-        for word in lists.into_iter().chain(joined).chain(said).chain([&mut answers.subjects]).flatten() {
+        for word in lists.into_iter().chain(joined).chain(said).chain([&mut answers.subjects, &mut answers.copulas]).flatten() {
             *word = fold(word);
         }
         Ok(words)

@@ -430,6 +430,39 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
     Some(found(token, number.end, dates, score))
 }
 
+/// "am 25.", "den 25.", "el 14", "le 21": a day of the month in languages that write its number without an ending.
+fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let (is_on, has_article) = (scan.has(token, Sense::On), scan.has(token, Sense::The));
+    let at = token + 1;
+    if scan.lexicon.english || !(is_on || has_article) || scan.kind(at) != Some(TokenKind::Digits) {
+        return None;
+    }
+    let day = i64::from(scan.digits(at, 2).filter(|day| (1..=31).contains(day))?);
+    let is_dotted = scan.is_symbol(at + 1, ".") && scan.is_glued(at + 1);
+    // Where the article is all that stands before a day, no dot belongs to it.
+    let needs_dot = !(is_on && has_article);
+    let end = if needs_dot && is_dotted { at + 2 } else { at + 1 };
+    let is_glued = end < scan.len() && scan.is_glued(end) && !matches!(scan.text(end), "." | "," | "?" | "!" | ";");
+    let goes_on = is_dotted && scan.kind(at + 2) == Some(TokenKind::Digits) && scan.is_glued(at + 2);
+    if needs_dot && !is_dotted || is_glued || goes_on || month_at(scan, end).is_some() {
+        return None;
+    }
+    // "le 5 rue Haute", "am 3. Stock": a thing is counted.
+    let begins_with_capital = || {
+        let next = scan.span(end, end + 1).map(|span| scan.utterance.slice(span));
+        next.is_some_and(|word| word.starts_with(char::is_uppercase))
+    };
+    let is_followed = scan.kind(end) == Some(TokenKind::Word)
+        && !scan.has(end, Sense::Function)
+        && !scan.has(end, Sense::At)
+        && (!needs_dot || begins_with_capital());
+    if is_followed {
+        return None;
+    }
+    let start = if has_article { token } else { at };
+    Some(found(start, end, reckoning.monthly(day)?, if is_on { 0.9 } else { PERIOD }))
+}
+
 /// The token after the "to" or dash of a range.
 fn range_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
     const WORDS: [&str; 9] = ["-", "–", "through", "until", "bis", "hasta", "al", "au", "〜"];
@@ -459,6 +492,7 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             .or_else(|| kanji(scan, start, reckoning))
             .or_else(|| written(scan, start, reckoning))
             .or_else(|| day_of_month(scan, start, reckoning))
+            .or_else(|| bare_day(scan, start, reckoning))
             && found.score > VAGUE
         {
             return Some(Found { start: token, ..found });
@@ -539,6 +573,21 @@ fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
         return Some(Found::new(token, end, saturday, PERIOD));
     }
     let (unit, end) = period_at(scan, at)?;
+    // "Next week Thursday"
+    let weekday_at = |at: usize| {
+        scan.pick(at, |sense| match sense {
+            Sense::Weekday { day, .. } => weekday(day),
+            _ => None,
+        })
+    };
+    let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::On);
+    if unit == Unit::Week
+        && let Some((day, end)) = weekday_at(behind)
+    {
+        let monday = first_of(today, unit, which)?;
+        let value = plus_days(monday, i64::from(day.to_monday_zero_offset()))?;
+        return Some(Found::new(token, end, value, EXACT));
+    }
     Some(match which {
         Which::This => Found::new(token, end, today, VAGUE),
         Which::Next | Which::Last => Found::new(token, end, first_of(today, unit, which)?, PERIOD),
@@ -629,6 +678,7 @@ pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
         .or_else(|| kanji(scan, token, reckoning))
         .or_else(|| written(scan, token, reckoning))
         .or_else(|| day_of_month(scan, token, reckoning))
+        .or_else(|| bare_day(scan, token, reckoning))
         .or_else(|| period(scan, token, reckoning))
         .or_else(|| shifted(scan, token, reckoning))
 }

@@ -18,10 +18,12 @@ use crate::module::{
     reading::{Dimension, Unit},
 };
 
-/// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not.
+/// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not. There
+/// "first" says when rather than how many.
 const RANK: f32 = 0.9;
 const RANK_IN_WORDS: f32 = 0.7;
 const RANK_OF_A_COUNT: f32 = 0.4;
+const WORD_OF_A_COUNT: f32 = 0.3;
 /// Numbers that may stand before the one that has the unit: "60 by 40 by 15 cm".
 const DIMENSIONS: usize = 3;
 
@@ -78,7 +80,8 @@ fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = F
         let score = match (reading.is_rank, number.digits) {
             (true, true) => RANK,
             (true, false) => RANK_IN_WORDS,
-            (false, _) => RANK_OF_A_COUNT,
+            (false, true) => RANK_OF_A_COUNT,
+            (false, false) => WORD_OF_A_COUNT,
         };
         Found { score, ..plain(number) }
     })

@@ -244,6 +244,8 @@ fn dates() {
             ("next friday", &[("next friday", json!("2026-03-13"))]),
             ("last tuesday", &[("last tuesday", json!("2026-03-03"))]),
             ("friday next week", &[("friday next week", json!("2026-03-13"))]),
+            ("next week friday", &[("next week friday", json!("2026-03-13"))]),
+            ("next week, on Friday", &[("next week, on Friday", json!("2026-03-13"))]),
             ("Tuesday, March 10", &[("Tuesday, March 10", json!("2026-03-10"))]),
             ("today and tomorrow", &[("today", json!("2026-03-04")), ("tomorrow", json!("2026-03-05"))]),
             ("the day after tomorrow", &[("the day after tomorrow", json!("2026-03-06"))]),

@@ -12,6 +12,7 @@ use crate::{
             Anchor, Filling,
             model::{Aligner, SlotModel, Token},
             template::{Item, Template, Templates, parts},
+            words::Shape,
         },
         carrier::{self, Around},
     },
@@ -30,6 +31,8 @@ pub(crate) struct Said {
     pub free_words: usize,
     /// It begins with a word of its own.
     is_opened: bool,
+    /// Nothing of its own stands behind the last slot.
+    pub ends_in_slot: bool,
     /// Something that a recognizer found for another slot, or the end of a sentence, lies within free text.
     pub is_doubtful: bool,
     pub is_contextual: bool,
@@ -287,9 +290,9 @@ impl Aligner {
 }
 
 impl Aligner {
-    /// True for a word that is no value: "the", "something".
+    /// True for a word that is no value: "the", "something"; written as a name it may be one: "Will".
     fn says_nothing(&self, word: &Token) -> bool {
-        word.carrier || self.language.words.is_indefinite(&word.folded)
+        word.shape != Shape::Capitalized && (word.carrier || self.language.words.is_indefinite(&word.folded))
     }
 
     /// True for what stands behind an answer where a word is a character: です.
@@ -400,6 +403,7 @@ fn read_back(
         found: 0,
         free_words: 0,
         is_opened: matches!(items.first(), Some(Item::Word(_))),
+        ends_in_slot: matches!(items.last(), Some(Item::Slot(_))),
         is_doubtful: columns[items.len()][end].is_some_and(|step| step.is_doubtful),
         is_contextual: template.is_contextual,
         is_negative: template.is_negative,
@@ -436,5 +440,27 @@ fn read_back(
         to = step.from;
     }
     said.fillings.reverse();
+    keep_names_whole(&mut said.fillings, compared);
     said
+}
+
+/// Of two values side by side, the first does not end in a small word if it begins with a capital: Jane is the first name
+/// of "Jane van der Berg".
+fn keep_names_whole(fillings: &mut [Filling], compared: &Compared<'_>) {
+    let spans = compared.utterance.words();
+    let is_capital = |word: &Span| compared.utterance.slice(*word).chars().next().is_some_and(char::is_uppercase);
+    for at in 1..fillings.len() {
+        let (first, second) = (fillings[at - 1], fillings[at]);
+        let is_beside = first.anchor.is_none()
+            && second.anchor.is_none()
+            && compared.utterance.slice(Span::new(first.span.end, second.span.start)).trim().is_empty();
+        let words: Vec<&Span> = spans.iter().filter(|word| first.span.contains(**word)).collect();
+        let [name, rest @ ..] = &words[..] else { continue };
+        let small = rest.iter().rev().take_while(|word| !is_capital(word)).count();
+        if is_beside && is_capital(name) && small > 0 {
+            let cut = words.len() - small;
+            fillings[at - 1].span.end = words[cut - 1].end;
+            fillings[at].span.start = words[cut].start;
+        }
+    }
 }

@@ -1,0 +1,215 @@
+//! What the author's words say of where values are: templates that are said word for word, the slots' own names before a
+//! value or behind it, and words of the templates that are nobody's value.
+
+use crate::{
+    decide::{
+        align::{Anchor, Filling},
+        asked,
+        candidates::Found,
+        carrier,
+        reader::SpanScores,
+        situation::Situation,
+        vocabulary::words_of,
+    },
+    language::Language,
+    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind, Step},
+    recognize::reply,
+    text::{Span, fold},
+};
+
+/// How sure words are that the name of a slot leads to or follows.
+const NAMED: f32 = 0.7;
+/// Log-odds of the reader below which such words are none of the slot's.
+const UNLIKELY: f32 = -5.0;
+/// Words of a value, at most, that its slot's name follows.
+const FEW: usize = 6;
+
+/// The values of a template that is said word for word. A template knows where its values begin, and where they end as
+/// well unless nothing follows: there a reading that ends before a comma or a word such as "for" stands.
+pub(super) fn settle(
+    situation: &Situation<'_>,
+    function: FunctionId,
+    found: &[Found<'_>],
+    fillings: &mut Vec<Filling>,
+) -> Vec<Filling> {
+    let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
+    let said = situation.knowledge.aligner.said_of(function, situation.utterance(), &anchors);
+    let Some(said) = said.filter(|said| said.sureness().is_some()) else { return Vec::new() };
+    let last = said.fillings.len().wrapping_sub(1);
+    let settled = said.fillings.iter().enumerate().map(|(at, own)| {
+        let is_open = at == last && said.ends_in_slot && own.anchor.is_none();
+        let is_its = |other: &&Filling| {
+            other.slot == own.slot
+                && other.span.start == own.span.start
+                && own.span.contains(other.span)
+                && may_end(situation, other.span.end)
+        };
+        fillings.iter().find(|other| is_open && is_its(other)).copied().unwrap_or(*own)
+    });
+    let settled: Vec<Filling> = settled.collect();
+    let definition = situation.knowledge.module.function(function);
+    fillings.retain(|one| {
+        let is_repeated = definition.slot(one.slot).path.is_repeated();
+        settled.iter().all(|own| !own.span.overlaps(one.span) && (own.slot != one.slot || is_repeated))
+    });
+    fillings.extend_from_slice(&settled);
+    fillings.sort_by_key(|filling| filling.span);
+    settled
+}
+
+/// What follows begins something else: it stands behind a comma, or with a word that carries a sentence.
+fn may_end(situation: &Situation<'_>, end: usize) -> bool {
+    let utterance = situation.utterance();
+    let words = utterance.words();
+    let Some(next) = words.get(words.partition_point(|word| word.start < end)) else { return true };
+    let gap = utterance.slice(Span::new(end, next.start));
+    let is_carrier = || {
+        let language = Language::or_english(situation.knowledge.module.language());
+        language.words.is_carrier(&fold(utterance.slice(*next)))
+    };
+    gap.contains([',', ';']) || is_carrier()
+}
+
+/// "The reason is that it leaks", "Karl Brandt is the holder": words that the name of a slot leads to or follows, where
+/// nothing else fills them or the slot.
+pub(super) fn named(
+    situation: &Situation<'_>,
+    function: &Function,
+    scores: Option<&SpanScores>,
+    fillings: &[Filling],
+) -> Vec<Filling> {
+    let utterance = situation.utterance();
+    let language = Language::or_english(situation.knowledge.module.language());
+    let spans = utterance.words();
+    if utterance.text().trim_end().ends_with(['?', '？']) || language.words.answers.copulas.is_empty() {
+        return Vec::new();
+    }
+    let words: Vec<String> = spans.iter().map(|word| fold(utterance.slice(*word))).collect();
+    let is_copula = |at: usize| words.get(at).is_some_and(|word| language.words.answers.copulas.contains(word));
+    let mut named: Vec<Filling> = Vec::new();
+    for slot in function.slot_ids() {
+        let is_free = |span: Span, named: &[Filling]| {
+            fillings.iter().chain(named).all(|one| one.slot != slot && !one.span.overlaps(span))
+        };
+        if !takes_words(function.slot(slot)) || !is_free(Span::new(0, 0), &named) {
+            continue;
+        }
+        for (from, to) in places(function, slot, &words) {
+            let ahead = || {
+                let colon = spans.get(to).is_some_and(|next| {
+                    utterance.slice(Span::new(spans[to - 1].end, next.start)).trim() == ":"
+                });
+                let first = if is_copula(to) { to + 1 } else { to };
+                let is_led = is_copula(to) || colon || words[to - 1].ends_with("'s");
+                is_led.then(|| value_from(situation, slot, first, fillings)).flatten()
+            };
+            let behind = || {
+                let before = (0..from).rev().find(|at| !reply::says_nothing(language_of(situation), &words[*at]));
+                let copula = (before.map_or(0, |at| at + 1)..from).find(|at| is_copula(*at))?;
+                value_before(situation, copula, fillings)
+            };
+            let is_likely = |span: &Span| {
+                scores.is_none_or(|scores| scores.score(slot, *span).is_none_or(|score| score >= UNLIKELY))
+            };
+            let span = ahead().filter(is_likely).or_else(|| behind().filter(is_likely));
+            if let Some(span) = span.filter(|span| is_free(*span, &named)) {
+                named.push(Filling { slot, span, anchor: None, confidence: NAMED });
+                break;
+            }
+        }
+    }
+    named
+}
+
+fn language_of<'a>(situation: &Situation<'a>) -> &'a str {
+    situation.knowledge.module.language()
+}
+
+/// Where the words name the slot: by all words of its label, or by the last one where no other slot has it.
+fn places(function: &Function, slot: SlotId, words: &[String]) -> Vec<(usize, usize)> {
+    let label = words_of(function.slot(slot).label());
+    let Some(last) = label.last().cloned() else { return Vec::new() };
+    let is_own = function
+        .slot_ids()
+        .filter(|other| *other != slot)
+        .all(|other| !words_of(function.slot(other).label()).contains(&last));
+    let plain = |word: &str| word.strip_suffix("'s").unwrap_or(word).to_owned();
+    let says = |at: usize, name: &[String]| {
+        words.get(at..at + name.len()).is_some_and(|said| said.iter().map(|word| plain(word)).eq(name.iter().cloned()))
+    };
+    let whole = (0..words.len()).filter(|at| says(*at, &label)).map(|at| (at, at + label.len()));
+    let by_last = (0..words.len()).filter(|at| is_own && says(*at, std::slice::from_ref(&last))).map(|at| (at, at + 1));
+    whole.chain(by_last).collect()
+}
+
+/// The words from `first` on, up to where something else begins.
+fn value_from(situation: &Situation<'_>, slot: SlotId, first: usize, fillings: &[Filling]) -> Option<Span> {
+    let utterance = situation.utterance();
+    let first = *utterance.words().get(first)?;
+    let next = fillings.iter().map(|one| one.span.start).filter(|start| *start >= first.start).min();
+    let end = asked::end_of_value(situation, slot, first, fillings).min(next.unwrap_or(utterance.len()));
+    let mut inside = utterance.words().iter().filter(|word| word.start >= first.start && word.end <= end);
+    let span = Span::new(first.start, inside.next_back()?.end);
+    let core = carrier::core(language_of(situation), &utterance.only(span), &[]);
+    let span = Span::new(core.start.max(span.start), core.end.min(span.end));
+    (span.start < span.end && says_something(situation, span)).then_some(span)
+}
+
+/// The words before the one at `copula`, from where their clause begins.
+fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) -> Option<Span> {
+    let utterance = situation.utterance();
+    let words = utterance.words();
+    let last = *words.get(copula.checked_sub(1)?)?;
+    let is_joint = |word: Span| {
+        let joints = &Language::or_english(language_of(situation)).words.joints;
+        joints.conjunctions.contains(&fold(utterance.slice(word)))
+    };
+    let begins = |at: &usize| {
+        let Some(before) = at.checked_sub(1).map(|before| words[before]) else { return true };
+        let is_filled = fillings.iter().any(|one| one.span.overlaps(before));
+        is_filled || is_joint(before) || utterance.slice(Span::new(before.end, words[*at].start)).contains([',', ';'])
+    };
+    let first = (0..copula).rev().find(begins)?;
+    let span = Span::new(words[first].start, last.end);
+    let core = carrier::core(language_of(situation), &utterance.only(span), &[]);
+    let span = Span::new(core.start.max(span.start), core.end.min(span.end));
+    (copula - first <= FEW && span.start < span.end && says_something(situation, span)).then_some(span)
+}
+
+fn says_something(situation: &Situation<'_>, span: Span) -> bool {
+    let utterance = situation.utterance();
+    let mut words = utterance.words().iter().filter(|word| span.contains(**word));
+    words.any(|word| !reply::says_nothing(language_of(situation), utterance.slice(*word)))
+}
+
+/// True of free text that is nothing but words which the function's templates say themselves: "merge" of "merge 1502" is
+/// no way of merging.
+pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
+    if filling.anchor.is_some() {
+        return false;
+    }
+    let utterance = situation.utterance();
+    let language = Language::or_english(language_of(situation));
+    let words: Vec<String> = utterance
+        .words()
+        .iter()
+        .filter(|word| filling.span.overlaps(**word))
+        .map(|word| fold(utterance.slice(*word)))
+        .collect();
+    let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative);
+    let literals: Vec<String> = shown
+        .flat_map(|exemplar| &exemplar.pieces)
+        .filter_map(|piece| if let Piece::Text(text) = piece { Some(words_of(text)) } else { None })
+        .flatten()
+        .collect();
+    words.iter().any(|word| !language.words.is_carrier(word))
+        && words.iter().all(|word| language.words.is_carrier(word) || literals.contains(word))
+}
+
+/// True of a slot that any words may fill, once.
+fn takes_words(slot: &Slot) -> bool {
+    slot.recognizers.is_empty()
+        && slot.kind == SlotKind::String
+        && slot.choices.is_empty()
+        && !slot.path.0.contains(&Step::Each)
+}
