@@ -2,15 +2,17 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use rustyline::{DefaultEditor, error::ReadlineError};
+use tokio::time::Instant;
 
 use super::{CliError, Core, End, predict, prepare_failed, report, runtime, target};
 use crate::{
+    act::{Actor, Plan},
     answer::{ChatCompletion, Stamp},
     config::Config,
     conversation::State,
     module::settings::StrategyName,
     snapshot::{Snapshot, unwatched},
-    understand::TurnRequest,
+    understand::{self, Conversed, TurnRequest},
 };
 
 const HELP: &str = "\
@@ -72,7 +74,11 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
     let core = runtime.block_on(Core::open(&config))?;
     let failed = |error| prepare_failed(error, &core.snapshots, &config);
     let first = runtime.block_on(core.snapshots.fresh(&name)).map_err(failed)?;
+    let actor = Actor::open(&config.actions).map_err(|error| CliError::Setting(error.to_string()))?;
     report::line(&format!("{name}: {} functions. :help tells more.", first.module.functions.len()));
+    if actor.is_some() {
+        report::line("[actions] is on: calls of functions with an endpoint are made.");
+    }
 
     let mut editor = DefaultEditor::new().map_err(|error| terminal(&error))?;
     let history = history_file();
@@ -96,14 +102,17 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
         }
         match input {
             Input::Nothing => {}
-            Input::Say(said) => match runtime.block_on(understand(&core, &config, &state, said, args.strategy)) {
-                Ok((answer, next)) => {
-                    state = next;
-                    report::answer(&answer);
-                    last = Some(answer);
+            Input::Say(said) => {
+                let answered = understand(&core, &config, actor.as_ref(), &state, (said, args.strategy));
+                match runtime.block_on(answered) {
+                    Ok((answer, next)) => {
+                        state = next;
+                        report::answer(&answer);
+                        last = Some(answer);
+                    }
+                    Err(error) => report::failure(&error),
                 }
-                Err(error) => report::failure(&error),
-            },
+            }
             Input::New => state = State::new(&name),
             Input::State => report::json(&state),
             Input::Why => with_last(last.as_ref(), report::why),
@@ -130,9 +139,9 @@ pub(super) fn run(args: &ReplArgs, mut config: Config) -> Result<End, CliError> 
 async fn understand(
     core: &Core,
     config: &Config,
+    actor: Option<&Actor>,
     state: &State,
-    said: &str,
-    strategy: Option<StrategyName>,
+    (said, strategy): (&str, Option<StrategyName>),
 ) -> Result<(ChatCompletion, State), CliError> {
     let snapshot: Arc<Snapshot> =
         core.snapshots.fresh(&state.module).await.map_err(|error| prepare_failed(error, &core.snapshots, config))?;
@@ -140,7 +149,25 @@ async fn understand(
     // The module may have been edited since the last turn.
     let state = state.clone().adopted(&snapshot.module).unwrap_or_else(|_| State::new(&snapshot.module.name));
     let conversed = core.understander.converse(&snapshot, &state, &request).await?;
+    let conversed = carried_out(&snapshot, actor, conversed).await;
     Ok((ChatCompletion::new(&snapshot.module, &conversed.turn, Stamp::now()), conversed.state))
+}
+
+/// The turn after its own calls were made. Nobody sends a line twice, so that nothing of it is stored.
+async fn carried_out(snapshot: &Snapshot, actor: Option<&Actor>, conversed: Conversed) -> Conversed {
+    let Some(actor) = actor else { return conversed };
+    let deeds = understand::own_calls(snapshot, &conversed.turn, &[]);
+    if deeds.is_empty() {
+        return conversed;
+    }
+    let mut plan = Plan::new(None, deeds, actor.longest());
+    for index in 0..plan.deeds.len() {
+        let (key, deed) = (plan.key(index), plan.deeds[index].clone());
+        let function = snapshot.module.function_named(&deed.function).map(|id| snapshot.module.function(id));
+        let Some(endpoint) = function.and_then(|function| function.endpoint.as_ref()) else { continue };
+        plan.deeds[index] = actor.act(endpoint, deed, &key, Instant::now() + actor.longest()).await;
+    }
+    understand::acted(snapshot, None, conversed, plan.deeds, &[])
 }
 
 fn with_last(last: Option<&ChatCompletion>, show: impl Fn(&ChatCompletion)) {

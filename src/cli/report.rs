@@ -169,6 +169,7 @@ fn render_answer(answer: &ChatCompletion, style: Style) -> String {
     let uptake = &answer.uptake;
     let outcome = match uptake.outcome {
         "call" => style.green("call"),
+        "done" => style.green("done"),
         "ask" => style.yellow("ask"),
         "cancelled" => style.yellow("cancelled"),
         "handoff" => style.red("handoff"),
@@ -186,6 +187,11 @@ fn render_answer(answer: &ChatCompletion, style: Style) -> String {
     }
     for understood in &uptake.calls {
         render_understood(&mut text, understood, uptake.outcome != "call" || uptake.calls.len() > 1, style);
+    }
+    for action in &uptake.actions {
+        let cause = action.cause.as_deref().map(|cause| format!(", {cause}")).unwrap_or_default();
+        let took = format!("{} in {:.1} ms{cause}", action.status, action.took_ms);
+        let _ = write!(text, "\n  {} {}", action.function, style.dim(&took));
     }
     for note in &uptake.notes {
         let _ = write!(text, "\n  {}", style.dim(note));

@@ -2,7 +2,7 @@
 //! arguments by recognizers and by alignment with the exemplars.
 
 use crate::{
-    call::Call,
+    call::{Call, Grounded, Origin},
     decide::{
         answered,
         features::measure,
@@ -12,9 +12,12 @@ use crate::{
         reading::Reading,
         scope::{by_score, scope_by_score},
         situation::Situation,
+        vocabulary::words_of,
     },
     language::facts::is_unspaced_language,
-    module::FunctionId,
+    module::{FunctionId, Slot},
+    recognize::acts::Courtesy,
+    text::Span,
 };
 
 /// Functions whose slots are filled before one is chosen, at most, and the share that makes one worth it.
@@ -22,6 +25,8 @@ const CONSIDERED: usize = 3;
 const WORTH_READING: f32 = 0.03;
 /// Of two alternatives, one is asked for if it is this many times as likely as the other.
 const LIKELIER: f32 = 1.2;
+/// Words that are left mean something from this weight on: that of one that is not said of everything.
+const LEFT: f32 = 0.5;
 /// How sure it is that nothing is to be called where what is best understood is refused ("don't cancel my order").
 const REFUSED: f32 = 0.7;
 /// How sure it is that what says nothing but a value that was asked for is the answer.
@@ -110,7 +115,8 @@ fn read(situation: &Situation<'_>) -> Decision {
     if let Some(reading) = answered::answered(situation) {
         return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
-    if situation.analysis.acts.courtesy.is_some() && !situation.is_meant {
+    let courtesy = situation.analysis.acts.courtesy;
+    if courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction) && !situation.is_meant {
         // "Hello" asks for nothing, however near it is to something.
         return nothing(situation, 0.0, Vec::new());
     }
@@ -131,9 +137,7 @@ fn read(situation: &Situation<'_>) -> Decision {
     let best = &alternatives[0].0;
     let (frame, confidence) = (best.frame.clone(), best.right);
     let outcome = match (call, frame.asks()) {
-        (Some(_), _) if is_doubtful(situation, frame.function, confidence) => {
-            Outcome::Ask(About::Confirm { function: frame.function })
-        }
+        (Some(_), _) if is_doubtful(situation, best) => Outcome::Ask(About::Confirm { function: frame.function }),
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(about)) => Outcome::Ask(about),
         (None, None) => {
@@ -145,10 +149,57 @@ fn read(situation: &Situation<'_>) -> Decision {
 }
 
 /// A call that is not sure to be right is put to the person, unless its function was named.
-fn is_doubtful(situation: &Situation<'_>, function: FunctionId, confidence: f32) -> bool {
-    // Where nothing was learned, the decision model knows too little of what is right.
+fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
     let is_learned = situation.candidates().iter().any(|candidate| candidate.learned.is_some());
-    confidence < situation.sure(function) && is_learned && !situation.is_meant && !situation.is_demanded
+    let is_unsure = match is_learned {
+        true => best.right < situation.sure(best.function),
+        // Where nothing was learned, the decision model knows too little of what is right.
+        false => may_lack(situation, best),
+    };
+    is_unsure && !situation.is_meant && !situation.is_demanded
+}
+
+/// Of a function that no exemplar tells of: words are left that may be a value for a slot that nothing was read for ("tell
+/// Bob that dinner is ready"), stand in the value of another with the slot's name ("titled Food with the body eggs"), or are
+/// the rest of a name of which a slot has but a part.
+fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
+    let texts: Vec<Span> = best.frame.slots.iter().filter_map(plain_text).collect();
+    if texts.iter().any(|text| is_cut(situation, &best.frame, *text)) {
+        return true;
+    }
+    let definition = situation.knowledge.module.function(best.function);
+    let is_empty = |slot: &&Slot| best.frame.slots.iter().all(|said| said.path != slot.path);
+    let names: Vec<Vec<String>> = definition.slots.iter().filter(is_empty).map(|slot| words_of(slot.label())).collect();
+    let holds_a_name = |text: &Span| {
+        let words = words_of(situation.utterance().slice(*text));
+        // A name at the beginning leads nothing on: "body lotion".
+        let is_within = |name: &Vec<String>| words.windows(name.len()).skip(1).any(|some| some == name.as_slice());
+        names.iter().filter(|name| !name.is_empty()).any(is_within)
+    };
+    best.features.unseen > 0.0 && (best.features.left_over >= LEFT || texts.iter().any(holds_a_name))
+}
+
+/// Where a value was said that no recognizer knows.
+fn plain_text(said: &Grounded) -> Option<Span> {
+    match said.origin {
+        Origin::Utterance { span, recognizer: None, .. } => Some(span),
+        _ => None,
+    }
+}
+
+/// True if a name goes on beyond `text`: both words are written with a capital letter, and the other belongs to no value.
+fn is_cut(situation: &Situation<'_>, frame: &Frame, text: Span) -> bool {
+    let utterance = situation.utterance();
+    let is_capital = |word: Span| utterance.slice(word).chars().next().is_some_and(char::is_uppercase);
+    let is_taken = |word: Span| {
+        frame.slots.iter().any(|said| matches!(said.origin, Origin::Utterance { span, .. } if span.overlaps(word)))
+    };
+    utterance.words().windows(2).enumerate().any(|(at, pair)| {
+        let (one, other) = (pair[0], pair[1]);
+        // The first word of a sentence has a capital letter anyway.
+        let goes_on = text.overlaps(one) && !is_taken(other) || at > 0 && text.overlaps(other) && !is_taken(one);
+        goes_on && is_capital(one) && is_capital(other) && utterance.slice(Span::new(one.end, other.start)) == " "
+    })
 }
 
 /// The best alternative, and those that are about as likely.

@@ -133,85 +133,112 @@ fn intent(path: &str, language: &str, project: &mut Project, composites: &Compos
     let is_silent = found.is_none();
     let (says, root) = found.unwrap_or_else(|| (Vec::new(), place.clone()));
     if flag(&document, "fallbackIntent") == Some(true) {
-        let mut count = 0;
-        for (index, one) in says.iter().enumerate() {
-            let words: String =
-                one.get("data").and_then(Value::as_array).into_iter().flatten().map(|part| raw(part, "text")).collect();
-            let example = Example { parts: vec![Part::Text(words)], answers: None, place: root.index(index) };
-            project.out_of_scope.push(example);
-            count += 1;
-        }
-        let what = format!("fallback `{name}`, {count} examples");
-        reader.changed(&place, what, "what no function fits needs no function here: its examples are cases");
+        fallback(name, &place, &says, &root, project, reader);
         return;
     }
     let mut function = Function { name: name.to_owned(), place: place.clone(), ..Function::default() };
-    let responses = place.key("responses");
-    for (index, response) in reader.list(&document, "responses", &place).iter().enumerate() {
-        let at = responses.index(index);
+    responses(&document, language, &mut function, project, composites, reader);
+    for (key, what) in [("contexts", "input contexts"), ("events", "events")] {
+        dialogue(&document, key, what, &place, &function, reader);
+    }
+    if is_silent {
+        let why = "it has no examples in the language: only its name finds it";
+        reader.changed(&place, format!("intent `{name}`"), why);
+    }
+    for (index, one) in says.iter().enumerate() {
+        let place = root.index(index);
+        let parts = phrase(one, &place, &mut function, project, composites, reader);
+        function.examples.push(Example { parts, answers: None, place });
+    }
+    project.functions.push(function);
+}
+
+/// The examples of what no intent is meant by.
+fn fallback(name: &str, place: &Place, says: &[Value], root: &Place, project: &mut Project, reader: &mut Reader) {
+    for (index, one) in says.iter().enumerate() {
+        let data = one.get("data").and_then(Value::as_array);
+        let words: String = data.into_iter().flatten().map(|part| raw(part, "text")).collect();
+        let example = Example { parts: vec![Part::Text(words)], answers: None, place: root.index(index) };
+        project.out_of_scope.push(example);
+    }
+    let what = format!("fallback `{name}`, {} examples", says.len());
+    reader.changed(place, what, "what no function fits needs no function here: its examples are cases");
+}
+
+/// The parameters, which stand beside what is answered.
+fn responses(
+    document: &Value,
+    language: &str,
+    function: &mut Function,
+    project: &mut Project,
+    composites: &Composites,
+    reader: &mut Reader,
+) {
+    let place = function.place.clone();
+    let all = place.key("responses");
+    for (index, response) in reader.list(document, "responses", &place).iter().enumerate() {
+        let at = all.index(index);
         for (index, parameter) in reader.list(response, "parameters", &at).iter().enumerate() {
             let at = at.key("parameters").index(index);
             match composites.get(text(parameter, "dataType")) {
-                Some(entries) => parts_of(parameter, entries, &at, &mut function, project, reader),
-                None => parameter_slot(parameter, &at, language, &mut function, project, reader),
+                Some(entries) => parts_of(parameter, entries, &at, function, project, reader),
+                None => parameter_slot(parameter, &at, language, function, project, reader),
             }
         }
-        if response.get("messages").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
-            reader.dropped(
-                &at.key("messages"),
-                format!("responses of `{name}`"),
-                "a module says what was meant, not what is answered",
-            );
+        if has_items(response, "messages") {
+            let why = "a module says what was meant, not what is answered";
+            reader.dropped(&at.key("messages"), format!("responses of `{}`", function.name), why);
         }
-        if response.get("affectedContexts").and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
-            reader.dropped(
-                &at.key("affectedContexts"),
-                format!("output contexts of `{name}`"),
-                "dialogue is not part of a module",
-            );
+        dialogue(response, "affectedContexts", "output contexts", &at, function, reader);
+    }
+}
+
+fn has_items(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty())
+}
+
+/// Tells that a member is left out which says when in a dialogue an intent counts.
+fn dialogue(value: &Value, key: &str, what: &str, place: &Place, function: &Function, reader: &mut Reader) {
+    if has_items(value, key) {
+        let what = format!("{what} of `{}`", function.name);
+        reader.dropped(&place.key(key), what, "dialogue is not part of a module");
+    }
+}
+
+/// The parts of an example.
+fn phrase(
+    example: &Value,
+    place: &Place,
+    function: &mut Function,
+    project: &mut Project,
+    composites: &Composites,
+    reader: &mut Reader,
+) -> Vec<Part> {
+    let is_template = flag(example, "isTemplate") == Some(true);
+    let mut parts = Vec::new();
+    for (index, part) in reader.list(example, "data", place).iter().enumerate() {
+        let at = place.key("data").index(index);
+        let words = raw(part, "text");
+        if is_template {
+            template(words, &at, function, project, reader, &mut parts);
+            continue;
+        }
+        let (meta, alias) = (text(part, "meta"), text(part, "alias"));
+        // Which of its words belong to which part is not written: it is said as the entity itself is.
+        if let Some(entry) = composites.get(meta).and_then(|entries| entries.iter().max_by_key(|one| marks(one))) {
+            template(entry, &at, function, project, reader, &mut parts);
+            continue;
+        }
+        // `@sys.ignore` marks words that mean nothing.
+        if meta.is_empty() || alias.is_empty() || meta == "@sys.ignore" {
+            parts.push(Part::Text(words.to_owned()));
+            continue;
+        }
+        if let Some(slot) = alias_slot(alias, meta, &at, function, project, reader) {
+            parts.push(Part::said(slot, words));
         }
     }
-    for (key, what) in [("contexts", "input contexts"), ("events", "events")] {
-        if document.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty()) {
-            reader.dropped(&place.key(key), format!("{what} of `{name}`"), "dialogue is not part of a module");
-        }
-    }
-    if is_silent {
-        reader.changed(
-            &place,
-            format!("intent `{name}`"),
-            "it has no examples in the language: only its name finds it",
-        );
-    }
-    for (index, one) in says.iter().enumerate() {
-        let at = root.index(index);
-        let is_template = flag(one, "isTemplate") == Some(true);
-        let mut parts = Vec::new();
-        for (index, part) in reader.list(one, "data", &at).iter().enumerate() {
-            let at = at.key("data").index(index);
-            let words = raw(part, "text");
-            if is_template {
-                template(words, &at, &mut function, project, reader, &mut parts);
-                continue;
-            }
-            let (meta, alias) = (text(part, "meta"), text(part, "alias"));
-            // Which of its words belong to which part is not written: it is said as the entity itself is.
-            if let Some(entry) = composites.get(meta).and_then(|entries| entries.iter().max_by_key(|one| marks(one))) {
-                template(entry, &at, &mut function, project, reader, &mut parts);
-                continue;
-            }
-            // `@sys.ignore` marks words that mean nothing.
-            if meta.is_empty() || alias.is_empty() || meta == "@sys.ignore" {
-                parts.push(Part::Text(words.to_owned()));
-                continue;
-            }
-            if let Some(slot) = alias_slot(alias, meta, &at, &mut function, project, reader) {
-                parts.push(Part::said(slot, words));
-            }
-        }
-        function.examples.push(Example { parts, answers: None, place: at });
-    }
-    project.functions.push(function);
+    parts
 }
 
 /// By `@name`, how a composite entity is said: texts with marks such as `@sys.date:date`.

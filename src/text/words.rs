@@ -14,6 +14,8 @@ pub struct Word {
     pub asked: Option<usize>,
     /// Digits with a full stop right behind them: "2."
     pub is_dotted: bool,
+    /// Written with a capital letter at its beginning, as names are.
+    pub is_capital: bool,
 }
 
 /// Longest article or pronoun that an apostrophe joins to the next word, in letters: "qu'".
@@ -53,8 +55,10 @@ pub fn phrase_words(phrase: &str, elides: bool) -> Vec<String> {
 
 impl Word {
     fn new(utterance: &Utterance, span: Span, is_apart: bool) -> Self {
-        let text = fold(utterance.slice(span)).replace('\'', "");
-        Self { text, span, is_apart, asked: None, is_dotted: false }
+        let written = utterance.slice(span);
+        let is_capital = written.chars().next().is_some_and(char::is_uppercase);
+        let text = fold(written).replace('\'', "");
+        Self { text, span, is_apart, asked: None, is_dotted: false, is_capital }
     }
 }
 
@@ -78,7 +82,8 @@ fn read_gap(gap: &str, start: usize, words: &mut Vec<Word>) -> bool {
             ',' | '、' | '，' | ':' | '-' | '–' | '—' | '(' | ')' => is_apart = true,
             sign if is_sign(sign) => {
                 let span = Span::new(at, at + 1);
-                words.push(Word { text: sign.to_string(), span, is_apart: true, asked: None, is_dotted: false });
+                let text = sign.to_string();
+                words.push(Word { text, span, is_apart: true, asked: None, is_dotted: false, is_capital: false });
                 is_apart = true;
             }
             _ => {}

@@ -379,21 +379,27 @@ mod modules {
         assert!(output.stderr.is_empty(), "no progress in a pipe: {}", text(&output.stderr));
     }
 
-    #[test]
-    fn the_repl_answers_lines_from_a_pipe() {
+    /// What the repl of this module prints for these lines.
+    fn repl(shell: &Shell, module: &str, settings: &[(&str, &str)], lines: &str) -> String {
         use std::io::Write as _;
 
-        let shell = Shell::new();
         let mut repl = shell
-            .command(&["repl", &weather()])
+            .command(&["repl", module])
+            .envs(settings.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = "how warm is it in seattle in celsius\n:mentions\n:why\n:nonsense\n:reload\n:help\n:quit\n";
         repl.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-        let out = ends(&repl.wait_with_output().unwrap(), 0);
+        ends(&repl.wait_with_output().unwrap(), 0)
+    }
+
+    #[test]
+    fn the_repl_answers_lines_from_a_pipe() {
+        let shell = Shell::new();
+        let lines = "how warm is it in seattle in celsius\n:mentions\n:why\n:nonsense\n:reload\n:help\n:quit\n";
+        let out = repl(&shell, &weather(), &[], lines);
         for expected in [
             "get_current_weather(",
             "\"seattle\" -> \"Seattle, WA\" city",
@@ -404,5 +410,40 @@ mod modules {
             assert!(out.contains(expected), "{expected} in {out}");
         }
         assert!(shell.directory.path().join("state/uptake/history").is_file());
+    }
+
+    #[test]
+    fn the_repl_makes_calls_where_actions_are_on() {
+        use std::io::{BufRead as _, BufReader, Write as _};
+
+        let shell = Shell::new();
+        let module = shell.directory.path().join("weather");
+        copy(std::path::Path::new(&weather()), &module);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let host = listener.local_addr().expect("a bound port").to_string();
+        let settings = std::fs::read_to_string(module.join("module.toml")).expect("a file");
+        let endpoint =
+            format!("[functions.get_current_weather]\nendpoint = {{ method = \"GET\", url = \"http://{host}/now\" }}");
+        std::fs::write(module.join("module.toml"), format!("{settings}\n{endpoint}\n")).expect("a file");
+        let asked = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            let mut line = String::new();
+            BufReader::new(stream.try_clone().expect("a socket")).read_line(&mut line).expect("a request");
+            let answer = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 17\r\nconnection: close\r\n\r\nIt is 3 degrees.\n";
+            stream.write_all(answer.as_bytes()).expect("an answer");
+            line
+        });
+        let module = module.to_string_lossy();
+        let said = "how warm is it in seattle in celsius\n";
+        let out = repl(&shell, &module, &[], said);
+        assert!(out.contains("get_current_weather(") && !out.contains("It is 3 degrees."), "{out}");
+        let settings = [
+            ("UPTAKE_ACTIONS__ENABLED", "true"),
+            ("UPTAKE_ACTIONS__HOSTS", host.as_str()),
+            ("UPTAKE_ACTIONS__NETWORKS", "127.0.0.1"),
+        ];
+        let out = repl(&shell, &module, &settings, said);
+        assert!(out.contains("It is 3 degrees.") && out.contains("get_current_weather done in"), "{out}");
+        assert!(asked.join().expect("a request").starts_with("GET /now?"), "{out}");
     }
 }

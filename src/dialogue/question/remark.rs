@@ -49,7 +49,7 @@ impl Voice<'_> {
         let (own, remark) = (&self.module.settings.replies, self.words.remarks());
         let is_cancelled = acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == Kind::Cancel);
         let (author, plain) = match acts.courtesy {
-            Some(Courtesy::Greeting) => (&own.greeting, remark.greeting.clone()),
+            Some(Courtesy::Greeting | Courtesy::Introduction) => (&own.greeting, remark.greeting.clone()),
             Some(Courtesy::Thanks) => (&own.thanks, remark.thanks.clone()),
             Some(Courtesy::Farewell) => (&own.farewell, remark.farewell.clone()),
             Some(Courtesy::Acknowledgement) => (&own.acknowledged, remark.acknowledged.clone()),

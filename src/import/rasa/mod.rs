@@ -1,22 +1,21 @@
 //! Rasa 3 projects (and the Markdown of older ones): intents, annotated examples, synonyms, lookups, patterns, slots,
 //! forms and what they ask. Which file a part stands in does not matter, as for Rasa itself.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::Value;
 
 use self::annotated::{Annotation, Piece};
 use super::{
-    builtins,
-    project::{Entity, Example, Function, Labelled, Part, Place, Project, Slot},
+    project::{Example, Function, Labelled, Part, Place, Project, Slot},
     reader::{Reader, scalar, text},
 };
 
 mod annotated;
 mod domain;
+mod entities;
 mod markdown;
 
 use domain::Domain;
+use entities::entities;
 
 /// Intents that mean "none of the others".
 const OUT_OF_SCOPE: [&str; 3] = ["out_of_scope", "nlu_fallback", "outofscope"];
@@ -251,97 +250,6 @@ fn duckling(pipeline: &[Value], dimensions: &mut Vec<String>) {
             ),
         }
     }
-}
-
-fn entities(training: &Training, domain: &Domain, dimensions: &[String], reader: &mut Reader) -> Vec<Entity> {
-    let mut entities: Vec<Entity> = Vec::new();
-    fn of<'e>(entities: &'e mut Vec<Entity>, name: &str, place: &Place) -> &'e mut Entity {
-        let position = match entities.iter().position(|entity| entity.name == name) {
-            Some(position) => position,
-            None => {
-                entities.push(Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() });
-                entities.len() - 1
-            }
-        };
-        &mut entities[position]
-    }
-    for (name, place) in &domain.entities {
-        of(&mut entities, name, place);
-    }
-    let mut annotated: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (_, examples, _) in &training.intents {
-        for example in examples {
-            for piece in &example.pieces {
-                let Piece::Entity(Annotation { entity, text, value, .. }) = piece else { continue };
-                if !domain.entities.is_empty()
-                    && !domain.entities.iter().any(|(name, _)| name == entity)
-                    && !annotated.contains_key(entity)
-                {
-                    let what = format!("entity `{entity}`");
-                    reader.changed(&example.place, what, "the domain does not declare it: it is taken as if it did");
-                }
-                of(&mut entities, entity, &example.place);
-                let said = annotated.entry(entity.clone()).or_default();
-                said.insert(text.to_lowercase());
-                said.extend(value.as_ref().map(|value| value.to_lowercase()));
-            }
-        }
-    }
-    for (name, place) in domain.mapped().filter(|(name, _)| dimensions.iter().any(|dimension| dimension == name)) {
-        of(&mut entities, name, place);
-    }
-    for (name, values, place) in &training.lookups {
-        let entity = of(&mut entities, name, place);
-        for value in values {
-            entity.add(value, "");
-        }
-    }
-    for (name, patterns, place) in &training.patterns {
-        if entities.iter().any(|entity| entity.name == *name) {
-            of(&mut entities, name, place).patterns.extend(patterns.iter().cloned());
-        } else {
-            reader.dropped(
-                place,
-                format!("regex `{name}`"),
-                "no entity has its name: it only helped to tell intents apart",
-            );
-        }
-    }
-    // A synonym does not say whose it is: of the entities whose values or annotated words it meets.
-    for (value, synonyms, place) in &training.synonyms {
-        let all: Vec<String> = std::iter::once(value).chain(synonyms).map(|text| text.to_lowercase()).collect();
-        let owners: Vec<usize> = entities
-            .iter()
-            .enumerate()
-            .filter(|(_, entity)| {
-                let listed = entity.values.iter().any(|listed| all.contains(&listed.value.to_lowercase()));
-                listed || annotated.get(&entity.name).is_some_and(|said| all.iter().any(|text| said.contains(text)))
-            })
-            .map(|(index, _)| index)
-            .collect();
-        if owners.is_empty() {
-            reader.dropped(place, format!("synonym `{value}`"), "no list or annotated example has any of its words");
-        }
-        for index in owners {
-            for synonym in synonyms {
-                entities[index].add(value, synonym);
-            }
-        }
-    }
-    for dimension in dimensions {
-        let Some(entity) = entities.iter_mut().find(|entity| entity.name == *dimension) else { continue };
-        // Duckling's `time` is a moment.
-        let mapped = builtins::find(if dimension == "time" { "datetime" } else { dimension });
-        if entity.values.is_empty() {
-            entity.builtins = mapped.builtins.to_vec();
-            let why = mapped.note.unwrap_or("found by our own recognizers instead of Duckling's");
-            let what = format!("entity `{dimension}`");
-            let place = entity.place.clone();
-            reader.changed(&place, what, why);
-        }
-    }
-    entities.extend(domain.own_entities());
-    entities
 }
 
 fn functions(training: Training, domain: &Domain, project: &mut Project, reader: &mut Reader) {

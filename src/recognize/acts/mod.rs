@@ -39,6 +39,8 @@ pub struct Moves {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Courtesy {
     Greeting,
+    /// A greeting with a name: "hello, I'm Jane". The name may be asked for, or a function may be for it.
+    Introduction,
     Thanks,
     Farewell,
     /// "Ok", "great", "no".

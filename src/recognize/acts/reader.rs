@@ -11,6 +11,8 @@ use crate::{
 
 /// Longest hole, in words.
 const LONGEST: usize = 12;
+/// Longest name of a person, in words.
+const LONGEST_NAME: usize = 4;
 
 /// What is multiplied with the confidence of a move where something speaks against it.
 mod doubt {
@@ -118,7 +120,7 @@ impl<'a> Reader<'a> {
         ];
         const BESIDE: [Role; 4] = [Role::Praise, Role::Filler, Role::Answer, Role::And];
         let mut said = [false; KINDS.len()];
-        let mut at = 0;
+        let (mut at, mut is_named) = (0, false);
         while at < self.words.len() {
             let kinds = KINDS.iter().enumerate();
             let longest = kinds.filter_map(|(kind, (role, _))| Some((self.phrase(at, &[*role])?, kind)));
@@ -129,11 +131,31 @@ impl<'a> Reader<'a> {
                     at += length;
                 }
                 _ if beside > 0 => at += beside,
-                _ => return None,
+                _ => {
+                    at = self.introduction(at)?;
+                    is_named = true;
+                }
             }
         }
-        let kind = said.iter().position(|said| *said);
-        (!self.words.is_empty()).then(|| kind.map_or(Courtesy::Acknowledgement, |kind| KINDS[kind].1))
+        let kind = said.iter().position(|said| *said).map(|kind| KINDS[kind].1);
+        match kind {
+            Some(Courtesy::Greeting) if is_named => Some(Courtesy::Introduction),
+            // A name by itself is an answer, or a request.
+            _ if is_named || self.words.is_empty() => None,
+            kind => kind.or(Some(Courtesy::Acknowledgement)),
+        }
+    }
+
+    /// Where a clause ends by which a person says who they are, if one begins at `at`.
+    fn introduction(&self, at: usize) -> Option<usize> {
+        let naming = self.phrase(at, &[Role::Naming]);
+        let start = at + naming.or_else(|| self.phrase(at, &[Role::Presenting]))?;
+        let behind = start + 1..self.words.len().min(start + LONGEST_NAME + 1);
+        let end = behind.clone().find(|end| self.words[*end].is_apart).unwrap_or(behind.end.max(start + 1));
+        let name = self.words.get(start..end)?;
+        let is_over = self.words.get(end).is_none_or(|word| word.is_apart);
+        let is_name = !name[0].is_apart && (naming.is_some() || name.iter().all(|word| word.is_capital));
+        (is_over && name.len() <= LONGEST_NAME && is_name).then_some(end)
     }
 
     /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a coke".

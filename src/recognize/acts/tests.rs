@@ -581,7 +581,7 @@ fn what_is_not_to_be_told_is_skipped() {
 
 #[test]
 fn courtesies_are_nothing_else() {
-    use Courtesy::{Acknowledgement, Farewell, Greeting, Thanks};
+    use Courtesy::{Acknowledgement, Farewell, Greeting, Introduction, Thanks};
     for (language, text, expected) in [
         ("en", "Hello!", Some(Greeting)),
         ("en", "hi there, how are you?", Some(Greeting)),
@@ -590,6 +590,21 @@ fn courtesies_are_nothing_else() {
         ("en", "goodbye", Some(Farewell)),
         ("en", "ok, perfect", Some(Acknowledgement)),
         ("en", "no thanks", Some(Thanks)),
+        ("en", "Good morning, I am Samuel Okafor. Nice to meet you", Some(Introduction)),
+        ("en", "hello, I'm Priya!", Some(Introduction)),
+        ("en", "hey, my name is tom", Some(Introduction)),
+        ("en", "thanks, I'm Priya", None),
+        ("en", "I'm Priya", None),
+        ("en", "hello, I'm hungry", None),
+        ("en", "hi, I'm Priya and I need shoes", None),
+        ("en", "hi, my name is on the guest list for tonight", None),
+        ("en", "hi, this is", None),
+        ("de", "Guten Tag, mein Name ist Vogel", Some(Introduction)),
+        ("de", "hallo, ich bin Anna, freut mich", Some(Introduction)),
+        ("de", "hallo, ich bin hungrig", None),
+        ("es", "hola, soy Lucía Gómez", Some(Introduction)),
+        ("fr", "bonjour, je m'appelle Zoé", Some(Introduction)),
+        ("ja", "こんにちは、私の名前は田中です", Some(Introduction)),
         ("en", "hi, I'd like a pizza", None),
         ("en", "thank Mary for me", None),
         ("en", "good morning alarm", None),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uptake::llm::{ChatReply, ToolCall, scripted::Scripted};
 
 use super::{SEATTLE, asking, by_tools, calls, complete, lights, read, tool, user, with};
-use crate::support::Service;
+use crate::{support::Service, understand::local};
 
 const KITCHEN: &str = "switch the lights in the kitchen off";
 
@@ -65,6 +65,68 @@ async fn a_model_server_is_asked_for_what_cannot_be_found_locally() {
     let body = with(&asking_lights(KITCHEN), &json!({"tools": [lights()]}));
     let completion = read(&complete(&service, &body).await);
     assert_eq!((calls(&completion).as_slice(), chat.requests().len()), (off().as_slice(), 1), "{completion}");
+}
+
+/// `get_weather(city: str)`, as a library makes it of a function: the text is found, or asked for, and never made up.
+#[tokio::test]
+async fn a_text_that_nothing_describes_is_found_or_asked_for() {
+    let service = Service::shipping(&[], local::embedder().await);
+    let text = json!({"type": "string"});
+    let parameters = json!({"type": "object", "properties": {"city": text}, "required": ["city"]});
+    let weather = tool("get_weather", "Get the weather for a city.", &parameters);
+    let mut found = 0;
+    for city in ["Tokyo", "Oslo", "Buenos Aires", "Novi Sad"] {
+        for said in
+            ["weather in {}", "get the weather for {}", "what is the weather like in {} right now", "is it warm in {}?"]
+        {
+            let said = said.replace("{}", city);
+            let body = json!({"model": "uptake", "messages": user(&said), "tools": [weather]});
+            let completion = read(&complete(&service, &body).await);
+            let is_call = !calls(&completion).is_empty();
+            if is_call {
+                assert_eq!(
+                    calls(&completion),
+                    [("get_weather".to_owned(), json!({"city": city}))],
+                    "{said}: {completion}"
+                );
+            } else {
+                assert_eq!(completion["uptake"]["outcome"], "ask", "{said}: {completion}");
+            }
+            found += usize::from(is_call);
+        }
+    }
+    assert!(found >= 8, "{found} of 16 are found");
+}
+
+/// Words that may be a value that was not read are not passed over.
+#[tokio::test]
+async fn an_optional_text_is_not_dropped() {
+    let service = Service::shipping(&[], local::embedder().await);
+    let made = |name: &str, description: &str, required: &str, optional: &str| {
+        let parameters = json!({"type": "object", "properties": {required: {"type": "string"}, optional: {"type": "string"}},
+            "required": [required]});
+        tool(name, description, &parameters)
+    };
+    let message = made("send_message", "Send a message to a contact", "to", "body");
+    let note = made("create_note", "Create a note", "title", "body");
+    for (tool, said, whole) in [
+        (&message, "message Bob that dinner is ready", json!({"to": "Bob", "body": "dinner is ready"})),
+        (&message, "send a message to Anna saying I will be late", json!({"to": "Anna", "body": "I will be late"})),
+        (
+            &note,
+            "create a note titled Shopping with the body milk and eggs",
+            json!({"title": "Shopping", "body": "milk and eggs"}),
+        ),
+        (&message, "send a message to Anna", json!({"to": "Anna"})),
+    ] {
+        let body = json!({"model": "uptake", "messages": user(said), "tools": [tool]});
+        let completion = read(&complete(&service, &body).await);
+        let is_asked = completion["uptake"]["outcome"] == "ask" && said != "send a message to Anna";
+        assert!(
+            is_asked || calls(&completion).first().is_some_and(|(_, arguments)| *arguments == whole),
+            "{said}: {completion}"
+        );
+    }
 }
 
 #[tokio::test]

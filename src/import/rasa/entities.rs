@@ -1,0 +1,131 @@
+//! Entities: what the domain declares, what examples mark, and the values and patterns that the training data has for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Training,
+    annotated::{Annotation, Piece},
+    domain::Domain,
+};
+use crate::import::{
+    builtins,
+    project::{Entity, Place},
+    reader::Reader,
+};
+
+/// What examples mark as values of each entity, in lower case.
+type Said = BTreeMap<String, BTreeSet<String>>;
+
+/// The entities of a project. `dimensions` are those that Duckling finds.
+pub(super) fn entities(
+    training: &Training,
+    domain: &Domain,
+    dimensions: &[String],
+    reader: &mut Reader,
+) -> Vec<Entity> {
+    let mut found = Entities::default();
+    for (name, place) in &domain.entities {
+        found.of(name, place);
+    }
+    let said = found.marked(training, domain, reader);
+    for (name, place) in domain.mapped().filter(|(name, _)| dimensions.iter().any(|dimension| dimension == name)) {
+        found.of(name, place);
+    }
+    for (name, values, place) in &training.lookups {
+        let entity = found.of(name, place);
+        for value in values {
+            entity.add(value, "");
+        }
+    }
+    found.patterns(training, reader);
+    found.synonyms(training, &said, reader);
+    found.duckling(dimensions, reader);
+    found.0.extend(domain.own_entities());
+    found.0
+}
+
+#[derive(Default)]
+struct Entities(Vec<Entity>);
+
+impl Entities {
+    /// The one of this name; at first it is made.
+    fn of(&mut self, name: &str, place: &Place) -> &mut Entity {
+        let position = match self.0.iter().position(|entity| entity.name == name) {
+            Some(position) => position,
+            None => {
+                self.0.push(Entity { name: name.to_owned(), place: place.clone(), ..Entity::default() });
+                self.0.len() - 1
+            }
+        };
+        &mut self.0[position]
+    }
+
+    /// Adds those that examples mark, and gives what is marked.
+    fn marked(&mut self, training: &Training, domain: &Domain, reader: &mut Reader) -> Said {
+        let mut marked = Said::new();
+        let is_declared = |entity: &str| domain.entities.iter().any(|(name, _)| name == entity);
+        for example in training.intents.iter().flat_map(|(_, examples, _)| examples) {
+            for piece in &example.pieces {
+                let Piece::Entity(Annotation { entity, text, value, .. }) = piece else { continue };
+                if !domain.entities.is_empty() && !is_declared(entity) && !marked.contains_key(entity) {
+                    let what = format!("entity `{entity}`");
+                    reader.changed(&example.place, what, "the domain does not declare it: it is taken as if it did");
+                }
+                self.of(entity, &example.place);
+                let said = marked.entry(entity.clone()).or_default();
+                said.insert(text.to_lowercase());
+                said.extend(value.as_ref().map(|value| value.to_lowercase()));
+            }
+        }
+        marked
+    }
+
+    /// A pattern belongs to the entity of its name.
+    fn patterns(&mut self, training: &Training, reader: &mut Reader) {
+        for (name, patterns, place) in &training.patterns {
+            match self.0.iter_mut().find(|entity| entity.name == *name) {
+                Some(entity) => entity.patterns.extend(patterns.iter().cloned()),
+                None => {
+                    let why = "no entity has its name: it only helped to tell intents apart";
+                    reader.dropped(place, format!("regex `{name}`"), why);
+                }
+            }
+        }
+    }
+
+    /// A synonym does not say whose it is: of the entities whose values or marked words it meets.
+    fn synonyms(&mut self, training: &Training, said: &Said, reader: &mut Reader) {
+        for (value, synonyms, place) in &training.synonyms {
+            let all: Vec<String> = std::iter::once(value).chain(synonyms).map(|text| text.to_lowercase()).collect();
+            let is_owner = |entity: &Entity| {
+                let is_listed = entity.values.iter().any(|listed| all.contains(&listed.value.to_lowercase()));
+                is_listed || said.get(&entity.name).is_some_and(|said| all.iter().any(|text| said.contains(text)))
+            };
+            let mut owners: Vec<&mut Entity> = self.0.iter_mut().filter(|entity| is_owner(entity)).collect();
+            if owners.is_empty() {
+                let why = "no list or annotated example has any of its words";
+                reader.dropped(place, format!("synonym `{value}`"), why);
+            }
+            for entity in &mut owners {
+                for synonym in synonyms {
+                    entity.add(value, synonym);
+                }
+            }
+        }
+    }
+
+    /// What Duckling finds is found by built-in recognizers, unless the project lists values of its own.
+    fn duckling(&mut self, dimensions: &[String], reader: &mut Reader) {
+        for dimension in dimensions {
+            let Some(entity) = self.0.iter_mut().find(|entity| entity.name == *dimension) else { continue };
+            // Duckling's `time` is a moment.
+            let mapped = builtins::find(if dimension == "time" { "datetime" } else { dimension });
+            if entity.values.is_empty() {
+                entity.builtins = mapped.builtins.to_vec();
+                let why = mapped.note.unwrap_or("found by our own recognizers instead of Duckling's");
+                let (what, place) = (format!("entity `{dimension}`"), entity.place.clone());
+                reader.changed(&place, what, why);
+            }
+        }
+    }
+}
