@@ -15,13 +15,14 @@ RUN apt-get update \
 COPY scripts/get-onnxruntime scripts/
 RUN scripts/get-onnxruntime --into /out/lib
 COPY Cargo.toml Cargo.lock ./
+# Without default features there is nothing in it that fetches models: those of a hub are mounted (embed.kind = "directory").
 COPY benches benches
 COPY config config
 COPY models models
 COPY src src
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    cargo build --release --locked --bin uptake \
+    cargo build --release --locked --no-default-features --bin uptake \
     && install -D target/release/uptake /out/bin/uptake
 
 FROM debian:bookworm-slim

@@ -186,7 +186,15 @@ fn weight(module: &Module, json_bytes: usize, limits: &Limits) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use futures::future::BoxFuture;
+    use serde_json::json;
+
     use super::*;
+    use crate::{
+        embed::{EmbedError, Embedder, Purpose},
+        retrieve::RetrieveOptions,
+        snapshot::ModulesOptions,
+    };
 
     #[test]
     fn what_is_kept_is_bounded_by_number_and_by_size() {
@@ -212,5 +220,47 @@ mod tests {
         kept.cell(key(5), 10);
         kept.weigh(&key(5), MOST_BYTES + 1);
         assert_eq!(sizes(), (0, 0), "what is too large by itself is not kept");
+    }
+
+    /// An embedder that does not come back.
+    struct Away;
+
+    impl Embedder for Away {
+        fn identity(&self) -> &'static str {
+            "away"
+        }
+
+        fn dimensions(&self) -> usize {
+            8
+        }
+
+        fn is_symmetric(&self) -> bool {
+            true
+        }
+
+        fn embed(&self, _: Vec<String>, _: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
+            Box::pin(futures::future::pending())
+        }
+    }
+
+    /// Whoever brings them waits no longer than `ad_hoc_ms`, and nothing of them stays.
+    #[tokio::test(start_paused = true)]
+    async fn tools_that_take_too_long_are_given_up() {
+        let root = tempfile::tempdir().unwrap();
+        let options =
+            ModulesOptions { root: root.path().into(), index: root.path().join("index"), ..ModulesOptions::default() };
+        let limit = options.ad_hoc_ms;
+        let snapshots = Snapshots::new(options, RetrieveOptions::default(), Arc::new(Away));
+        let places = snapshots.shared.ad_hoc.compiling.available_permits();
+        let tools = [json!({"name": "f", "description": "Do something", "parameters": {"type": "object"}})];
+        let name = ModuleName::new("tools").unwrap();
+        for _ in 0..places + 1 {
+            let began = tokio::time::Instant::now();
+            let given_up = snapshots.ad_hoc(&name, &tools, None).await;
+            assert!(matches!(given_up, Err(PrepareError::Slow { limit_ms }) if limit_ms == limit), "{given_up:?}");
+            assert_eq!(began.elapsed().as_millis(), u128::from(limit));
+        }
+        assert!(lock(&snapshots.shared.ad_hoc.kept).entries.is_empty());
+        assert_eq!(snapshots.shared.ad_hoc.compiling.available_permits(), places);
     }
 }

@@ -109,3 +109,33 @@ impl Known {
         self.again.is_some_and(|again| again.at <= Instant::now())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{
+        embed::{Hashed, HashedOptions},
+        module::ModuleName,
+        retrieve::RetrieveOptions,
+        snapshot::{ModulesOptions, PrepareError, Snapshots, lock, unwatched},
+    };
+
+    /// Whoever asks for any names fills nothing.
+    #[tokio::test]
+    async fn names_of_no_module_leave_nothing_behind() {
+        let root = tempfile::tempdir().unwrap();
+        let options =
+            ModulesOptions { root: root.path().into(), index: root.path().join("index"), ..ModulesOptions::default() };
+        let embedder = Arc::new(Hashed::new(&HashedOptions::default()));
+        let snapshots = Snapshots::new(options, RetrieveOptions::default(), embedder);
+        for number in 0..500 {
+            let name = ModuleName::new(&format!("nowhere-{number}")).unwrap();
+            assert!(matches!(snapshots.fresh(&name).await, Err(PrepareError::Unknown(_))));
+            assert!(matches!(snapshots.build(&name, &unwatched).await, Err(PrepareError::Unknown(_))));
+        }
+        assert!(lock(&snapshots.shared.building).is_empty());
+        assert!(snapshots.shared.failures.all().is_empty());
+        assert!(snapshots.shared.served.load().is_empty());
+    }
+}

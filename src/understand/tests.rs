@@ -1,6 +1,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use crate::{
+    assist::history::Said,
     conversation::State,
     embed::{Hashed, HashedOptions, SharedEmbedder},
     module::ModuleName,
@@ -113,6 +114,23 @@ async fn hostile_texts_take_work_in_proportion() {
             assert!(done >= most && done <= most * MOST_WORK, "{before:?}, {kind:?}: {done}");
             assert!(conversed.turn.trace.mentions.len() <= 2_048, "{before:?}, {kind:?}");
         }
+    }
+}
+
+/// The same of what was said before it: each message is as long as may be.
+#[tokio::test]
+async fn hostile_earlier_messages_take_work_in_proportion() {
+    let (snapshot, understander) = module().await;
+    let most = understander.options.max_utterance;
+    for kind in KINDS {
+        let said: String = kind.chars().cycle().take(most).collect();
+        let history: Vec<Said> = (0..4).map(|_| Said::Person(said.clone())).collect();
+        let count = history.len() + 1;
+        let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
+        let done = work::done();
+        understander.turn(&snapshot, &request).await.unwrap();
+        let done = work::done() - done;
+        assert!(done >= most && done <= most * count * MOST_WORK, "{kind:?}: {done}");
     }
 }
 

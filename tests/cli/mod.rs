@@ -178,6 +178,47 @@ mod alone {
         assert_eq!(server.wait().expect("it ends").code(), Some(0));
     }
 
+    /// More clients than it may have files. Those that only wait make room for those that ask.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_system_that_accepts_no_more_connections_is_told_of_and_got_over() {
+        use std::{
+            io::{BufRead as _, BufReader, Read as _, Write as _},
+            net::TcpStream,
+        };
+
+        let shell = Shell::new();
+        let plain = shell.command(&[]);
+        let mut limited = Command::new("sh");
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        let script = "ulimit -n 96; exec \"$0\" serve --port 0";
+        limited.args(["-c", script, env!("CARGO_BIN_EXE_uptake")]).current_dir(shell.directory.path());
+        let mut server = limited.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let mut lines = BufReader::new(server.stderr.take().expect("piped")).lines().map_while(Result::ok);
+        let address = lines
+            .by_ref()
+            .find_map(|line| Some(line.split_once("listening on http://")?.1.split(' ').next()?.to_owned()))
+            .expect("it says where it listens");
+        let waiting: Vec<TcpStream> = (0..120).map_while(|_| TcpStream::connect(&address).ok()).collect();
+        let mut asking = TcpStream::connect(&address).expect("the system has a place for it");
+        let request = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        asking.write_all(request.as_bytes()).expect("a connection");
+        let mut answer = String::new();
+        asking.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        drop(waiting);
+        let stopped = Command::new("kill").args(["-TERM", &server.id().to_string()]).status().expect("kill exists");
+        assert!(stopped.success());
+        let told: Vec<String> = lines.collect();
+        assert!(told.iter().any(|line| line.contains("no connection can be accepted")), "{told:#?}");
+        assert_eq!(server.wait().expect("it ends").code(), Some(0));
+    }
+
     #[test]
     fn keys_are_made_listed_and_revoked() {
         let shell = Shell::new();

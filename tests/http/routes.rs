@@ -64,6 +64,9 @@ async fn unknown_modules_are_not_found() {
     for path in ["/v1/predict/nowhere", "/v1/retrieve/nowhere"] {
         assert_eq!(service.post(path, r#"{"utterance":"hi"}"#).await.error().2, "module_not_found", "{path}");
     }
+    // A name that anybody may choose is no label.
+    let metrics = service.get("/metrics").await;
+    assert!(metrics.status == 200 && !metrics.text.contains("nowhere"), "{}", metrics.text);
 }
 
 #[tokio::test]
