@@ -494,12 +494,12 @@ impl OpenForm<'_> {
             return;
         }
         let Some(scores) = own.span_scores(self.id, &[]) else { return };
-        let of_asked = scores.near(asked, span).unwrap_or(f32::NEG_INFINITY);
+        let of_asked = scores.around(asked, span).map_or(f32::NEG_INFINITY, |(best, _)| best);
         let others = self.function.slot_ids().filter(|slot| {
             let known = self.function.slot(*slot);
             *slot != asked && takes_words(known) && !known.path.is_repeated() && !self.form.has(&known.path)
         });
-        let scored = others.filter_map(|slot| Some((slot, scores.near(slot, span)?)));
+        let scored = others.filter_map(|slot| Some((slot, scores.around(slot, span)?.0)));
         let best = scored.max_by(|one, other| one.1.total_cmp(&other.1));
         if let Some((slot, _)) = best.filter(|(_, score)| *score > 0.0 && *score - of_asked >= LIKELIER) {
             value.pointer = self.function.slot(slot).path.pointer();
