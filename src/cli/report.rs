@@ -16,7 +16,7 @@ use super::{
     probe::{Found, Probed},
 };
 use crate::{
-    answer::{ChatCompletion, SlotBody, SlotValue, Understood},
+    answer::{ChatCompletion, Choice, SlotBody, SlotValue, Understood},
     import::{self, report::Fate},
     llm::{
         Support,
@@ -184,6 +184,11 @@ fn render_answer(answer: &ChatCompletion, style: Style) -> String {
         for call in choice.message.tool_calls.iter().flatten() {
             let _ = write!(text, "\n{}({})", style.bold(&call.function.name), call.function.arguments);
         }
+    }
+    // What is said where nothing is asked stands beside the answer.
+    let says = |choice: &Choice| choice.message.content.is_some() || choice.message.tool_calls.is_some();
+    if let Some(reply) = uptake.reply.as_deref().filter(|_| !answer.choices.iter().any(says)) {
+        let _ = write!(text, "\n{}", style.bold(reply));
     }
     for understood in &uptake.calls {
         render_understood(&mut text, understood, uptake.outcome != "call" || uptake.calls.len() > 1, style);

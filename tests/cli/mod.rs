@@ -439,9 +439,10 @@ mod modules {
     #[test]
     fn the_repl_answers_lines_from_a_pipe() {
         let shell = Shell::new();
-        let lines = "how warm is it in seattle in celsius\n:mentions\n:why\n:nonsense\n:reload\n:help\n:quit\n";
+        let lines = "hello\nhow warm is it in seattle in celsius\n:mentions\n:why\n:nonsense\n:reload\n:help\n:quit\n";
         let out = repl(&shell, &weather(), &[], lines);
         for expected in [
+            "Hello! What can I do for you?",
             "get_current_weather(",
             "\"seattle\" -> \"Seattle, WA\" city",
             "dense ",
