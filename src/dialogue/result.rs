@@ -47,7 +47,7 @@ impl CallResult {
     pub fn failure(&self) -> Option<String> {
         let whole = parsed(&self.text);
         let is_marked = ["isError", "is_error"].iter().any(|mark| whole.get(mark) == Some(&Value::Bool(true)));
-        let value = unwrapped(whole);
+        let value = bare(unwrapped(whole));
         if is_marked { Some(reason(&value)) } else { failure(&value) }
     }
 }
@@ -69,6 +69,14 @@ fn unwrapped(value: Value) -> Value {
     };
     match parts.as_array().map(|parts| parts.iter().map(text).collect::<Option<Vec<String>>>()) {
         Some(Some(texts)) if !texts.is_empty() => parsed(&texts.join("\n")),
+        _ => value,
+    }
+}
+
+/// The result itself, where a library made an object of a text that a function gave back.
+pub(crate) fn bare(value: Value) -> Value {
+    match value.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("result")) {
+        Some(Value::String(text)) => parsed(text),
         _ => value,
     }
 }

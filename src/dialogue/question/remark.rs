@@ -10,7 +10,7 @@ use crate::{
             LISTED, Voice,
             shown::{cut, one_line, plain, spoken, upper_first},
         },
-        result::CallResult,
+        result::{CallResult, bare},
     },
     module::{Function, FunctionId, Wording, template},
     recognize::acts::{Courtesy, Kind, Moves},
@@ -185,7 +185,7 @@ impl Voice<'_> {
 
     /// A result as it is if it is a text; anything else in one line. Empty if it says nothing.
     fn told_result(&self, value: &Value) -> String {
-        match value {
+        match &bare(value.clone()) {
             Value::String(text) => cut(text.trim().to_owned(), LONGEST_TEXT),
             Value::Bool(true) => String::new(),
             other => upper_first(&cut(self.line(other, 0), LONGEST_LINE)),

@@ -18,8 +18,9 @@ const RESULTS: [(&str, Option<&str>); 9] = [
 ];
 /// The same of one that failed: it is kept, for it says so.
 const FAILURES: [&str; 2] = ["Error:\n", "Call id:"];
-/// How a task begins that a person gave.
-const TASKS: [&str; 2] = ["New task:\n", "Current Task:"];
+/// How a task begins that a person gave, and what says behind it how a model is to answer.
+const TASKS: [(&str, Option<&str>); 2] =
+    [("New task:\n", None), ("Current Task:", Some("\n\nThis is the expected criteria for your final answer:"))];
 /// How an assistant's text begins that is a call.
 const CALLS: &str = "Calling tools:";
 /// How functions begin that make another agent go on.
@@ -48,9 +49,13 @@ fn failure(text: &str) -> String {
     error.split("\nNow let's retry").next().unwrap_or(error).trim().to_owned()
 }
 
-/// What the person said, without the mark that stands before it.
+/// What the person said, without what a library puts around it.
 pub(super) fn task(text: &str) -> &str {
-    TASKS.iter().find_map(|mark| text.strip_prefix(mark)).map_or(text, str::trim)
+    let found = TASKS.iter().find_map(|(mark, end)| {
+        let task = text.trim_start().strip_prefix(mark)?;
+        Some(end.and_then(|end| task.split_once(end)).map_or(task, |(task, _)| task).trim())
+    });
+    found.unwrap_or(text)
 }
 
 /// The names of the functions that an assistant's text calls.
@@ -109,6 +114,8 @@ mod tests {
             assert_eq!(result(text).as_deref(), expected, "{text}");
         }
         assert_eq!(task("New task:\nhow warm is it?"), "how warm is it?");
+        let crew = "\nCurrent Task: how warm is it?\n\nThis is the expected criteria for your final answer: a number\nyou MUST";
+        assert_eq!(task(crew), "how warm is it?");
         assert_eq!(task("a new task"), "a new task");
     }
 

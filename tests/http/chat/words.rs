@@ -58,6 +58,9 @@ async fn a_result_is_told() {
     for (result, expected) in [
         ("Cold: 3 degrees.", "Cold: 3 degrees."),
         ("{\"temperature\": 3, \"sky\": \"clear\"}", "Temperature 3, sky clear"),
+        ("{\"result\": \"{\\\"temperature\\\": 3}\"}", "Temperature 3"),
+        ("{\"result\": \"Cold: 3 degrees.\"}", "Cold: 3 degrees."),
+        ("{\"result\": \"Error: no such city\"}", "I'm sorry, that didn't work: no such city."),
         ("", "Done: get n day forecast."),
         ("Error: no such city", "I'm sorry, that didn't work: no such city."),
         ("{\"error\": {\"message\": \"no such city\"}}", "I'm sorry, that didn't work: no such city."),
