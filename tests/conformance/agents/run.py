@@ -1,6 +1,8 @@
 """Runs libraries for agents against the executable that was built: each has a task done by its own loop, start to end.
 
-    run.py --binary FILE --into DIR [LIBRARY...]
+    run.py --binary FILE --into DIR [--node DIR] [LIBRARY...]
+
+Those that this Python has are run, and with --node those of JavaScript that the directory has.
 
 Prints a table: a cell is right if the loop ended by itself with the right words, and the tool ran as often as it should.
 Ends with 1 if a cell is red. Every request is answered locally, so that nothing depends on a model.
@@ -10,9 +12,12 @@ import argparse
 import asyncio
 import contextlib
 import importlib.metadata
+import inspect
 import io
 import json
+import os
 import shutil
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -178,7 +183,186 @@ class LangChain:
         return str(answer["messages"][-1].content)
 
 
-LIBRARIES = [Smolagents, OpenAIAgents, PydanticAI, LangChain]
+class Haystack:
+    package = "haystack-ai"
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        from haystack.components.agents import Agent
+        from haystack.components.generators.chat import OpenAIChatGenerator
+        from haystack.dataclasses import ChatMessage
+        from haystack.tools import create_tool_from_function
+        from haystack.utils import Secret
+
+        server = OpenAIChatGenerator(Secret.from_token("none"), model=model, api_base_url=f"{self.url}/v1", max_retries=0)
+        made = [create_tool_from_function(one) for one in tools]
+        listener = (lambda _: None) if streamed else None
+        agent = Agent(chat_generator=server, tools=made, max_agent_steps=4, streaming_callback=listener)
+        return str(agent.run(messages=[ChatMessage.from_user(text)])["messages"][-1].text)
+
+
+class LlamaIndex:
+    package = "llama-index-core"
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        from llama_index.core.agent.workflow import FunctionAgent
+        from llama_index.llms.openai_like import OpenAILike
+
+        kind = {"is_chat_model": True, "is_function_calling_model": True}
+        server = OpenAILike(model=model, api_base=f"{self.url}/v1", api_key="none", max_retries=0, **kind)
+        agent = FunctionAgent(tools=list(tools), llm=server, streaming=streamed)
+
+        async def run():
+            return str(await agent.run(text, max_iterations=4))
+
+        return asyncio.run(run())
+
+
+class Agno:
+    package = "agno"
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        from agno.agent import Agent
+        from agno.models.openai.like import OpenAILike
+
+        server = OpenAILike(id=model, base_url=f"{self.url}/v1", api_key="none", max_retries=0)
+        agent = Agent(model=server, tools=list(tools), tool_call_limit=4, telemetry=False)
+        if not streamed:
+            return str(agent.run(text).content)
+        return "".join(str(event.content) for event in agent.run(text, stream=True) if getattr(event, "content", None))
+
+
+class Strands:
+    """It always streams."""
+
+    package = "strands-agents"
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        from strands import Agent, tool
+        from strands.models.openai import OpenAIModel
+
+        server = OpenAIModel(client_args={"api_key": "none", "base_url": f"{self.url}/v1"}, model_id=model)
+        agent = Agent(model=server, tools=[tool(one) for one in tools], callback_handler=None)
+        return str(agent(text))
+
+
+class ADK:
+    package = "google-adk"
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        from google.adk.agents import Agent
+        from google.adk.agents.run_config import RunConfig, StreamingMode
+        from google.adk.models.lite_llm import LiteLlm
+        from google.adk.runners import InMemoryRunner
+        from google.genai import types
+
+        server = LiteLlm(model=f"openai/{model}", api_base=f"{self.url}/v1", api_key="none", max_retries=0)
+        runner = InMemoryRunner(Agent(name="helper", model=server, tools=list(tools)), app_name="helper")
+        config = RunConfig(streaming_mode=StreamingMode.SSE if streamed else StreamingMode.NONE, max_llm_calls=4)
+        said = types.Content(role="user", parts=[types.Part(text=text)])
+
+        async def run():
+            session = await runner.session_service.create_session(app_name="helper", user_id="u")
+            words = ""
+            async for event in runner.run_async(user_id="u", session_id=session.id, new_message=said, run_config=config):
+                if event.is_final_response() and event.content:
+                    words = "".join(part.text or "" for part in event.content.parts or [])
+            return words
+
+        return asyncio.run(run())
+
+
+class CrewAI:
+    package = "crewai"
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        from crewai import Agent, LLM, Crew, Task
+        from crewai.tools import tool
+
+        server = LLM(model=f"openai/{model}", base_url=f"{self.url}/v1", api_key="none", stream=streamed)
+        made = [tool(one.__name__)(one) for one in tools]
+        parts = {"role": "helper", "goal": "help", "backstory": "helps"}
+        agent = Agent(**parts, llm=server, tools=made, max_iter=4, max_retry_limit=0, verbose=False)
+        task = Task(description=text, expected_output="the result", agent=agent)
+        return str(Crew(agents=[agent], tasks=[task], verbose=False).kickoff())
+
+
+class Node:
+    """A library in JavaScript: its loop runs in `agents.mjs`."""
+
+    directory = None
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, model, tools, text, streamed=False):
+        fails = "broken" in inspect.getsource(tools[0])
+        names = [one.__name__ for one in tools]
+        task = {"model": model, "text": text, "tools": names, "streamed": streamed, "fails": fails}
+        # Packages are looked for beside the program.
+        program = shutil.copy(HERE / "agents/agents.mjs", self.directory)
+        command = ["node", program, self.package, f"{self.url}/v1", json.dumps(task)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert ended.returncode == 0, ended.stderr[-500:]
+        answer = json.loads(ended.stdout.strip().splitlines()[-1])
+        RAN.extend(tuple(one) for one in answer["ran"])
+        return answer["answer"]
+
+    @classmethod
+    def version(cls):
+        package = cls.directory / "node_modules" / cls.package / "package.json"
+        return json.loads(package.read_text())["version"] if package.is_file() else None
+
+
+class OpenAIAgentsNode(Node):
+    package = "@openai/agents"
+
+
+class Mastra(Node):
+    package = "@mastra/core"
+
+
+LIBRARIES = [
+    Smolagents,
+    OpenAIAgents,
+    PydanticAI,
+    LangChain,
+    Haystack,
+    LlamaIndex,
+    Agno,
+    Strands,
+    ADK,
+    CrewAI,
+    OpenAIAgentsNode,
+    Mastra,
+]
+
+
+def version_of(library):
+    """Which version is here, `None` if none is."""
+    if issubclass(library, Node):
+        return library.version() if Node.directory else None
+    try:
+        return importlib.metadata.version(library.package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def expect(answer, words, ran):
@@ -261,14 +445,21 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", type=lambda path: Path(path).resolve(), required=True)
     parser.add_argument("--into", type=lambda path: Path(path).resolve(), required=True)
+    parser.add_argument("--node", type=lambda path: Path(path).resolve(), help="with `node_modules`")
     parser.add_argument("library", nargs="*", help="only these, by the beginning of a package's name")
     options = parser.parse_args()
     only_this_machine()
+    Node.directory = options.node
+    # What they would tell their makers, and ask of them.
+    os.environ |= {"OTEL_SDK_DISABLED": "true", "CREWAI_DISABLE_TELEMETRY": "true", "HAYSTACK_TELEMETRY_ENABLED": "False"}
+    os.environ |= {"OPENAI_API_KEY": "none", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "MASTRA_TELEMETRY_DISABLED": "1"}
     shutil.rmtree(options.into, ignore_errors=True)
     options.into.mkdir(parents=True)
-    service = Service(options.binary, options.into, "agents", HERE / "modules", {})
     wanted = tuple(options.library)
-    libraries = [one for one in LIBRARIES if not wanted or one.package.startswith(wanted)]
+    libraries = [one for one in LIBRARIES if version_of(one) and (not wanted or one.package.startswith(wanted))]
+    if not libraries:
+        return 0
+    service = Service(options.binary, options.into, "agents", HERE / "modules", {})
     cells, red = {}, []
     try:
         for kind in libraries:
@@ -285,7 +476,7 @@ def main():
                         traceback.print_exc(file=log)
     finally:
         service.close()
-    heads = [f"{kind.package} {importlib.metadata.version(kind.package)}" for kind in libraries]
+    heads = [f"{kind.package} {version_of(kind)}" for kind in libraries]
     print("| | " + " | ".join(heads) + " |\n|---|" + "---|" * len(heads))
     for title, _ in CASES:
         print(f"| {title} | " + " | ".join(cells[title, kind] for kind in libraries) + " |")
