@@ -37,7 +37,8 @@ class Recorder:
                 answer = connection.getresponse()
                 content = answer.read()
                 exchange["status"] = answer.status
-                exchange["said"] = said(content.decode(errors="replace"))
+                text = content.decode(errors="replace")
+                exchange["said"], exchange["decided_by"] = said(text), decided_by(text)
                 self.send_response(answer.status)
                 self.send_header("content-type", answer.headers.get("content-type", "application/json"))
                 self.send_header("content-length", str(len(content)))
@@ -68,3 +69,14 @@ def said(text):
         return json.loads(text)["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError):
         return None
+
+
+def decided_by(text):
+    """Who decided about it: `local`, a model server's strategy, or `front`."""
+    objects = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith("data: {")] or [text]
+    for one in reversed(objects):
+        try:
+            return json.loads(one)["uptake"]["decided_by"]
+        except (ValueError, KeyError, TypeError):
+            continue
+    return None

@@ -3,6 +3,7 @@
 The frontend's requests go through a recorder, so that tests can send them again without any of this."""
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+from playwright.sync_api import Error as PageError
 from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).resolve().parent
@@ -22,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tests/conformance"))
 
 from record import Recorder  # noqa: E402
 from services import Service, only_this_machine  # noqa: E402
-from talk import ORDER, QUESTION  # noqa: E402
+from talk import FRONT, ORDER, QUESTION  # noqa: E402
 
 #: Seconds for a frontend to start, and for one answer to be on the page.
 START = 480
@@ -33,18 +35,19 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--binary", required=True)
     arguments.add_argument("--chromium", default="/usr/bin/chromium")
+    arguments.add_argument("--llama-server", type=Path, help="stands behind `open-webui-front`")
     arguments.add_argument("--environments", type=Path, required=True)
     arguments.add_argument("--into", type=Path, required=True)
-    arguments.add_argument("frontends", nargs="*", default=["open-webui", "gradio"])
+    arguments.add_argument("frontends", nargs="*")
     given = arguments.parse_args()
     only_this_machine()
     given.into.mkdir(parents=True, exist_ok=True)
     faults = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=given.chromium, args=["--no-sandbox"])
-        for name in given.frontends or ["open-webui", "gradio"]:
+        for name in given.frontends or FRONTENDS:
             try:
-                with Backend(given) as backend:
+                with Backend(given, has_model=name.endswith("-front")) as backend:
                     try:
                         FRONTENDS[name](given, backend, browser)
                     finally:
@@ -61,33 +64,56 @@ def main():
 
 
 class Backend:
-    """The stand-in for the shop, the service with the module that acts, and a recorder before it."""
+    """The stand-in for the shop, the service with the module that acts, and a recorder before it; behind it a model server, if it
+    is to have one."""
 
-    def __init__(self, given):
+    def __init__(self, given, has_model=False):
         self.given = given
-        # Alone, it is ready soon.
-        modules = given.into / "modules"
-        shutil.copytree(ROOT / "modules/shoes", modules / "shoes", dirs_exist_ok=True)
-        self.service = Service(given.binary, given.into, "uptake", modules, SETTINGS)
-        self.shop = subprocess.Popen(
-            [given.binary, "--modules", str(ROOT / "modules"), "mock", "shoes"], stdout=subprocess.DEVNULL
-        )
-        self.recorder = Recorder(self.service.url)
-        self.base_url = f"{self.recorder.url}/v1"
+        self.has_model = has_model
 
     def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            # Alone, it is ready soon.
+            modules = self.given.into / "modules"
+            shutil.copytree(ROOT / "modules/shoes", modules / "shoes", dirs_exist_ok=True)
+            settings = dict(SETTINGS)
+            if self.has_model:
+                # The functions are not that model's affair.
+                settings |= {"understand": {"sure": 0.0}, "http.chat": {"front": True}}
+                # That model does not always find an end.
+                settings["llm"] = {"base_url": f"{self.model(stack)}/v1", "max_tokens": 64}
+            service = Service(self.given.binary, self.given.into, "uptake", modules, settings)
+            stack.callback(service.close)
+            start(stack, [self.given.binary, "--modules", str(ROOT / "modules"), "mock", "shoes"])
+            self.recorder = Recorder(service.url)
+            stack.callback(self.recorder.close)
+            self.base_url = f"{self.recorder.url}/v1"
+            self.stack = stack.pop_all()
         return self
 
     def __exit__(self, *_):
-        self.recorder.close()
-        self.service.close()
-        self.shop.terminate()
-        self.shop.wait()
+        self.stack.close()
+
+    def model(self, stack):
+        """Starts the small model server; its address."""
+        port = free_port()
+        model = ROOT / "tests/fixtures/llama/model.gguf"
+        start(stack, [self.given.llama_server, "--port", str(port), "--threads", "1", "--ctx-size", "4096", "--model", model])
+        wait_for(f"http://127.0.0.1:{port}/health")
+        return f"http://127.0.0.1:{port}"
+
+    def chat(self):
+        """What was asked and answered; what lists models says nothing new."""
+        return [exchange for exchange in self.recorder.exchanges if exchange["path"].endswith("/chat/completions")]
+
+    def deciders(self, message):
+        """Who answered this message of the person."""
+        asked = [one for one in self.chat() if one["body"]["messages"][-1]["content"] == message]
+        return [one["decided_by"] for one in asked]
 
     def keep(self, name):
-        """The exchanges of the chat; what lists models says nothing new. Tools that come again are written once."""
-        kept = [exchange for exchange in self.recorder.exchanges if exchange["path"].endswith("/chat/completions")]
-        tools = None
+        """Keeps the exchanges. Tools that come again are written once."""
+        kept, tools = self.chat(), None
         for exchange in kept:
             own = exchange["body"].get("tools")
             if own is not None and own == tools:
@@ -103,7 +129,26 @@ SETTINGS = {
 }
 
 
+def start(stack, command):
+    """Runs a program until the stack is closed."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    stack.callback(process.wait)
+    stack.callback(process.terminate)
+
+
 def open_webui(given, backend, browser):
+    person_talks(given, backend, browser, ORDER, {6: "shop", 12: "order", 14: "scope"})
+
+
+def open_webui_front(given, backend, browser):
+    person_talks(given, backend, browser, FRONT, {2: "front"})
+    for message, expected in FRONT:
+        deciders, right = backend.deciders(message), "local" if expected else "front"
+        assert deciders == [right], f"{message!r} was answered by {deciders}, not by {right!r}"
+
+
+def person_talks(given, backend, browser, talk, shots):
+    """Open WebUI, with screenshots after some turns."""
     port = free_port()
     environment = {
         **os.environ,
@@ -130,13 +175,14 @@ def open_webui(given, backend, browser):
         page.wait_for_timeout(3000)
         for name in ["Okay, Let's Go!", "Close"]:
             button = page.get_by_role("button", name=name)
-            if button.count() and button.first.is_visible():
-                button.first.click()
-        shots, text = {6: "shop", 12: "order", 14: "scope"}, ""
-        for turn, (message, expected) in enumerate(ORDER):
+            # It may close by itself in between.
+            with contextlib.suppress(PageError):
+                button.first.click(timeout=3000)
+        text = ""
+        for turn, (message, expected) in enumerate(talk):
             said(page, message)
             answers = page.locator("#response-content-container")
-            text = answered(page, answers, text, message, expected)
+            text = answered(page, answers, text, message, expected or "")
             if turn in shots:
                 page.wait_for_timeout(1500)
                 page.screenshot(path=given.into / f"open-webui-{shots[turn]}.png")
@@ -174,7 +220,43 @@ def gradio(given, backend, browser):
         process.wait()
 
 
-FRONTENDS = {"open-webui": open_webui, "gradio": gradio}
+def chainlit(given, backend, browser):
+    port = free_port()
+    program = given.environments / "chainlit/bin/chainlit"
+    command = [program, "run", HERE / "chainlit_app.py", "--headless", "--host", "127.0.0.1", "--port", str(port)]
+    # It writes its files into the directory in which it is started.
+    directory = given.into / "chainlit"
+    directory.mkdir(exist_ok=True)
+    environment = {**os.environ, "BASE_URL": backend.base_url, "CHAINLIT_APP_ROOT": str(directory)}
+    with (given.into / "chainlit.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, cwd=directory, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/")
+        page = browser.new_page(viewport={"width": 900, "height": 640})
+        page.goto(f"http://127.0.0.1:{port}/", timeout=START * 1000)
+        page.locator("#chat-input").wait_for(timeout=START * 1000)
+        page.wait_for_timeout(2000)
+        text = ""
+        for message, expected in QUESTION:
+            said(page, message)
+            text = answered(page, page.locator(".ai-message"), text, message, expected)
+        # The last message stands at the top; those before it are above.
+        page.locator(".ai-message").last.hover()
+        page.mouse.wheel(0, -2000)
+        page.wait_for_timeout(1000)
+        page.screenshot(path=given.into / "chainlit.png")
+        page.close()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+FRONTENDS = {
+    "open-webui": open_webui,
+    "open-webui-front": open_webui_front,
+    "gradio": gradio,
+    "chainlit": chainlit,
+}
 
 
 def said(page, message):

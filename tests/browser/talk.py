@@ -2,7 +2,7 @@
 
 #: Each message with a part of the answer to it. The shop is asked for in the middle of the order.
 ORDER = [
-    ("hello!", "Hello"),
+    ("hello, I'm Jane!", "Hello"),
     ("I'd like to order new sneakers", "first name"),
     ("Jane Austin", "email"),
     ("jane@example.com", "colour"),
@@ -25,4 +25,15 @@ QUESTION = [
     ("is there a shop in Boston?", "Best Foot Forward in Boston"),
     ("where is my order AB123456?", "on its way"),
     ("bye", ""),
+]
+
+#: Before a model server: what no function is meant by is answered by it, in words that nobody knows before, and the rest as ever.
+FRONT = [
+    ("hello!", None),
+    ("I want to order new sneakers", "first name"),
+    ("Jane Austin", "email"),
+    ("cancel that", "cancelled"),
+    ("tell me a joke", None),
+    ("is there a shop in Denver?", "Best Foot Forward in Denver"),
+    ("do you like it there yourself?", None),
 ]
