@@ -122,7 +122,8 @@ impl Service {
         Self::made(from, modules, embedder, options, turns, servers, in_memory())
     }
 
-    fn made(
+    /// With the named modules of a directory, and all else as it is given.
+    pub(crate) fn made(
         from: &Path,
         modules: &[&str],
         embedder: SharedEmbedder,

@@ -1,6 +1,6 @@
 //! What real frontends sent in a real browser (`scripts/browser`), sent again: each message is answered as it was then.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use regex::Regex;
 use serde_json::Value;
@@ -10,8 +10,10 @@ use uptake::{
         ConversationOptions,
         store::{SessionOptions, StoreUrl},
     },
-    http::{Conversations, Mock},
+    http::{Conversations, HttpOptions, Mock},
+    llm::{Server, scripted::Scripted},
     module::{self, Limits, ModuleName},
+    understand::UnderstandOptions,
 };
 
 use crate::{
@@ -31,7 +33,8 @@ async fn shop() -> String {
     url
 }
 
-async fn service() -> Service {
+/// Before these model servers, if there are any.
+async fn service(servers: Vec<Server>) -> Service {
     let options = ActionOptions {
         enabled: true,
         hosts: vec!["127.0.0.1".to_owned()],
@@ -41,7 +44,12 @@ async fn service() -> Service {
     let sessions = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
     let conversations = Conversations::open(&sessions, &ConversationOptions::default()).expect("good options");
     let conversations = conversations.acting(Actor::open(&options).expect("good options"));
-    let service = Service::keeping(&["shoes"], embedder().await, conversations);
+    let (mut http, mut turns) = (HttpOptions::default(), UnderstandOptions::default());
+    http.chat.front = !servers.is_empty();
+    if http.chat.front {
+        turns.sure = 0.0;
+    }
+    let service = Service::made(&shipped(), &["shoes"], embedder().await, http, turns, servers, conversations);
     let settings = fs::read_to_string(shipped().join("shoes/module.toml")).expect("a file");
     service.write("shoes", "module.toml", &settings.replace("http://localhost:3002", &shop().await));
     service
@@ -81,6 +89,9 @@ async fn replayed(service: &Service, file: &str) -> usize {
         let answer = service.send(request.body(body.to_string().into()).expect("a request")).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         let (came, was) = (said(&answer.text), exchange["said"].as_str().unwrap_or_default());
+        if let Some(decider) = exchange["decided_by"].as_str() {
+            assert!(answer.text.contains(&format!("\"decided_by\":\"{decider}\"")), "{line}: {}", answer.text);
+        }
         let without = |text: &str| number.replace_all(text, "#").into_owned();
         assert_eq!(
             without(&came),
@@ -95,8 +106,26 @@ async fn replayed(service: &Service, file: &str) -> usize {
 
 #[tokio::test]
 async fn frontends_are_answered_as_in_the_browser() {
-    let service = service().await;
-    for (file, least) in [("gradio.jsonl", 4), ("open-webui.jsonl", 15)] {
+    let service = service(Vec::new()).await;
+    for (file, least) in [("gradio.jsonl", 4), ("chainlit.jsonl", 4), ("open-webui.jsonl", 15)] {
         assert!(replayed(&service, file).await >= least, "{file}");
     }
+}
+
+/// What the model server said then, it says again: nobody else says it, and it says nothing else.
+#[tokio::test]
+async fn in_front_of_a_model_server_as_well() {
+    let file = "open-webui-front.jsonl";
+    let text = fs::read_to_string(fixture("frontends").join(file)).expect("a file");
+    let exchanges = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let spoken = exchanges.filter(|exchange| exchange["decided_by"] == "front");
+    let said: Vec<String> = spoken.map(|exchange| exchange["said"].as_str().unwrap_or_default().to_owned()).collect();
+    assert!(said.len() >= 3, "{said:?}");
+    let chat = said.iter().fold(Scripted::new(), |chat, words| {
+        // What is still asked stands behind the words, in a line of its own.
+        chat.say(words.split('\n').next().unwrap_or_default())
+    });
+    let service = service(vec![Server::new(Arc::new(chat.clone()))]).await;
+    assert!(replayed(&service, file).await >= 6);
+    assert_eq!(chat.requests().len(), said.len());
 }
