@@ -36,6 +36,9 @@ SEEN = (0.5, 99.5)
 # share of whole answers that are right. The corpus is harder (cut down at random, values marked to the letter), so that its
 # cases count for more or less until they have these shares.
 IN_SCOPE = 0.85
+# An opening without a value ("I'd like to send some money") counts for so much: the corpus has as many as utterances of
+# any other kind, and what tells them from remarks is little.
+OPENING = 0.15
 RIGHT = 0.2
 
 
@@ -52,9 +55,13 @@ def load(paths):
 
 
 def weights_of(data):
-    """By variant and by whether anything is meant: every variant counts the same, and so much of it is in scope."""
-    counts = collections.Counter((row["variant"], bool(row["expected"])) for row in data)
-    return {key: (IN_SCOPE if key[1] else 1 - IN_SCOPE) / count for key, count in counts.items()}
+    """Of each row: every variant counts the same, and so much of it is in scope."""
+    share = [OPENING if row["kind"] == "opening" else 1.0 for row in data]
+    groups = [(row["variant"], bool(row["expected"])) for row in data]
+    sums = collections.Counter()
+    for group, part in zip(groups, share):
+        sums[group] += part
+    return [(IN_SCOPE if group[1] else 1 - IN_SCOPE) * part / sums[group] for group, part in zip(groups, share)]
 
 
 def balanced(labels, weight):
@@ -66,12 +73,12 @@ def balanced(labels, weight):
 def fit_ranking(rows, penalty=0.3):
     """A softmax over the candidates of each utterance, by Newton-like steps."""
     names = rows[0]["names"]["ranking"]
-    groups, weight = [], weights_of(rows)
-    for row in rows:
+    groups = []
+    for row, own in zip(rows, weights_of(rows)):
         right = [c["is_right"] for c in row["candidates"]]
         if len(row["expected"]) == 1 and sum(right) == 1 and len(right) > 1:
             values = np.array([c["values"] for c in row["candidates"]])
-            groups.append((values, right.index(True), weight[row["variant"], bool(row["expected"])]))
+            groups.append((values, right.index(True), own))
     scale = np.std(np.vstack([g[0] - g[0].mean(0) for g in groups]), axis=0) + 1e-9
     total = sum(g[2] for g in groups)
     sizes = [len(g[0]) for g in groups]
@@ -163,7 +170,7 @@ def table(rows, label, names=None, only_best=False):
         for alternative in alternatives:
             out[0].append(alternative["values"])
             out[1].append(label(row, alternative))
-            out[2].append(weight[row["variant"], bool(row["expected"])])
+            out[2].append(weight[index])
             out[3].append((index, alternative))
     values = np.array(out[0])
     if names:

@@ -23,6 +23,7 @@ pub fn header() -> String {
 #[derive(Serialize)]
 struct Line<'a> {
     utterance: &'a str,
+    kind: Option<&'a str>,
     /// None: out of scope.
     expected: Vec<&'a str>,
     /// Parts that were each taken for a request.
@@ -56,6 +57,7 @@ pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &T
     let candidates = turn.trace.segments.first().map_or(&[][..], |whole| &whole.candidates);
     let line = Line {
         utterance: &case.utterance,
+        kind: case.kind.as_deref(),
         expected: expected.iter().map(|id| name(*id)).collect(),
         segments: turn.trace.segments.len(),
         outcome: turn.outcome.name(),
