@@ -77,7 +77,8 @@ impl<'a> Reading<'a> {
         fillings.extend(written::named(situation, definition, scores.as_deref(), &fillings));
         let settled = written::settle(situation, function, &found, &mut fillings);
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
-        if settled.is_empty() && (found.is_empty() || asks_for_number && !is_known(expected[0]))
+        if settled.is_empty()
+            && (found.is_empty() || asks_for_number && !is_known(expected[0]))
             && !is_read
             && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
         {
@@ -98,7 +99,9 @@ impl<'a> Reading<'a> {
             .iter()
             .filter(|filling| {
                 let is_unsaid = || asked::is_unsaid(situation, definition, filling);
-                filling.anchor.is_some() || settled.contains(filling) || !asked::is_empty_talk(situation, &expected, filling) && !is_unsaid()
+                filling.anchor.is_some()
+                    || settled.contains(filling)
+                    || !asked::is_empty_talk(situation, &expected, filling) && !is_unsaid()
             })
             .map(|filling| Filled::new(situation, filling, &found))
             .collect();

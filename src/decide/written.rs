@@ -96,9 +96,9 @@ pub(super) fn named(
         }
         for (from, to) in places(function, slot, &words) {
             let ahead = || {
-                let colon = spans.get(to).is_some_and(|next| {
-                    utterance.slice(Span::new(spans[to - 1].end, next.start)).trim() == ":"
-                });
+                let colon = spans
+                    .get(to)
+                    .is_some_and(|next| utterance.slice(Span::new(spans[to - 1].end, next.start)).trim() == ":");
                 let first = if is_copula(to) { to + 1 } else { to };
                 let is_led = is_copula(to) || colon || words[to - 1].ends_with("'s");
                 is_led.then(|| value_from(situation, slot, first, fillings)).flatten()

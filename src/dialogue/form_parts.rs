@@ -419,7 +419,8 @@ impl OpenForm<'_> {
             run.eq(old.iter().cloned())
         })?;
         let span = Span::new(words[at].start, words[at + old.len() - 1].end);
-        let rest = |range: std::ops::Range<usize>| words[range].iter().all(|word| new.contains(&fold(said.slice(*word))));
+        let rest =
+            |range: std::ops::Range<usize>| words[range].iter().all(|word| new.contains(&fold(said.slice(*word))));
         // "Birch Way 14 instead of 4" says all of it.
         let is_whole = rest(0..at) && rest(at + old.len()..words.len());
         let new_text = if is_whole {

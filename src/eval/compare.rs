@@ -157,12 +157,18 @@ struct Nested<'a> {
 /// Brings flat members to where they belong.
 fn nest<'a>(function: &'a Function, expected: &'a Map<String, Value>) -> Nested<'a> {
     let mut nested = Nested { arguments: Map::new(), scattered: Vec::new(), unknown: Vec::new() };
+    let mut numbered_lists = BTreeSet::new();
     let is_top = |key: &str| {
         function.slots.iter().any(|slot| matches!(slot.path.0.first(), Some(Step::Key(first)) if **first == *key))
     };
     for (key, value) in expected {
         if is_top(key) {
             put(&mut nested.arguments, &[key], value);
+            continue;
+        }
+        if let Some(steps) = numbered(key).filter(|steps| matches!(steps[0], Numbered::Key(first) if is_top(first))) {
+            put_numbered(&mut nested.arguments, &steps, value);
+            numbered_lists.insert(steps[0].key());
             continue;
         }
         let Some(slot) = function.slot_labelled(key).map(|id| function.slot(id)) else {
@@ -190,7 +196,90 @@ fn nest<'a>(function: &'a Function, expected: &'a Map<String, Value>) -> Nested<
             put(&mut nested.arguments, &keys, value);
         }
     }
+    for key in numbered_lists {
+        nested.arguments.get_mut(key).into_iter().for_each(spread);
+    }
     nested
+}
+
+/// A step of a path that numbers its items.
+#[derive(Debug, Clone, Copy)]
+enum Numbered<'a> {
+    Key(&'a str),
+    Item(usize),
+}
+
+impl<'a> Numbered<'a> {
+    const fn key(self) -> &'a str {
+        match self {
+            Self::Key(key) => key,
+            Self::Item(_) => "",
+        }
+    }
+}
+
+/// The steps of `dishes[1].size`; `None` if no item is numbered, or one beyond what a person says.
+fn numbered(path: &str) -> Option<Vec<Numbered<'_>>> {
+    const MOST: usize = 1_000;
+    let mut steps = Vec::new();
+    for part in path.split('.') {
+        let mut rest = part.split('[');
+        steps.push(Numbered::Key(rest.next()?));
+        for number in rest {
+            let item = number.strip_suffix(']')?.parse().ok().filter(|item| *item < MOST)?;
+            steps.push(Numbered::Item(item));
+        }
+    }
+    steps.iter().any(|step| matches!(step, Numbered::Item(_))).then_some(steps)
+}
+
+/// Puts `value` where the steps lead, and makes the objects and items on the way.
+fn put_numbered(into: &mut Map<String, Value>, steps: &[Numbered<'_>], value: &Value) {
+    let Some((Numbered::Key(first), rest)) = steps.split_first() else { return };
+    let mut there = into.entry(*first).or_insert(Value::Null);
+    for step in rest {
+        match step {
+            Numbered::Key(key) => {
+                if !there.is_object() {
+                    *there = Value::Object(Map::new());
+                }
+                there = &mut there[*key];
+            }
+            Numbered::Item(item) => {
+                if !there.is_array() {
+                    *there = Value::Array(Vec::new());
+                }
+                let Value::Array(items) = there else { return };
+                if items.len() <= *item {
+                    items.resize(item + 1, Value::Null);
+                }
+                there = &mut items[*item];
+            }
+        }
+    }
+    *there = value.clone();
+}
+
+/// Lists of which an item has several accepted values become several accepted lists.
+fn spread(value: &mut Value) {
+    const MOST: usize = 64;
+    match value {
+        Value::Object(members) => members.values_mut().for_each(spread),
+        Value::Array(items) if items.iter().any(Value::is_array) => {
+            let mut lists = vec![Vec::new()];
+            for item in items.iter() {
+                let accepted = item.as_array().map_or(std::slice::from_ref(item), Vec::as_slice);
+                let longer = |list: &Vec<Value>| {
+                    let list = list.clone();
+                    accepted.iter().map(move |one| [list.clone(), vec![one.clone()]].concat()).collect::<Vec<_>>()
+                };
+                lists = lists.iter().flat_map(longer).take(MOST).collect();
+            }
+            *value = lists.into_iter().map(Value::Array).collect();
+        }
+        Value::Array(items) => items.iter_mut().for_each(spread),
+        _ => {}
+    }
 }
 
 /// Puts `value` below `keys`; two objects at one place become one.
@@ -636,6 +725,18 @@ mod tests {
         assert_eq!(counts(json!({"address.city": "Rome", "name": "pie"}), arguments), (2, 1, 0));
         let (findings, unknown) = compare(&order(), &map(json!({"colour": "red"})), &got(json!({})));
         assert_eq!((unknown, findings[0].verdict), (vec!["colour".to_owned()], Verdict::Missing));
+    }
+
+    #[test]
+    fn items_may_be_numbered() {
+        let said = json!({"dishes": [{"name": "pie", "quantity": 2}, {"name": "soup", "extras": ["salt", "oil"]}]});
+        let right = json!({"dishes[0].name": ["pie", "a pie"], "dishes[0].quantity": 2, "dishes[1].name": "soup",
+            "dishes[1].extras[0]": ["salt", "some salt"], "dishes[1].extras[1]": "oil"});
+        assert_eq!(counts(right, said.clone()), (5, 0, 0));
+        let wrong = json!({"dishes[0].name": "soup", "dishes[0].quantity": 2, "dishes[1].name": "pie",
+            "dishes[1].extras[0]": "salt", "dishes[1].extras[1]": "oil"});
+        let (right, extra, missing) = counts(wrong, said);
+        assert!(right < 5 && extra > 0 && missing > 0);
     }
 
     #[test]
