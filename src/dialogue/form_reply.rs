@@ -73,9 +73,10 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         value.recognizer.is_none() && words > FEW
     });
     let is_whole = has_values && (open.is_settled_by_acts() || !is_long && !reading.leaves_words);
-    let is_known = said.values.iter().any(|value| {
-        open.asked.contains(&value.pointer) && (value.recognizer.is_some() || open.is_led(free, value))
-    });
+    let is_known = said
+        .values
+        .iter()
+        .any(|value| open.asked.contains(&value.pointer) && (value.recognizer.is_some() || open.is_led(free, value)));
     let reply = free.analysis.reply;
     let asks = reply.answer == YesNo::Irrelevant && reply.confidence > QUITE_SURE;
     let (others, other_confidence) = if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free) };

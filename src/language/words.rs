@@ -115,7 +115,9 @@ impl Words {
         let answers = &mut words.answers;
         // Without spaces, phrases are compared as they are written.
         let said = if answers.topics.is_empty() { vec![&mut answers.before, &mut answers.behind] } else { Vec::new() };
-        for word in lists.into_iter().chain(joined).chain(said).chain([&mut answers.subjects, &mut answers.copulas]).flatten() {
+        for word in
+            lists.into_iter().chain(joined).chain(said).chain([&mut answers.subjects, &mut answers.copulas]).flatten()
+        {
             *word = fold(word);
         }
         Ok(words)
