@@ -2,7 +2,7 @@
 
 use crate::{
     decide::{
-        align::Filling,
+        align::{Anchor, Filling},
         carrier as around,
         situation::Situation,
         vocabulary::{own_words, words_of},
@@ -53,7 +53,7 @@ pub(crate) fn whole_answer(
         SlotKind::Boolean => false,
     };
     let words = situation.utterance().words();
-    let says_nothing = |word: &Span| yes_no::says_nothing(language(module), situation.utterance().slice(*word));
+    let says_nothing = |word: &Span| is_empty_word(situation, *word);
     let own = own_words(module, function);
     let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
     // Without spaces, what any slot could be is taken for one that nobody asked for all too easily.
@@ -95,11 +95,97 @@ pub(crate) fn is_answered_by(
     let is_accounted = |word: &Span| {
         let text = situation.utterance().slice(*word);
         fillings.iter().any(|filling| filling.span.overlaps(*word))
-            || yes_no::says_nothing(language(module), text)
+            || is_empty_word(situation, *word)
             || !is_list && (!core.overlaps(*word) || own.contains(&fold(text)))
     };
     let is_read = |filling: &Filling| awaited.contains(&filling.slot) && filling.confidence >= READ;
     fillings.iter().any(is_read) && situation.utterance().words().iter().all(is_accounted)
+}
+
+/// A word that says nothing, unless it is written as a name: "Man" of "The Man Who Mowed the Moon".
+fn is_empty_word(situation: &Situation<'_>, word: Span) -> bool {
+    let utterance = situation.utterance();
+    let text = utterance.slice(word);
+    let folded = fold(text);
+    let subjects = Language::of(language(&situation.knowledge.module)).map(|language| &language.words.answers.subjects);
+    let is_name = text.starts_with(char::is_uppercase)
+        && !text.contains(['\'', '’'])
+        && subjects.is_none_or(|subjects| !subjects.contains(&folded))
+        && utterance.words().first().is_some_and(|first| first.start < word.start);
+    !is_name && yes_no::says_nothing(language(&situation.knowledge.module), text)
+}
+
+/// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list, each with its name,
+/// where that may be any words, and with what recognizers found for its other slots. Nothing if the items have names
+/// already, without their counts.
+pub(crate) fn counted_items(
+    situation: &Situation<'_>,
+    function: &Function,
+    awaited: &[SlotId],
+    found: &[Anchor],
+    fillings: &[Filling],
+) -> Vec<Filling> {
+    let &[head] = awaited else { return Vec::new() };
+    let own = function.slot(head);
+    let list = |slot: SlotId| {
+        let steps = &function.slot(slot).path.0;
+        steps.iter().position(|step| *step == Step::Each).map(|at| &steps[..=at])
+    };
+    let is_open = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
+    let is_member = list(head).is_some_and(|steps| steps.len() < own.path.0.len());
+    let is_count = |one: &&Anchor| list(one.slot) == list(head) && function.slot(one.slot).kind == SlotKind::Integer;
+    let mut names = fillings.iter().filter(|filling| filling.slot == head).peekable();
+    let is_named = names.peek().is_some()
+        && !names.any(|name| found.iter().filter(is_count).any(|one| name.span.contains(one.span)));
+    if !is_open || !is_member || is_named {
+        return Vec::new();
+    }
+    let utterance = situation.utterance();
+    let core = around::core(language(&situation.knowledge.module), utterance, &[]);
+    let mut filled = Vec::new();
+    for part in parts_of_list(situation, core) {
+        let inside =
+            || found.iter().enumerate().filter(|(_, one)| part.contains(one.span) && list(one.slot) == list(head));
+        let is_all = |one: &Anchor| utterance.slice(one.span).trim() == utterance.slice(part).trim();
+        let best = inside().filter(|(_, one)| one.span.start == part.start).max_by_key(|(_, one)| one.span.len());
+        let whole = best.filter(|(_, one)| is_all(one));
+        if let Some((at, one)) = whole.or(best.filter(|(_, one)| is_count(one))) {
+            filled.push(Filling { slot: one.slot, span: one.span, anchor: Some(at), confidence: one.score });
+        }
+        let from = best.map_or(part.start, |(_, one)| one.span.end);
+        let mut rest = utterance.words().iter().filter(|word| word.start >= from && word.end <= part.end);
+        let name = rest.clone().find(|word| !is_empty_word(situation, **word));
+        if let (None, Some(first), Some(last)) = (whole, name, rest.next_back())
+            && last.end > first.start
+        {
+            let span = Span::new(first.start, last.end);
+            filled.push(Filling { slot: head, span, anchor: None, confidence: WHOLE });
+        }
+    }
+    if filled.iter().any(|one| one.slot == head) && filled.len() > 1 { filled } else { Vec::new() }
+}
+
+/// What commas and conjunctions part.
+fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span> {
+    let utterance = situation.utterance();
+    let joints = Language::of(language(&situation.knowledge.module)).map(|language| &language.words.joints);
+    let mut parts: Vec<Span> = Vec::new();
+    let mut is_open = false;
+    for word in utterance.words().iter().filter(|word| within.contains(**word)) {
+        let said = fold(utterance.slice(*word));
+        if joints.is_some_and(|joints| joints.conjunctions.contains(&said)) {
+            is_open = false;
+            continue;
+        }
+        match parts.last_mut() {
+            Some(last) if is_open && !utterance.slice(Span::new(last.end, word.start)).contains([',', ';', '、']) => {
+                last.end = word.end;
+            }
+            _ => parts.push(*word),
+        }
+        is_open = true;
+    }
+    parts
 }
 
 /// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything, as
@@ -108,7 +194,7 @@ pub(crate) fn part_of_answer(
     situation: &Situation<'_>,
     function: FunctionId,
     awaited: &[SlotId],
-    found: &[Span],
+    found: &[Anchor],
     fillings: &[Filling],
 ) -> Option<Filling> {
     let module = &situation.knowledge.module;
@@ -133,7 +219,7 @@ pub(crate) fn part_of_answer(
         words.all(|word| yes_no::says_nothing(language(module), utterance.slice(*word)))
     };
     let is_taken = |span: &Span| fillings.iter().any(|filling| filling.span.overlaps(*span));
-    let is_known = |span: &Span| found.iter().any(|one| one.overlaps(*span));
+    let is_known = |span: &Span| found.iter().any(|one| one.span.overlaps(*span));
     let has_others = parts.iter().any(is_known);
     let mut free = parts.iter().filter(|part| !is_taken(part) && !is_known(part) && !says_nothing(part));
     let part = free.next().filter(|_| has_others && free.next().is_none())?;
@@ -189,9 +275,11 @@ pub(crate) fn led(
         }
         let span = around::core(code, &utterance.only(Span::new(first.start, last.end)), &[]);
         let span = Span::new(span.start.max(first.start), span.end.min(last.end));
+        let is_sure = |one: &Filling| one.anchor.is_some() || one.confidence >= READ;
         let is_apart = |one: &Filling| one.slot != slot && !one.span.overlaps(span);
-        if fillings.iter().chain(&found).all(is_apart)
-            && !situation.mentions().iter().any(|one| span.overlaps(one.span))
+        let takes = |one: &Mention| function.slots.iter().any(|slot| slot.recognizers.contains(&one.recognizer));
+        if fillings.iter().filter(|one| is_sure(one)).chain(&found).all(is_apart)
+            && !situation.mentions().iter().any(|one| span.overlaps(one.span) && takes(one))
         {
             found.push(Filling { slot, span, anchor: None, confidence: LED });
         }

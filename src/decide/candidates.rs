@@ -81,7 +81,8 @@ pub(crate) fn candidates(
     };
     let proposed = proposed.filter(|(slot, span)| !is_cut_otherwise(*slot, *span));
     let free = read.iter().filter(|filling| filling.anchor.is_none()).map(|filling| (filling.slot, filling.span));
-    for (slot, span) in free.chain(proposed).filter(|(slot, _)| is_open(*slot)) {
+    let is_whole = |span: Span| !is_cut(situation, span) && !runs_into(situation, span, &anchors);
+    for (slot, span) in free.chain(proposed).filter(|(slot, span)| is_open(*slot) && is_whole(*span)) {
         if !spans.iter().any(|(other, same, _)| *other == slot && *same == span) {
             spans.push((slot, span, None));
         }
@@ -108,6 +109,33 @@ fn is_open(situation: &Situation<'_>, slot: &Slot) -> bool {
     matches!(slot.kind, SlotKind::String | SlotKind::Any)
         && slot.choices.is_empty()
         && slot.recognizers.iter().all(|id| is_list(*id))
+}
+
+/// True of a span that begins or ends within words that are written as one: "Ann" of "Mary-Ann".
+fn is_cut(situation: &Situation<'_>, span: Span) -> bool {
+    let utterance = situation.utterance();
+    let words = utterance.words();
+    let joins = |from: usize, to: usize| {
+        let gap = utterance.slice(Span::new(from, to));
+        !gap.is_empty() && gap.chars().all(|mark| matches!(mark, '-' | '/' | '\'' | '’' | '_' | '@'))
+    };
+    let first = words.partition_point(|word| word.end <= span.start);
+    let behind = words.partition_point(|word| word.start < span.end);
+    let begins = first > 0 && first < words.len() && joins(words[first - 1].end, words[first].start);
+    let ends = behind > 0 && behind < words.len() && joins(words[behind - 1].end, words[behind].start);
+    begins || ends
+}
+
+/// True of a span with a comma behind which there is nothing but what a recognizer found: "i20, 2018".
+fn runs_into(situation: &Situation<'_>, span: Span, anchors: &[Anchor]) -> bool {
+    let text = situation.utterance().slice(span);
+    let Some(comma) = text.rfind([',', ';']) else { return false };
+    let at = span.start + text[..=comma].chars().count();
+    anchors.iter().any(|anchor| {
+        let rest = Span::new(at, span.end);
+        rest.contains(anchor.span)
+            && situation.utterance().slice(rest).trim() == situation.utterance().slice(anchor.span).trim()
+    })
 }
 
 /// What candidates are weighed against.

@@ -27,4 +27,4 @@ pub(crate) mod scope;
 pub(crate) mod segments;
 pub(crate) mod situation;
 pub mod vocabulary;
-mod written;
+pub(crate) mod written;

@@ -72,9 +72,11 @@ impl<'a> Reading<'a> {
             _ => false,
         };
         if !expected.is_empty() {
-            fillings.extend(asked::led(situation, definition, &expected, &fillings));
+            let led = asked::led(situation, definition, &expected, &fillings);
+            replace(&mut fillings, led);
         }
-        fillings.extend(written::named(situation, definition, scores.as_deref(), &fillings));
+        let named = written::named(situation, definition, scores.as_deref(), &fillings);
+        replace(&mut fillings, named);
         let settled = written::settle(situation, function, &found, &mut fillings);
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
         if settled.is_empty()
@@ -85,8 +87,16 @@ impl<'a> Reading<'a> {
             fillings.retain(|filling| !filling.span.overlaps(whole.span) && filling.slot != whole.slot);
             fillings.extend(asked::items(situation, definition, whole));
         } else if settled.is_empty()
+            && let items = asked::counted_items(situation, definition, &expected, &anchors_of(&found), &fillings)
+            && !items.is_empty()
+        {
+            fillings.retain(|filling| {
+                filling.slot != expected[0] && items.iter().all(|item| !item.span.overlaps(filling.span))
+            });
+            fillings.extend(items);
+        } else if settled.is_empty()
             && !is_read
-            && let Some(part) = asked::part_of_answer(situation, function, &expected, &found_spans(&found), &fillings)
+            && let Some(part) = asked::part_of_answer(situation, function, &expected, &anchors_of(&found), &fillings)
         {
             fillings.push(part);
         }
@@ -107,7 +117,11 @@ impl<'a> Reading<'a> {
             .collect();
         add_currency(situation, definition, &mut values);
         let mut ruled_out = situation.ruled_out(function);
-        // What a longer text denies is a part of it: "the piano goes in the den, not the hall".
+        // A template that looks like a refusal is none. What a longer text denies is a part of it: "the piano goes in the
+        // den, not the hall".
+        if !settled.is_empty() {
+            ruled_out.clear();
+        }
         let is_within = |one: &RuledOut, filled: &Filled<'_>| {
             filled.mention.is_none() && filled.span.start < one.cue.start && filled.span.contains(one.cue)
         };
@@ -238,8 +252,14 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn found_spans(found: &[Found<'_>]) -> Vec<Span> {
-    found.iter().map(|(anchor, _)| anchor.span).collect()
+/// Puts these in place of what they overlap, and of what their slots had.
+fn replace(fillings: &mut Vec<Filling>, by: Vec<Filling>) {
+    fillings.retain(|one| by.iter().all(|new| !new.span.overlaps(one.span) && new.slot != one.slot));
+    fillings.extend(by);
+}
+
+fn anchors_of(found: &[Found<'_>]) -> Vec<Anchor> {
+    found.iter().map(|(anchor, _)| *anchor).collect()
 }
 
 /// Everything that may fill a slot of the function, with its evidence; nothing without a reader.

@@ -19,8 +19,10 @@ use crate::{
 
 /// How sure words are that the name of a slot leads to or follows.
 const NAMED: f32 = 0.7;
-/// Log-odds of the reader below which such words are none of the slot's.
-const UNLIKELY: f32 = -5.0;
+/// Log-odds of the reader below which one such word is none of the slot's: "the address is wrong".
+const UNLIKELY: f32 = -4.0;
+/// How sure a reading is that may end a value before a template does.
+const SURE: f32 = 0.7;
 /// Words of a value, at most, that its slot's name follows.
 const FEW: usize = 6;
 
@@ -42,11 +44,17 @@ pub(super) fn settle(
             other.slot == own.slot
                 && other.span.start == own.span.start
                 && own.span.contains(other.span)
-                && may_end(situation, other.span.end)
+                && may_end(situation, other)
         };
         fillings.iter().find(|other| is_open && is_its(other)).copied().unwrap_or(*own)
     });
     let settled: Vec<Filling> = settled.collect();
+    // What a recognizer found for another slot is no part of any words.
+    let takes =
+        |own: &Filling, one: &Filling| own.anchor.is_none() && own.slot != one.slot && own.span.overlaps(one.span);
+    if fillings.iter().any(|one| one.anchor.is_some() && settled.iter().any(|own| takes(own, one))) {
+        return Vec::new();
+    }
     let definition = situation.knowledge.module.function(function);
     fillings.retain(|one| {
         let is_repeated = definition.slot(one.slot).path.is_repeated();
@@ -57,17 +65,19 @@ pub(super) fn settle(
     settled
 }
 
-/// What follows begins something else: it stands behind a comma, or with a word that carries a sentence.
-fn may_end(situation: &Situation<'_>, end: usize) -> bool {
-    let utterance = situation.utterance();
+/// What follows begins something else: it stands behind a comma, or with a word that carries a sentence; where the reading
+/// is sure, with any word that is not written as a name.
+fn may_end(situation: &Situation<'_>, filling: &Filling) -> bool {
+    let (utterance, end) = (situation.utterance(), filling.span.end);
     let words = utterance.words();
     let Some(next) = words.get(words.partition_point(|word| word.start < end)) else { return true };
     let gap = utterance.slice(Span::new(end, next.start));
-    let is_carrier = || {
-        let language = Language::or_english(situation.knowledge.module.language());
-        language.words.is_carrier(&fold(utterance.slice(*next)))
-    };
-    gap.contains([',', ';']) || is_carrier()
+    let word = utterance.slice(*next);
+    let language = Language::or_english(situation.knowledge.module.language());
+    gap.contains([',', ';'])
+        || gap.chars().all(char::is_whitespace)
+            && (language.words.is_carrier(&fold(word))
+                || filling.confidence >= SURE && !word.starts_with(char::is_uppercase))
 }
 
 /// "The reason is that it leaks", "Karl Brandt is the holder": words that the name of a slot leads to or follows, where
@@ -88,10 +98,12 @@ pub(super) fn named(
     let is_copula = |at: usize| words.get(at).is_some_and(|word| language.words.answers.copulas.contains(word));
     let mut named: Vec<Filling> = Vec::new();
     for slot in function.slot_ids() {
+        // What the reading makes of any words gives way to a slot's own name.
         let is_free = |span: Span, named: &[Filling]| {
-            fillings.iter().chain(named).all(|one| one.slot != slot && !one.span.overlaps(span))
+            let known = fillings.iter().filter(|one| one.anchor.is_some()).chain(named);
+            known.into_iter().all(|one| !one.span.overlaps(span))
         };
-        if !takes_words(function.slot(slot)) || !is_free(Span::new(0, 0), &named) {
+        if !takes_words(function.slot(slot)) || fillings.iter().any(|one| one.slot == slot && one.anchor.is_some()) {
             continue;
         }
         for (from, to) in places(function, slot, &words) {
@@ -109,7 +121,8 @@ pub(super) fn named(
                 value_before(situation, copula, fillings)
             };
             let is_likely = |span: &Span| {
-                scores.is_none_or(|scores| scores.score(slot, *span).is_none_or(|score| score >= UNLIKELY))
+                let is_one = spans.iter().filter(|word| span.contains(**word)).count() == 1;
+                !is_one || scores.is_none_or(|scores| scores.score(slot, *span).is_none_or(|score| score >= UNLIKELY))
             };
             let span = ahead().filter(is_likely).or_else(|| behind().filter(is_likely));
             if let Some(span) = span.filter(|span| is_free(*span, &named)) {
@@ -146,8 +159,9 @@ fn places(function: &Function, slot: SlotId, words: &[String]) -> Vec<(usize, us
 fn value_from(situation: &Situation<'_>, slot: SlotId, first: usize, fillings: &[Filling]) -> Option<Span> {
     let utterance = situation.utterance();
     let first = *utterance.words().get(first)?;
-    let next = fillings.iter().map(|one| one.span.start).filter(|start| *start >= first.start).min();
-    let end = asked::end_of_value(situation, slot, first, fillings).min(next.unwrap_or(utterance.len()));
+    let found: Vec<Filling> = fillings.iter().filter(|one| one.anchor.is_some()).copied().collect();
+    let next = found.iter().map(|one| one.span.start).filter(|start| *start >= first.start).min();
+    let end = asked::end_of_value(situation, slot, first, &found).min(next.unwrap_or(utterance.len()));
     let mut inside = utterance.words().iter().filter(|word| word.start >= first.start && word.end <= end);
     let span = Span::new(first.start, inside.next_back()?.end);
     let core = carrier::core(language_of(situation), &utterance.only(span), &[]);
@@ -166,7 +180,7 @@ fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) 
     };
     let begins = |at: &usize| {
         let Some(before) = at.checked_sub(1).map(|before| words[before]) else { return true };
-        let is_filled = fillings.iter().any(|one| one.span.overlaps(before));
+        let is_filled = fillings.iter().any(|one| one.anchor.is_some() && one.span.overlaps(before));
         is_filled || is_joint(before) || utterance.slice(Span::new(before.end, words[*at].start)).contains([',', ';'])
     };
     let first = (0..copula).rev().find(begins)?;
@@ -174,6 +188,15 @@ fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) 
     let core = carrier::core(language_of(situation), &utterance.only(span), &[]);
     let span = Span::new(core.start.max(span.start), core.end.min(span.end));
     (copula - first <= FEW && span.start < span.end && says_something(situation, span)).then_some(span)
+}
+
+/// True if the words right before `span` name the slot, with nothing between but "is".
+pub(crate) fn is_named(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
+    let utterance = situation.utterance();
+    let words: Vec<String> = utterance.words().iter().map(|word| fold(utterance.slice(*word))).collect();
+    let first = utterance.words().partition_point(|word| word.end <= span.start);
+    let says_nothing = |at: usize| reply::says_nothing(language_of(situation), &words[at]);
+    places(function, slot, &words).iter().any(|(_, to)| *to <= first && (*to..first).all(says_nothing))
 }
 
 fn says_something(situation: &Situation<'_>, span: Span) -> bool {

@@ -9,6 +9,7 @@ use crate::{
         form_reading::{ANSWERED, OpenForm, PLAIN},
         slot_reference::Named,
     },
+    language::Language,
     module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{
         self, Mention,
@@ -28,6 +29,10 @@ const ALIKE: f64 = 0.6;
 const HARDLY_OTHER: f64 = 0.8;
 /// Log-odds by which another slot must be likelier than the one that was asked for.
 const LIKELIER: f32 = 2.0;
+/// Words of a name.
+const NAME: usize = 2;
+/// Log-odds that it must have at least.
+const POSSIBLE: f32 = -1.5;
 /// Words of an answer that names an entry of a list by a part of it, at most, and letters of such a part that say too
 /// little.
 const MOST_WORDS: usize = 12;
@@ -469,12 +474,19 @@ impl OpenForm<'_> {
         if entries.is_empty() {
             entries = slot.choices.iter().map(|choice| entry(choice, &[])).collect();
         }
-        let is_free = |word: &&Span| found.iter().all(|value| value.span.is_none_or(|span| !span.overlaps(**word)));
+        let common = Language::of(self.module.language()).map(|language| &language.words);
+        let is_common = |word: &str| common.is_some_and(|words| words.is_number(word) || words.is_indefinite(word));
+        // Any words in place of an entry are no value yet.
+        let is_other = |value: &&Filled| value.recognizer.is_some() || value.pointer != *pointer;
+        let is_free = |word: &&Span| {
+            found.iter().filter(is_other).all(|value| value.span.is_none_or(|span| !span.overlaps(**word)))
+        };
         let free: Vec<&Span> = utterance.words().iter().filter(is_free).collect();
         let hits = |words: &[String]| {
             free.iter().copied().find(|word| {
                 let said = fold(utterance.slice(**word));
                 said.chars().count() > SHORT_WORD
+                    && !is_common(&said)
                     && !says_nothing(self.module.language(), &said)
                     && words.contains(&said)
             })
@@ -491,7 +503,9 @@ impl OpenForm<'_> {
     pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [Filled]) {
         let [value] = values else { return };
         let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };
-        if self.asked.first() != Some(&value.pointer) || !takes_words(self.function.slot(asked)) {
+        let words = own.utterance().words().iter().filter(|word| span.overlaps(**word)).count();
+        // A word or two may be a name, of which the reader knows little.
+        if self.asked.first() != Some(&value.pointer) || !takes_words(self.function.slot(asked)) || words <= NAME {
             return;
         }
         let Some(scores) = own.span_scores(self.id, &[]) else { return };
@@ -502,9 +516,22 @@ impl OpenForm<'_> {
         });
         let scored = others.filter_map(|slot| Some((slot, scores.around(slot, span)?.0)));
         let best = scored.max_by(|one, other| one.1.total_cmp(&other.1));
-        if let Some((slot, _)) = best.filter(|(_, score)| *score > 0.0 && *score - of_asked >= LIKELIER) {
+        if let Some((slot, _)) = best.filter(|(_, score)| *score > POSSIBLE && *score - of_asked >= LIKELIER) {
             value.pointer = self.function.slot(slot).path.pointer();
         }
+    }
+
+    /// A part with all of what a recognizer found where that sticks out by what says nothing: "the" of "the 20th".
+    pub(crate) fn widened(&self, own: &Situation<'_>, part: Span) -> Span {
+        let utterance = own.utterance();
+        let sticks_out = |mention: &&Mention| {
+            let mut outside =
+                utterance.words().iter().filter(|word| mention.span.contains(**word) && !part.overlaps(**word));
+            mention.span.overlaps(part)
+                && outside.all(|word| says_nothing(self.module.language(), utterance.slice(*word)))
+        };
+        let all = own.mentions().iter().filter(sticks_out).map(|mention| mention.span);
+        all.fold(part, |part, span| Span::new(part.start.min(span.start), part.end.max(span.end)))
     }
 
     /// The only slot whose value any words could replace.

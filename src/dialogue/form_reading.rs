@@ -16,6 +16,7 @@ use crate::{
         scope::by_score,
         situation::Situation,
         vocabulary::own_words,
+        written,
     },
     dialogue::{interpret::said, slot_reference::Named},
     language::facts::is_unspaced_language,
@@ -134,13 +135,16 @@ impl OpenForm<'_> {
             read.confidence = ACTS;
             return read;
         }
-        let part = part.unwrap_or(Span::new(0, own.utterance().len()));
+        let part = self.widened(own, part.unwrap_or(Span::new(0, own.utterance().len())));
         let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
         let mut found = self.aligned(&own.within(&view), &mut read);
         if self.corrects_one(own, part, &found, &mut read) {
             return read;
         }
+        let values = found.values.len();
         self.keep_sure(own, &mut found);
+        // Words of what is not sure enough are left over.
+        read.leaves_words |= found.values.len() < values;
         if let Some(all) = self.completes(own, part) {
             found.values = all;
             read.leaves_words = false;
@@ -150,6 +154,7 @@ impl OpenForm<'_> {
             read.leaves_words = false;
         }
         if let Some(chosen) = self.chosen_by_word(own, &found.values) {
+            found.values.retain(|value| value.pointer != chosen.pointer);
             found.values.push(chosen);
         }
         self.keep_to_asked(own, &mut found.values);
@@ -214,7 +219,7 @@ impl OpenForm<'_> {
                 {
                     return true;
                 }
-                if self.replaces(found) && !self.fits_asked(own, part) {
+                if (self.replaces(found) || self.is_named(own, found)) && !self.fits_asked(own, part) {
                     return false;
                 }
                 if let Some(slot) = self.corrected(own, part)
@@ -343,6 +348,15 @@ impl OpenForm<'_> {
     fn replaces(&self, found: &Said) -> bool {
         let is_filled = |value: &Filled| self.form.has(&SlotPath::of_pointer(&value.pointer));
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
+    }
+
+    /// "The address is 21 Elm Court": the words name the slots that they give values for.
+    fn is_named(&self, own: &Situation<'_>, found: &Said) -> bool {
+        let names = |value: &Filled| {
+            let slot = self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
+            slot.zip(value.span).is_some_and(|(slot, span)| written::is_named(own, self.function, slot, span))
+        };
+        !found.values.is_empty() && found.values.iter().all(names)
     }
 
     /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by what

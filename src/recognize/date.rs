@@ -42,6 +42,9 @@ use crate::module::settings::DateOrder;
 
 const EXACT: f32 = 1.0;
 const YEAR_GUESSED: f32 = 0.95;
+/// A day of the month, with "on" and without.
+const INTRODUCED: f32 = 0.9;
+const DAY_ALONE: f32 = 0.8;
 const PERIOD: f32 = 0.6;
 const VAGUE: f32 = 0.5;
 
@@ -414,8 +417,9 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
         && !scan.has(number.end, Sense::Function)
         && !scan.has(number.end, Sense::At);
     let score = match (number.digits, introduced, followed) {
-        (true, true, false) => 0.9,
-        (true, _, _) => PERIOD,
+        (true, true, false) => INTRODUCED,
+        (true, false, false) => DAY_ALONE,
+        (true, _, true) => PERIOD,
         (false, true, false) => VAGUE,
         _ => return None,
     };
@@ -460,7 +464,15 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
         return None;
     }
     let start = if has_article { token } else { at };
-    Some(found(start, end, reckoning.monthly(day)?, if is_on { 0.9 } else { PERIOD }))
+    let is_last = needs_dot || scan.kind(end) != Some(TokenKind::Word);
+    let score = if is_on {
+        INTRODUCED
+    } else if is_last {
+        DAY_ALONE
+    } else {
+        PERIOD
+    };
+    Some(found(start, end, reckoning.monthly(day)?, score))
 }
 
 /// The token after the "to" or dash of a range.
@@ -495,7 +507,10 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             .or_else(|| bare_day(scan, start, reckoning))
             && found.score > VAGUE
         {
-            return Some(Found { start: token, ..found });
+            // Both say the same.
+            let agrees = found.value.weekday() == day;
+            let score = if agrees { found.score.max(YEAR_GUESSED) } else { found.score };
+            return Some(Found { start: token, score, ..found });
         }
     }
     if weak && which.is_none() {

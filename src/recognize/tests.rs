@@ -293,6 +293,12 @@ fn dates() {
             ("nächsten Freitag", &[("nächsten Freitag", json!("2026-03-13"))]),
             ("am 4.5.2026", &[("4.5.2026", json!("2026-05-04"))]),
             ("in drei Tagen", &[("in drei Tagen", json!("2026-03-07"))]),
+            ("nächste Woche Donnerstag", &[("nächste Woche Donnerstag", json!("2026-03-12"))]),
+            ("am 25.", &[("25.", json!("2026-03-25"))]),
+            ("können wir den 25. nehmen?", &[("den 25.", json!("2026-03-25"))]),
+            ("am Freitag, den 13.", &[("Freitag, den 13.", json!("2026-03-13"))]),
+            ("am 3. Stock", &[]),
+            ("am 25", &[]),
         ],
     );
     check(
@@ -303,6 +309,9 @@ fn dates() {
             ("el 3 de abril de 2026", &[("el 3 de abril de 2026", json!("2026-04-03"))]),
             ("pasado mañana", &[("pasado mañana", json!("2026-03-06"))]),
             ("el viernes", &[("viernes", json!("2026-03-06"))]),
+            ("¿y el 14?", &[("el 14", json!("2026-03-14"))]),
+            ("el 14 a las cinco", &[("el 14", json!("2026-03-14"))]),
+            ("el 14 pisos", &[]),
         ],
     );
     check(
@@ -313,6 +322,9 @@ fn dates() {
             ("le 1er avril", &[("le 1er avril", json!("2026-04-01"))]),
             ("après-demain", &[("après-demain", json!("2026-03-06"))]),
             ("dans trois jours", &[("dans trois jours", json!("2026-03-07"))]),
+            ("et le 21 ?", &[("le 21", json!("2026-03-21"))]),
+            ("le 21 rue Haute", &[]),
+            ("le 21h30", &[]),
         ],
     );
     check(

@@ -1,6 +1,7 @@
 //! The recipe over the shipped modules and over scripted model servers.
 
 mod adversary;
+mod answers;
 mod dialogues;
 mod doubtful;
 mod fuzz;

@@ -16,6 +16,7 @@ use crate::{
         },
         carrier::{self, Around},
     },
+    language::negation::Role,
     module::{FunctionId, SlotId},
     text::{Span, Utterance},
 };
@@ -269,7 +270,8 @@ impl Aligner {
         if model.open {
             self.free(model, compared.words, |from, to, fit| {
                 let Some(step) = before[from] else { return };
-                let says_nothing = compared.words[from..to].iter().all(|word| self.says_nothing(word))
+                let said = &compared.words[from..to];
+                let says_nothing = said.iter().all(|word| self.says_nothing(word)) && !self.may_be_name(said)
                     || self.is_polite(compared.text(from, to));
                 if compared.gaps[from].joins || compared.gaps[to].joins || says_nothing {
                     return;
@@ -293,6 +295,19 @@ impl Aligner {
     /// True for a word that is no value: "the", "something"; written as a name it may be one: "Will".
     fn says_nothing(&self, word: &Token) -> bool {
         word.shape != Shape::Capitalized && (word.carrier || self.language.words.is_indefinite(&word.folded))
+    }
+
+    /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them leads
+    /// to something, or stands for it.
+    fn may_be_name(&self, words: &[Token]) -> bool {
+        let is_small = |word: &Token| {
+            let phrases = self.language.negation.beginning_with(&word.folded);
+            let mut roles = phrases.iter().filter(|phrase| phrase.rest.is_empty()).map(|phrase| phrase.meaning);
+            roles.any(|role| matches!(role, Role::Article | Role::Lead))
+                || self.language.words.is_indefinite(&word.folded)
+                || self.language.words.answers.subjects.contains(&word.folded)
+        };
+        words.len() > 1 && !words.iter().any(is_small)
     }
 
     /// True for what stands behind an answer where a word is a character: です.
@@ -364,7 +379,9 @@ impl Compared<'_> {
             }
             let is_led = *start == from || templates.leads(&self.words[start - 1].folded, anchor.slot);
             let is_common = slots[anchor.slot.index()].is_common;
-            claimed |= is_all || (is_led && !is_common);
+            // "i20, 2018"
+            let is_behind_mark = *end == to && *start > from && self.gaps[*start].has_mark;
+            claimed |= is_all || is_behind_mark || (is_led && !is_common);
             if !is_common {
                 others.insert(anchor.slot);
             }

@@ -232,3 +232,27 @@ proptest! {
         prop_assert_eq!(slots.len(), fillings.len(), "each slot once");
     }
 }
+
+#[test]
+fn a_name_beside_another_keeps_its_particles() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = json!({"type": "string"});
+    let schema = json!([{"name": "join", "description": "Join", "parameters": {"type": "object", "properties": {
+        "first_name": text, "last_name": text, "club": text}}}]);
+    let exemplars = json!({"join": ["my name is <first_name> <last_name> and I want to join <club>"]});
+    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
+    let module =
+        load(directory.path(), ModuleName::new("club").expect("a name"), &Limits::default()).expect("it loads");
+    let aligner = Aligner::compile(&module);
+    for (name, first, last) in [
+        ("Jane van der Berg", "Jane", "van der Berg"),
+        ("Will May", "Will", "May"),
+        ("Ana de la Cruz", "Ana", "de la Cruz"),
+    ] {
+        let utterance = Utterance::new(&format!("my name is {name} and I want to join the rowers"));
+        let said = aligner.said_of(FunctionId::from_index(0), &utterance, &[]).expect("it says the template");
+        let values: Vec<&str> = said.fillings.iter().map(|filling| utterance.slice(filling.span)).collect();
+        assert_eq!(values, [first, last, "the rowers"], "{name}");
+    }
+}
