@@ -22,7 +22,7 @@ use crate::{
     },
     module::{Function, FunctionId, RecognizerKind, Slot, SlotId, SlotKind},
     recognize::Mention,
-    text::Span,
+    text::{Span, fold},
 };
 
 /// Spans that the reader gives less log-odds are not looked at, and readings of the templates that are less likely.
@@ -95,7 +95,7 @@ pub(crate) fn candidates(
     for filling in &read {
         *templates.entry((filling.slot, filling.span, filling.anchor)).or_default() += filling.confidence;
     }
-    let context = Context { situation, definition, found, asked, scores };
+    let context = Context { situation, function, definition, found, asked, scores };
     let candidate = |(slot, span, anchor): (SlotId, Span, Option<usize>)| {
         let template = templates.get(&(slot, span, anchor)).copied().unwrap_or_default();
         Candidate { slot, span, anchor, evidence: context.evidence(slot, span, anchor, template) }
@@ -141,6 +141,7 @@ fn runs_into(situation: &Situation<'_>, span: Span, anchors: &[Anchor]) -> bool 
 /// What candidates are weighed against.
 struct Context<'a> {
     situation: &'a Situation<'a>,
+    function: FunctionId,
     definition: &'a Function,
     found: &'a [Found<'a>],
     asked: &'a [SlotId],
@@ -176,6 +177,7 @@ impl Context<'_> {
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
             named: is_flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
+            literal: is_flag(self.is_literal(span)),
             words: (self.words(span) as f32).max(1.0).ln(),
             asked: is_flag(self.asked.contains(&slot)),
             required: is_flag(own.required),
@@ -190,6 +192,13 @@ impl Context<'_> {
 
     fn words(&self, span: Span) -> usize {
         self.situation.utterance().words().iter().filter(|word| word.overlaps(span)).count()
+    }
+
+    /// Whether each word stands in the function's exemplars beside their slots.
+    fn is_literal(&self, span: Span) -> bool {
+        let (utterance, knowledge) = (self.situation.utterance(), self.situation.knowledge);
+        let mut words = utterance.words().iter().filter(|word| word.overlaps(span));
+        words.all(|word| knowledge.vocabulary.is_literal(self.function, &fold(utterance.slice(*word))))
     }
 
     /// The share of the words that recognizers read for other slots.

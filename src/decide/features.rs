@@ -159,6 +159,8 @@ features! {
         act_other,
         act_reply,
         act_decline,
+        /// How much likelier it is to ask about a state, a rule or the past than the function's own exemplars are.
+        asks_unlike,
         /// The function was asked about; a slot that was asked for has a value.
         expected,
         answered,

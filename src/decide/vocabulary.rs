@@ -12,6 +12,8 @@ use crate::{
 pub struct Vocabulary {
     /// Of each function, by its index.
     functions: Vec<FxHashSet<String>>,
+    /// What stands beside the slots of its exemplars.
+    literals: Vec<FxHashSet<String>>,
     /// By the share of functions that have the word.
     rarity: FxHashMap<String, f32>,
 }
@@ -33,7 +35,9 @@ impl Vocabulary {
             }
         }
         let of_all = |count: usize| ((1 + all) as f32 / (1 + count) as f32).ln() / ((1 + all) as f32).ln().max(1.0);
-        Self { functions, rarity: counts.into_iter().map(|(word, count)| (word, of_all(count))).collect() }
+        let literals =
+            module.functions.iter().map(|function| literals(function).flat_map(words_of).collect()).collect();
+        Self { functions, literals, rarity: counts.into_iter().map(|(word, count)| (word, of_all(count))).collect() }
     }
 
     /// How much a folded word means, 0 to 1: what nothing in the module has means most.
@@ -48,6 +52,12 @@ impl Vocabulary {
         self.rarity.contains_key(word)
     }
 
+    /// Whether a folded word stands beside the slots of the function's exemplars.
+    #[must_use]
+    pub fn is_literal(&self, function: FunctionId, word: &str) -> bool {
+        self.literals.get(function.index()).is_some_and(|words| words.contains(word))
+    }
+
     /// Whether a folded word is one of the function's.
     #[must_use]
     pub fn has(&self, function: FunctionId, word: &str) -> bool {
@@ -55,16 +65,20 @@ impl Vocabulary {
     }
 }
 
-/// The words of the function's exemplars, of its name and description, and of its slots' names.
-fn words(function: &Function) -> FxHashSet<String> {
+/// What stands beside the slots of exemplars that mean the function wherever they are said.
+fn literals(function: &Function) -> impl Iterator<Item = &str> {
     let speaks = |exemplar: &&Exemplar| exemplar.context_frame.is_none() && exemplar.context_slot.is_none();
     let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative).filter(speaks);
-    let literals = shown.flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.clone()),
+    shown.flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
         Piece::Slot { .. } => None,
-    });
+    })
+}
+
+/// The words of the function's exemplars, of its name and description, and of its slots' names.
+fn words(function: &Function) -> FxHashSet<String> {
     let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(in_words);
-    let texts = literals.chain(names).chain(std::iter::once(function.description.clone()));
+    let texts = literals(function).map(str::to_owned).chain(names).chain(std::iter::once(function.description.clone()));
     texts.flat_map(|text| words_of(&text)).collect()
 }
 
@@ -107,6 +121,7 @@ mod tests {
         assert!(vocabulary.has(cancel, "order") && vocabulary.has(track, "order"));
         assert!(vocabulary.weight("scrap") > vocabulary.weight("order"));
         assert!(vocabulary.weight("telly") >= vocabulary.weight("scrap"));
+        assert!(vocabulary.is_literal(cancel, "scrap") && !vocabulary.is_literal(cancel, "order"));
         assert!(vocabulary.knows("late") && !vocabulary.knows("telly"));
     }
 }

@@ -29,6 +29,15 @@ pub struct ActOdds {
     pub decline: f32,
 }
 
+impl ActOdds {
+    /// The probability that it asks about a state, a rule or the past.
+    #[must_use]
+    pub fn asks(&self) -> f32 {
+        let all = [self.question, self.other, self.reply, self.decline].map(f32::exp);
+        all[0] / (1.0 + all.iter().sum::<f32>())
+    }
+}
+
 impl SpeechActs {
     /// # Errors
     /// If the text is no such model for vectors of this length.

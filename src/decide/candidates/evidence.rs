@@ -34,6 +34,8 @@ pub struct Evidence {
     pub rivals: f32,
     /// 1 if the words right before name the slot.
     pub named: f32,
+    /// 1 if each of the words stands beside the slots of the function's exemplars, too.
+    pub literal: f32,
     /// Logarithm of the number of words.
     pub words: f32,
     /// 1 if the slot was just asked for.
@@ -43,7 +45,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) const NAMES: [&'static str; 17] = [
+    pub(crate) const NAMES: [&'static str; 18] = [
         "reader",
         "nearest",
         "mass",
@@ -58,6 +60,7 @@ impl Evidence {
         "foreign",
         "rivals",
         "named",
+        "literal",
         "words",
         "asked",
         "required",
@@ -80,6 +83,7 @@ impl Evidence {
             self.foreign,
             self.rivals,
             self.named,
+            self.literal,
             self.words,
             self.asked,
             self.required,

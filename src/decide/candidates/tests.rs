@@ -27,6 +27,7 @@ const NONE: Evidence = Evidence {
     foreign: 0.0,
     rivals: 0.0,
     named: 0.0,
+    literal: 0.0,
     words: 0.0,
     asked: 0.0,
     required: 0.0,

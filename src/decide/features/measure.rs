@@ -49,17 +49,20 @@ pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate],
     features.negative = own.negative.unwrap_or_default();
     features.unspaced = flag(crate::language::facts::is_unspaced_language(module.language()));
     of_words(situation, own.function, &[], &mut features);
-    of_acts(situation, &mut features);
+    of_acts(situation, own.function, &mut features);
     features
 }
 
-fn of_acts(situation: &Situation<'_>, features: &mut Features) {
+fn of_acts(situation: &Situation<'_>, function: FunctionId, features: &mut Features) {
     let acts = situation.knowledge.slots.as_ref().and_then(|slots| slots.reader.acts());
-    let Some(odds) = acts.map(|acts| acts.odds(&situation.analysis.whole.vectors.symmetric)) else { return };
+    let Some(acts) = acts else { return };
+    let odds = acts.odds(&situation.analysis.whole.vectors.symmetric);
     features.act_question = odds.question;
     features.act_other = odds.other;
     features.act_reply = odds.reply;
     features.act_decline = odds.decline;
+    let shown = situation.knowledge.index.centroid(function).map(|centroid| acts.odds(centroid).asks());
+    features.asks_unlike = shown.map_or(0.0, |shown| odds.asks() - shown);
 }
 
 /// Everything that is known of the candidate `at` with its slots read.
