@@ -130,7 +130,7 @@ impl OpenForm<'_> {
             return read;
         }
         // Words of acts are no values: "actually" is no name.
-        let part = self.part();
+        let part = self.part().or_else(|| self.unpicked(own));
         if part.is_none() && self.is_settled_by_acts() {
             read.confidence = ACTS;
             return read;
@@ -342,6 +342,14 @@ impl OpenForm<'_> {
         });
         let is_led = self.acts().any(|one| !matches!(one.kind, Kind::Pick(_) | Kind::Portion { .. }));
         portion.or(self.acts.rest.filter(|_| is_led || self.corrects))
+    }
+
+    /// Words that would pick one of several choices where none are offered: "the 20th" is a day.
+    fn unpicked(&self, own: &Situation<'_>) -> Option<Span> {
+        self.acts().find_map(|one| match one.kind {
+            Kind::Pick(pick @ Pick::Nth(_)) if self.picked(pick, one.cue, own.utterance()).is_none() => Some(one.cue),
+            _ => None,
+        })
     }
 
     /// True if every value is one that a recognizer knows, in a place that has another one.

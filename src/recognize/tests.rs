@@ -542,6 +542,9 @@ fn a_number_keeps_its_place_within_other_mentions() {
     assert_eq!(score("in celsius for the next three days", json!(3)), Some(1.0));
     assert_eq!(score("on March 3", json!(3)), Some(0.4));
     assert_eq!(score("send 5 dollars", json!(5)), Some(0.7));
+    // "First" says when, "5th" may be what is counted.
+    assert_eq!(score("first tell me the price", json!(1)), Some(0.3));
+    assert_eq!(score("the 5th please", json!(5)), Some(0.4));
 }
 
 #[test]

@@ -294,7 +294,9 @@ impl Aligner {
 impl Aligner {
     /// True for a word that is no value: "the", "something"; written as a name it may be one: "Will".
     fn says_nothing(&self, word: &Token) -> bool {
-        word.shape != Shape::Capitalized && (word.carrier || self.language.words.is_indefinite(&word.folded))
+        let is_subject = self.language.words.answers.subjects.contains(&word.folded);
+        let is_name = word.shape == Shape::Capitalized && !is_subject && !word.folded.contains(['\'', '’']);
+        !is_name && (word.carrier || self.language.words.is_indefinite(&word.folded))
     }
 
     /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them leads
