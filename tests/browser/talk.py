@@ -3,7 +3,8 @@
 #: Each message with a part of the answer to it. The shop is asked for in the middle of the order.
 ORDER = [
     ("hello, I'm Jane!", "Hello"),
-    ("I'd like to order new sneakers", "first name"),
+    # Her first name is known from the greeting.
+    ("I'd like to order new sneakers", "last name"),
     ("Jane Austin", "email"),
     ("jane@example.com", "colour"),
     ("black, please", "size"),

@@ -431,9 +431,9 @@ mod modules {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap();
-        repl.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-        ends(&repl.wait_with_output().unwrap(), 0)
+            .expect("the binary runs");
+        repl.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("it reads");
+        ends(&repl.wait_with_output().expect("it ends"), 0)
     }
 
     #[test]

@@ -459,7 +459,9 @@ def main():
     libraries = [one for one in LIBRARIES if version_of(one) and (not wanted or one.package.startswith(wanted))]
     if not libraries:
         return 0
-    service = Service(options.binary, options.into, "agents", HERE / "modules", {})
+    # A debug build on a busy machine is slow, and how fast it is is not asked here.
+    settings = {"http": {"port": 0, "timeout_ms": 60_000}}
+    service = Service(options.binary, options.into, "agents", HERE / "modules", settings)
     cells, red = {}, []
     try:
         for kind in libraries:

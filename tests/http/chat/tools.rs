@@ -52,7 +52,7 @@ async fn by_a_model_server() {
 async fn a_model_server_is_asked_for_what_cannot_be_found_locally() {
     let chat = Scripted::new().call("get_weather", "{\"city\":\"Paris\"}");
     let server = uptake::llm::Server::new(std::sync::Arc::new(chat.clone()));
-    let turns = uptake::understand::UnderstandOptions { sure: 0.65, ..Default::default() };
+    let turns = uptake::understand::UnderstandOptions { sure: 0.8, ..Default::default() };
     let service = Service::asking(&[], uptake::http::HttpOptions::default(), turns, vec![server]);
     let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let weather = tool("get_weather", "Get the current weather in a city", &parameters);
