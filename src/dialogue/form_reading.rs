@@ -346,6 +346,9 @@ impl OpenForm<'_> {
 
     /// Words that would pick one of several choices where none are offered: "the 20th" is a day.
     fn unpicked(&self, own: &Situation<'_>) -> Option<Span> {
+        if self.acts.rest.is_some() {
+            return None;
+        }
         self.acts().find_map(|one| match one.kind {
             Kind::Pick(pick @ Pick::Nth(_)) if self.picked(pick, one.cue, own.utterance()).is_none() => Some(one.cue),
             _ => None,

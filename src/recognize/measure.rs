@@ -19,7 +19,7 @@ use crate::module::{
 };
 
 /// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not. There
-/// "first" says when rather than how many.
+/// "first" says when rather than how many, and no rank says how many things there are.
 const RANK: f32 = 0.9;
 const RANK_IN_WORDS: f32 = 0.7;
 const RANK_OF_A_COUNT: f32 = 0.4;
@@ -80,8 +80,8 @@ fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = F
         let score = match (reading.is_rank, number.digits) {
             (true, true) => RANK,
             (true, false) => RANK_IN_WORDS,
-            (false, true) => RANK_OF_A_COUNT,
-            (false, false) => WORD_OF_A_COUNT,
+            (false, true) if !reading.counts_things => RANK_OF_A_COUNT,
+            (false, _) => WORD_OF_A_COUNT,
         };
         Found { score, ..plain(number) }
     })
