@@ -58,7 +58,7 @@ def write_modules(data, names, work, variants):
             script.write(folder, language, parts)
             kept = {function["function"]["name"] for function in parts[0]}
             shown = {exemplar["template"] for of in parts[1].values() for exemplar in of}
-            left = [row for row in rows if script.template(row) not in shown]
+            left = [row for row in rows if not shown & script.templates(row)]
             said = [lines.get(script.plain(row["text"])) for row in left]
             said = [line for line in said if line and line["function"] in kept]
             (folder / "marks.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in said))

@@ -10,12 +10,15 @@ cases, those of functions that were left out and of other modules among them as 
 """
 import argparse
 import collections
+import itertools
 import json
 import random
 import re
 from pathlib import Path
 
 MARK = re.compile(r"\[([^\[\]]+)\]\(([!-]?)([^()]+)\)")
+# How often an author writes one of the choices into a template, and no mark for it.
+LITERAL = 0.2
 SHOWN = ["plain", "terse", "chatty", "free-text"]
 ARTICLES = {
     "en": ["a", "an", "the", "my", "our", "some", "that", "this"],
@@ -65,8 +68,16 @@ def marks(row):
             yield function or (row["functions"] or [None])[0], slot, words
 
 
-def template(row):
-    return MARK.sub(lambda mark: f"<{mark[3]}>", row["text"])
+def template(row, literal=()):
+    """As an author writes it; values of the `literal` slots stay as they are said."""
+    return MARK.sub(lambda mark: mark[1] if mark[3] in literal else f"<{mark[3]}>", row["text"])
+
+
+def templates(row):
+    """Every template that an author may make of it."""
+    names = {mark[2] for mark in MARK.findall(row["text"])}
+    subsets = itertools.chain.from_iterable(itertools.combinations(sorted(names), size) for size in range(len(names) + 1))
+    return {template(row, subset) for subset in subsets}
 
 
 def accepted(words, kind, language):
@@ -171,7 +182,10 @@ def cut(schema, rows, foreign, language, number, rng):
         chosen = own[:count]
         used.update(id(row) for row in chosen)
         if chosen:
-            exemplars[function["name"]] = [{"template": template(row)} for row in chosen]
+            choices = [name for name, slot in function["slots"].items() if slot.get("enum")]
+            spoken = [[name for name in choices if rng.random() < LITERAL] for _ in chosen]
+            made = [template(row, literal) for row, literal in zip(chosen, spoken)]
+            exemplars[function["name"]] = [{"template": one} for one in made]
     left = [row for row in rows if id(row) not in used and row["kind"] not in ("reply", "decline")]
     inside = [row for row in left if row["functions"] and set(row["functions"]) <= names]
     nothing = [row for row in left if not row["functions"]]

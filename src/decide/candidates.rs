@@ -177,7 +177,7 @@ impl Context<'_> {
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
             named: is_flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
-            literal: is_flag(self.is_literal(span)),
+            literal: self.literal(span),
             words: (self.words(span) as f32).max(1.0).ln(),
             asked: is_flag(self.asked.contains(&slot)),
             required: is_flag(own.required),
@@ -194,11 +194,12 @@ impl Context<'_> {
         self.situation.utterance().words().iter().filter(|word| word.overlaps(span)).count()
     }
 
-    /// Whether each word stands in the function's exemplars beside their slots.
-    fn is_literal(&self, span: Span) -> bool {
-        let (utterance, knowledge) = (self.situation.utterance(), self.situation.knowledge);
-        let mut words = utterance.words().iter().filter(|word| word.overlaps(span));
-        words.all(|word| knowledge.vocabulary.is_literal(self.function, &fold(utterance.slice(*word))))
+    /// The lowest share of exemplars, over its words, in which a word stands beside the slots.
+    fn literal(&self, span: Span) -> f32 {
+        let (utterance, vocabulary) = (self.situation.utterance(), &self.situation.knowledge.vocabulary);
+        let words = utterance.words().iter().filter(|word| word.overlaps(span));
+        let shares = words.map(|word| vocabulary.literal(self.function, &fold(utterance.slice(*word))));
+        shares.reduce(f32::min).unwrap_or_default()
     }
 
     /// The share of the words that recognizers read for other slots.

@@ -12,8 +12,8 @@ use crate::{
 pub struct Vocabulary {
     /// Of each function, by its index.
     functions: Vec<FxHashSet<String>>,
-    /// What stands beside the slots of its exemplars.
-    literals: Vec<FxHashSet<String>>,
+    /// The share of its exemplars in which a word stands beside the slots.
+    literals: Vec<FxHashMap<String, f32>>,
     /// By the share of functions that have the word.
     rarity: FxHashMap<String, f32>,
 }
@@ -35,8 +35,7 @@ impl Vocabulary {
             }
         }
         let of_all = |count: usize| ((1 + all) as f32 / (1 + count) as f32).ln() / ((1 + all) as f32).ln().max(1.0);
-        let literals =
-            module.functions.iter().map(|function| literals(function).flat_map(words_of).collect()).collect();
+        let literals = module.functions.iter().map(literal_shares).collect();
         Self { functions, literals, rarity: counts.into_iter().map(|(word, count)| (word, of_all(count))).collect() }
     }
 
@@ -52,10 +51,10 @@ impl Vocabulary {
         self.rarity.contains_key(word)
     }
 
-    /// Whether a folded word stands beside the slots of the function's exemplars.
+    /// The share of the function's exemplars in which a folded word stands beside the slots.
     #[must_use]
-    pub fn is_literal(&self, function: FunctionId, word: &str) -> bool {
-        self.literals.get(function.index()).is_some_and(|words| words.contains(word))
+    pub fn literal(&self, function: FunctionId, word: &str) -> f32 {
+        self.literals.get(function.index()).and_then(|words| words.get(word)).copied().unwrap_or_default()
     }
 
     /// Whether a folded word is one of the function's.
@@ -65,20 +64,40 @@ impl Vocabulary {
     }
 }
 
-/// What stands beside the slots of exemplars that mean the function wherever they are said.
-fn literals(function: &Function) -> impl Iterator<Item = &str> {
+/// The exemplars that mean the function wherever they are said.
+fn shown(function: &Function) -> impl Iterator<Item = &Exemplar> {
     let speaks = |exemplar: &&Exemplar| exemplar.context_frame.is_none() && exemplar.context_slot.is_none();
-    let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative).filter(speaks);
-    shown.flat_map(|exemplar| &exemplar.pieces).filter_map(|piece| match piece {
+    function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative).filter(speaks)
+}
+
+/// What stands beside the slots of an exemplar.
+fn literals(exemplar: &Exemplar) -> impl Iterator<Item = &str> {
+    exemplar.pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),
         Piece::Slot { .. } => None,
     })
 }
 
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 exemplars")]
+fn literal_shares(function: &Function) -> FxHashMap<String, f32> {
+    let mut shares: FxHashMap<String, f32> = FxHashMap::default();
+    let part = 1.0 / shown(function).count().max(1) as f32;
+    for exemplar in shown(function) {
+        for word in literals(exemplar).flat_map(words_of).collect::<FxHashSet<String>>() {
+            *shares.entry(word).or_default() += part;
+        }
+    }
+    shares
+}
+
 /// The words of the function's exemplars, of its name and description, and of its slots' names.
 fn words(function: &Function) -> FxHashSet<String> {
     let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(in_words);
-    let texts = literals(function).map(str::to_owned).chain(names).chain(std::iter::once(function.description.clone()));
+    let texts = shown(function)
+        .flat_map(literals)
+        .map(str::to_owned)
+        .chain(names)
+        .chain(std::iter::once(function.description.clone()));
     texts.flat_map(|text| words_of(&text)).collect()
 }
 
@@ -121,7 +140,7 @@ mod tests {
         assert!(vocabulary.has(cancel, "order") && vocabulary.has(track, "order"));
         assert!(vocabulary.weight("scrap") > vocabulary.weight("order"));
         assert!(vocabulary.weight("telly") >= vocabulary.weight("scrap"));
-        assert!(vocabulary.is_literal(cancel, "scrap") && !vocabulary.is_literal(cancel, "order"));
+        assert_eq!([vocabulary.literal(cancel, "scrap"), vocabulary.literal(cancel, "order")], [1.0, 0.0]);
         assert!(vocabulary.knows("late") && !vocabulary.knows("telly"));
     }
 }

@@ -34,7 +34,7 @@ pub struct Evidence {
     pub rivals: f32,
     /// 1 if the words right before name the slot.
     pub named: f32,
-    /// 1 if each of the words stands beside the slots of the function's exemplars, too.
+    /// The share of the function's exemplars in which each of the words stands beside the slots.
     pub literal: f32,
     /// Logarithm of the number of words.
     pub words: f32,
