@@ -460,7 +460,7 @@ def main():
     if not libraries:
         return 0
     # A debug build on a busy machine is slow, and how fast it is is not asked here.
-    settings = {"http": {"port": 0, "timeout_ms": 60_000}}
+    settings = {"modules": {"ad_hoc_ms": 60_000}, "http": {"timeout_ms": 60_000}}
     service = Service(options.binary, options.into, "agents", HERE / "modules", settings)
     cells, red = {}, []
     try:
