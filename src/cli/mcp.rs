@@ -118,7 +118,7 @@ fn names(arguments: &[String], config: &mut Config) -> Result<Vec<ModuleName>, C
 }
 
 async fn listen(address: &str) -> Result<TcpListener, CliError> {
-    TcpListener::bind(address)
+    http::listener(address)
         .await
         .map_err(CliError::io(format!("cannot listen on {address}; --http wants HOST:PORT, such as 127.0.0.1:3002")))
 }

@@ -75,7 +75,7 @@ pub(super) fn run(args: ServeArgs, mut config: Config) -> Result<End, CliError> 
 
 async fn listen(options: &HttpOptions) -> Result<(TcpListener, SocketAddr), CliError> {
     let (host, port) = (options.host.as_str(), options.port);
-    let listener = TcpListener::bind((host.trim_matches(['[', ']']), port))
+    let listener = http::listener((host.trim_matches(['[', ']']), port))
         .await
         .map_err(CliError::io(format!("cannot listen on {host}:{port}; --port chooses another")))?;
     let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
@@ -85,7 +85,7 @@ async fn listen(options: &HttpOptions) -> Result<(TcpListener, SocketAddr), CliE
 
 async fn listen_for_operators(admin: &str, options: &HttpOptions) -> Result<TcpListener, CliError> {
     let listener =
-        TcpListener::bind(admin).await.map_err(CliError::io(format!("cannot listen on {admin} (http.admin)")))?;
+        http::listener(admin).await.map_err(CliError::io(format!("cannot listen on {admin} (http.admin)")))?;
     let address = listener.local_addr().map_err(CliError::io("the address cannot be read"))?;
     guarded(&address, options)?;
     tracing::info!("listening on http://{address} for operators");

@@ -28,7 +28,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs, lookup_host},
     sync::{Notify, watch},
     task::JoinSet,
 };
@@ -42,6 +42,33 @@ const READ_BYTES: usize = 64 << 10;
 const GRACE: Duration = Duration::from_millis(250);
 /// How long nothing is accepted after that failed, for want of a file descriptor for example.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Connections that wait to be accepted. The system may allow fewer; who finds no place is heard a second later.
+const BACKLOG: u32 = 1_024;
+
+/// Listens at the first of the addresses where that can be.
+///
+/// # Errors
+/// What the system says of the last of them.
+pub async fn listener(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+    let mut result = Err(io::Error::new(io::ErrorKind::InvalidInput, "no address has this name"));
+    for address in lookup_host(address).await? {
+        result = listen(address);
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // On Windows it would let two processes share a port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// Serves on `listener` until `stop` comes, then lets running requests finish, for `http.shutdown_ms` at most.
 pub(super) async fn serve(
@@ -284,6 +311,16 @@ mod tests {
     use futures::FutureExt as _;
 
     use super::*;
+
+    /// More at once than are usually let wait, while nothing is accepted.
+    #[tokio::test]
+    async fn many_connections_at_once_wait_to_be_accepted() {
+        let listener = listener("localhost:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let all = futures::future::join_all((0..300).map(|_| TcpStream::connect(address)));
+        let all = tokio::time::timeout(Duration::from_secs(60), all).await.expect("a place for each of them");
+        assert!(all.iter().all(Result::is_ok), "{all:?}");
+    }
 
     #[tokio::test]
     async fn what_was_idle_for_longest_makes_room() {

@@ -46,6 +46,7 @@ mod state;
 
 pub use caller::Peer;
 pub use chat::ChatOptions;
+pub use connections::listener;
 pub use conversations::{Conversations, ConversationsError};
 pub use error::{ApiError, Failure, Fault};
 pub use mock::Mock;

@@ -149,6 +149,29 @@ fn schema_files_are_one() {
     assert_eq!(codes(&[("schema.json", "{\"a\": 1}")], &Limits::default()), ["unknown-format schema.json"]);
 }
 
+/// On a thread with as little room as those of the service have. What would overflow its stack ends the process.
+#[test]
+fn files_that_nest_as_deep_as_may_be_are_read() {
+    let nests: [(&str, fn(usize) -> String); 6] = [
+        ("schema.yaml", |depth| "- ".repeat(depth) + "x"),
+        ("schema.yaml", |depth| "-   ".repeat(depth) + "\n"),
+        ("schema.yaml", |depth| "[".repeat(depth) + &"]".repeat(depth)),
+        ("schema.yaml", |depth| (0..depth).fold(String::new(), |text, level| text + &" ".repeat(level) + "a:\n")),
+        ("schema.json", |depth| "[".repeat(depth) + &"]".repeat(depth)),
+        ("schema.json", |depth| r#"{"a":"#.repeat(depth) + "1" + &"}".repeat(depth)),
+    ];
+    let read = move || {
+        for (name, nested) in nests {
+            for (depth, is_syntax) in [(60, false), (118, false), (130, true), (5_000, true)] {
+                let (module, found) = from_texts(&[(name, &nested(depth))], &Limits::default());
+                assert!(module.is_none());
+                assert_eq!(found.0[0].code == "syntax", is_syntax, "{name}, {depth}: {found}");
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(read).expect("a thread").join().expect("no assertion fails");
+}
+
 #[test]
 fn limits_have_names() {
     let over = |limits: Limits, files: &[(&str, &str)], name: &str| {

@@ -37,7 +37,7 @@ pub(in crate::module) fn complete(findings: &mut [Diagnostic], file: &str, text:
             toml_table(table.get_ref(), &mut wanted);
         }
     } else if file.ends_with(".yaml") || file.ends_with(".yml") {
-        if let Ok(root) = serde_saphyr::from_str_with_options::<Node>(text, super::yaml_options(text.len())) {
+        if let Ok(root) = super::read_yaml::<Node>(text) {
             yaml_node(&root, &mut wanted);
         }
     } else {

@@ -1,10 +1,10 @@
 //! The files as their authors write them: found by name, parsed, and read by shape into what [`super::load`] assembles.
 
-use std::fmt;
+use std::{fmt, panic, thread};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeSeed, MapAccess, SeqAccess, Visitor},
+    de::{DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Number, Value};
 
@@ -134,7 +134,7 @@ fn syntax_error(name: &str, error: &serde_json::Error) -> Diagnostic {
 }
 
 /// YAML 1.2: only `true` and `false` are booleans, so that `no` and `on` stay what their author means.
-fn yaml_options(length: usize) -> serde_saphyr::Options {
+fn yaml_options(length: usize, depth: usize) -> serde_saphyr::Options {
     // Every node takes at least a byte, so that the size of the file (already limited) bounds these;
     // what aliases add has limits of its own.
     let nodes = length.saturating_add(1_000);
@@ -142,7 +142,7 @@ fn yaml_options(length: usize) -> serde_saphyr::Options {
         strict_booleans: true,
         with_snippet: false,
         budget: serde_saphyr::budget! {
-            max_depth: 120,
+            max_depth: depth,
             max_nodes: nodes,
             max_events: nodes.saturating_mul(2),
             max_total_scalar_bytes: nodes.saturating_mul(2),
@@ -150,8 +150,26 @@ fn yaml_options(length: usize) -> serde_saphyr::Options {
     }
 }
 
+/// Maps and lists inside one another, as JSON's reader takes them.
+const YAML_DEPTH: usize = 120;
+/// The reader needs up to 35 KB of stack for each of them, without optimisation. A thread of the service has 2 MB.
+const YAML_STACK: usize = 16 << 20;
+/// What a thread of the service has room for.
+const SHALLOW: usize = 30;
+
+/// Reads on a thread that has room for what nests as deep as may be; where there is none to be had, what nests less.
+fn read_yaml<T: DeserializeOwned + Send>(text: &str) -> Result<T, serde_saphyr::Error> {
+    let read = |depth| serde_saphyr::from_str_with_options(text, yaml_options(text.len(), depth));
+    thread::scope(|scope| {
+        match thread::Builder::new().stack_size(YAML_STACK).spawn_scoped(scope, || read(YAML_DEPTH)) {
+            Ok(reader) => reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+            Err(_) => read(SHALLOW),
+        }
+    })
+}
+
 fn parse_yaml(name: &str, text: &str, findings: &mut Findings) -> Option<Value> {
-    match serde_saphyr::from_str_with_options::<Watched>(text, yaml_options(text.len())) {
+    match read_yaml::<Watched>(text) {
         Ok(Watched(value)) => Some(value),
         Err(error) => {
             let located = error.location();
