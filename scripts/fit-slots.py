@@ -119,7 +119,8 @@ def best_set(candidates, bar):
 
 
 def choose_bar(found, marked_slots):
-    """The bar at which most utterances have all their slots right."""
+    """The bar at which most utterances that give a value have all their slots right."""
+    marked_slots = {case: slots for case, slots in marked_slots.items() if slots}
     by_case, right = defaultdict(list), Counter()
     for one in found:
         by_case[one["case"]].append(one)
