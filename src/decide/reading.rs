@@ -13,7 +13,7 @@ use crate::{
         situation::Situation,
         written,
     },
-    module::{Builtin, Function, FunctionId, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
+    module::{Builtin, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
     text::Span,
 };
@@ -22,6 +22,8 @@ use crate::{
 const UNSURE: f32 = 0.4;
 /// What scores less is no value: "one" of "the one at the top".
 const LEAST_SCORE: f32 = 0.35;
+/// What scores as much is said letter for letter.
+const EXACT: f32 = 0.99;
 /// What alignment alone must have of a slot that was not asked for, in an answer.
 const BESIDE_ANSWER: f32 = 0.8;
 /// What somebody else's recognizer found is worth a little less than what one of ours did.
@@ -348,9 +350,22 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
             }
         }
     }
+    drop_misspelt(&situation.knowledge.module, &mut anchors);
     keep_named(situation, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
     anchors
+}
+
+/// What is an entry of one slot's list, letter for letter, is no misspelt one of another's: "basil" is not "basic".
+fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
+    let listed = |found: &Found<'_>| {
+        let is_list =
+            |mention: &&Mention| matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::List(_));
+        found.1.filter(is_list).map(|mention| mention.score)
+    };
+    let is_exact = |found: &Found<'_>| listed(found).is_some_and(|score| score >= EXACT);
+    let exact: Vec<Span> = anchors.iter().filter(|one| is_exact(one)).map(|(anchor, _)| anchor.span).collect();
+    anchors.retain(|one| listed(one).is_none() || is_exact(one) || !exact.contains(&one.0.span));
 }
 
 /// A number that is too high or too low for one slot fills another one that may hold it: 250000 is no count of bedrooms.
