@@ -17,6 +17,7 @@ mod prompts;
 mod recorded;
 mod round_trip;
 mod several;
+mod strangers;
 mod strategies;
 mod tools;
 mod ways;
