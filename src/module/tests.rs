@@ -152,7 +152,8 @@ fn schema_files_are_one() {
 /// On a thread with as little room as those of the service have. What would overflow its stack ends the process.
 #[test]
 fn files_that_nest_as_deep_as_may_be_are_read() {
-    let nests: [(&str, fn(usize) -> String); 6] = [
+    type Nested = fn(usize) -> String;
+    let nests: [(&str, Nested); 6] = [
         ("schema.yaml", |depth| "- ".repeat(depth) + "x"),
         ("schema.yaml", |depth| "-   ".repeat(depth) + "\n"),
         ("schema.yaml", |depth| "[".repeat(depth) + &"]".repeat(depth)),
