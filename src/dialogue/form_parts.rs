@@ -4,17 +4,15 @@ use serde_json::Value;
 
 use crate::{
     conversation::{Filled, Manner, Removal, Said, Source, merge::count_slot},
-    decide::{asked, situation::Situation, vocabulary::words_of},
+    decide::{asked, situation::Situation},
     dialogue::{
         form_reading::{ANSWERED, OpenForm, PLAIN},
         slot_reference::Named,
     },
-    language::Language,
     module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{
-        self, Mention,
+        Mention,
         acts::{Kind, Pick},
-        reply::{QUITE_SURE, YesNo, says_nothing},
     },
     text::{Span, Utterance, fold},
 };
@@ -22,25 +20,15 @@ use crate::{
 /// Turns after which a value is no longer what "it" is.
 const RECENT: u32 = 2;
 /// How well a recognizer must know what nobody else claims.
-const KNOWN: f32 = 0.85;
+pub(crate) const KNOWN: f32 = 0.85;
 /// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
 const ALIKE: f64 = 0.6;
 /// The same where recognizers found something in the new one.
 const HARDLY_OTHER: f64 = 0.8;
-/// Log-odds by which another slot must be likelier than the one that was asked for.
-const LIKELIER: f32 = 2.0;
-/// Words of a name.
-const NAME: usize = 2;
-/// Log-odds that it must have at least.
-const POSSIBLE: f32 = -1.5;
-/// Words of an answer that names an entry of a list by a part of it, at most, and letters of such a part that say too
-/// little.
-const MOST_WORDS: usize = 12;
-const SHORT_WORD: usize = 2;
 
 impl OpenForm<'_> {
     /// What these words say of a slot: the value that a recognizer found, else the words themselves.
-    fn value_of(
+    pub(crate) fn value_of(
         &self,
         slot: &Slot,
         (utterance, span): (&Utterance, Span),
@@ -404,136 +392,6 @@ impl OpenForm<'_> {
         })
     }
 
-    /// "4 instead of 3" where "3 in the afternoon" is known: what is replaced stands within the words of one value, which
-    /// are read again with the new words in their place.
-    pub(crate) fn replaced_within(&self, own: &Situation<'_>, old: Span, new: Span) -> Option<Filled> {
-        let utterance = own.utterance();
-        let (old, new) = (words_of(utterance.slice(old)), words_of(utterance.slice(new)));
-        let has_old = |filled: &&Filled| {
-            let words = filled.text.as_deref().map(words_of).unwrap_or_default();
-            !old.is_empty() && words.len() > old.len() && words.windows(old.len()).any(|run| *run == old[..])
-        };
-        let mut known = self.form.slots.iter().filter(has_old);
-        let filled = known.next().filter(|_| known.next().is_none())?;
-        let slot = self.function.slot(self.function.slot_at(&SlotPath::of_pointer(&filled.pointer))?);
-        let text = filled.text.as_deref()?;
-        let said = Utterance::new(text);
-        let words = said.words();
-        let at = (0..words.len()).find(|at| {
-            let run = words[*at..].iter().take(old.len()).map(|word| fold(said.slice(*word)));
-            run.eq(old.iter().cloned())
-        })?;
-        let span = Span::new(words[at].start, words[at + old.len() - 1].end);
-        let rest =
-            |range: std::ops::Range<usize>| words[range].iter().all(|word| new.contains(&fold(said.slice(*word))));
-        // "Birch Way 14 instead of 4" says all of it.
-        let is_whole = rest(0..at) && rest(at + old.len()..words.len());
-        let new_text = if is_whole {
-            new.join(" ")
-        } else {
-            [said.slice(Span::new(0, span.start)), &new.join(" "), said.slice(Span::new(span.end, said.len()))].concat()
-        };
-        let read = Utterance::new(&new_text);
-        if takes_words(slot) {
-            return None;
-        }
-        let context = recognize::Context { now: own.analysis.now.clone() };
-        let mentions = own.knowledge.recognizers.recognize(&read, &context);
-        let mention = mentions
-            .iter()
-            .filter(|mention| slot.recognizers.contains(&mention.recognizer) && mention.others.is_empty())
-            .max_by_key(|mention| mention.span.len())?;
-        let spanned = (utterance, Span::new(0, utterance.len()));
-        let value = self.value_of(slot, spanned, Some(mention), mention.score * KNOWN);
-        Some(Filled { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
-    }
-
-    /// "The night one" to "which tariff?": the only entry of the list that was asked for with one of the words, where no
-    /// recognizer found any and nothing is asked in return.
-    pub(crate) fn chosen_by_word(&self, own: &Situation<'_>, found: &[Filled]) -> Option<Filled> {
-        let asked = self.asked_slot()?;
-        let (slot, pointer) = (self.function.slot(asked), self.asked.first()?);
-        let utterance = own.utterance();
-        let reply = own.analysis.reply;
-        let asks = reply.answer == YesNo::Irrelevant && reply.confidence >= QUITE_SURE;
-        let is_known = own.mentions().iter().any(|mention| slot.recognizers.contains(&mention.recognizer));
-        if asks || is_known || self.has_acts() || !own.negations().is_empty() || utterance.words().len() > MOST_WORDS {
-            return None;
-        }
-        let lists = slot.recognizers.iter().filter_map(|id| match &self.module.recognizer(*id).kind {
-            RecognizerKind::List(list) => Some(list),
-            _ => None,
-        });
-        let instances = lists.flat_map(|list| &list.instances);
-        let entry = |value: &Value, said: &[String]| {
-            let label = value.as_str().map(words_of).unwrap_or_default();
-            (value.clone(), said.iter().flat_map(|text| words_of(text)).chain(label).collect::<Vec<String>>())
-        };
-        let mut entries: Vec<(Value, Vec<String>)> =
-            instances.map(|instance| entry(&instance.label, &instance.expressions)).collect();
-        if entries.is_empty() {
-            entries = slot.choices.iter().map(|choice| entry(choice, &[])).collect();
-        }
-        let common = Language::of(self.module.language()).map(|language| &language.words);
-        let is_common = |word: &str| common.is_some_and(|words| words.is_number(word) || words.is_indefinite(word));
-        // Any words in place of an entry are no value yet.
-        let is_other = |value: &&Filled| value.recognizer.is_some() || value.pointer != *pointer;
-        let is_free = |word: &&Span| {
-            found.iter().filter(is_other).all(|value| value.span.is_none_or(|span| !span.overlaps(**word)))
-        };
-        let free: Vec<&Span> = utterance.words().iter().filter(is_free).collect();
-        let hits = |words: &[String]| {
-            free.iter().copied().find(|word| {
-                let said = fold(utterance.slice(**word));
-                said.chars().count() > SHORT_WORD
-                    && !is_common(&said)
-                    && !says_nothing(self.module.language(), &said)
-                    && words.contains(&said)
-            })
-        };
-        let mut hit = entries.iter().filter_map(|(value, words)| Some((value, *hits(words)?)));
-        let (value, word) = hit.next().filter(|_| hit.next().is_none())?;
-        let filled = self.value_of(slot, (utterance, word), None, PLAIN);
-        let recognizer = slot.recognizers.first().map(|id| self.module.recognizer(*id).name.clone());
-        Some(Filled { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
-    }
-
-    /// "So, the toilet won't flush" to "what is the address?": words that fill what was asked for only because they may be
-    /// anything fill another open slot of any words, if the reader finds that much likelier when nothing is asked.
-    pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [Filled]) {
-        let [value] = values else { return };
-        let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };
-        let words = own.utterance().words().iter().filter(|word| span.overlaps(**word)).count();
-        // A word or two may be a name, of which the reader knows little.
-        if self.asked.first() != Some(&value.pointer) || !takes_words(self.function.slot(asked)) || words <= NAME {
-            return;
-        }
-        let Some(scores) = own.span_scores(self.id, &[]) else { return };
-        let of_asked = scores.around(asked, span).map_or(f32::NEG_INFINITY, |(best, _)| best);
-        let others = self.function.slot_ids().filter(|slot| {
-            let known = self.function.slot(*slot);
-            *slot != asked && takes_words(known) && !known.path.is_repeated() && !self.form.has(&known.path)
-        });
-        let scored = others.filter_map(|slot| Some((slot, scores.around(slot, span)?.0)));
-        let best = scored.max_by(|one, other| one.1.total_cmp(&other.1));
-        if let Some((slot, _)) = best.filter(|(_, score)| *score > POSSIBLE && *score - of_asked >= LIKELIER) {
-            value.pointer = self.function.slot(slot).path.pointer();
-        }
-    }
-
-    /// A part with all of what a recognizer found where that sticks out by what says nothing: "the" of "the 20th".
-    pub(crate) fn widened(&self, own: &Situation<'_>, part: Span) -> Span {
-        let utterance = own.utterance();
-        let sticks_out = |mention: &&Mention| {
-            let mut outside =
-                utterance.words().iter().filter(|word| mention.span.contains(**word) && !part.overlaps(**word));
-            mention.span.overlaps(part)
-                && outside.all(|word| says_nothing(self.module.language(), utterance.slice(*word)))
-        };
-        let all = own.mentions().iter().filter(sticks_out).map(|mention| mention.span);
-        all.fold(part, |part, span| Span::new(part.start.min(span.start), part.end.max(span.end)))
-    }
-
     /// The only slot whose value any words could replace.
     pub(crate) fn only_text(&self) -> Option<SlotId> {
         let is_text = |slot: &SlotId| {
@@ -601,7 +459,7 @@ impl OpenForm<'_> {
 }
 
 /// True of a slot that any words may fill.
-fn takes_words(slot: &Slot) -> bool {
+pub(crate) fn takes_words(slot: &Slot) -> bool {
     slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
 }
 
