@@ -498,8 +498,8 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     let day = weekday(day)?;
     let offset = i64::from(day.to_monday_zero_offset());
     // "Tuesday, March 3rd"
-    let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::The);
-    for start in [behind, end] {
+    let next = if scan.is_symbol(end, ",") { end + 1 } else { end };
+    for start in [scan.skip(next, Sense::The), next] {
         if let Some(found) = numeric(scan, start, reckoning)
             .or_else(|| kanji(scan, start, reckoning))
             .or_else(|| written(scan, start, reckoning))

@@ -327,7 +327,7 @@ impl Builtins {
             read.iter()
                 .filter(|(builtin, ..)| *builtin == Builtin::Date)
                 .flat_map(|(.., dates)| dates)
-                .filter(|date| date.score >= 0.8),
+                .filter(|date| date.score > 0.8),
         );
         let mut amounts = readings(scan, money::amounts(scan), money::Money::to_json);
         amounts.retain(|amount| !codes.has_longer(amount.span));
