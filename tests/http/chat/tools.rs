@@ -47,23 +47,25 @@ async fn by_a_model_server() {
     assert!(prompt.contains("You run a house.") && !prompt.contains("<|im_end|>"), "{prompt}");
 }
 
-/// What no recognizer and no exemplar could find locally may have been said all the same.
+/// What is not found surely enough may have been said all the same.
 #[tokio::test]
 async fn a_model_server_is_asked_for_what_cannot_be_found_locally() {
     let chat = Scripted::new().call("get_weather", "{\"city\":\"Paris\"}");
-    let server = uptake::llm::Server::new(std::sync::Arc::new(chat.clone()));
-    let turns = uptake::understand::UnderstandOptions { sure: 0.8, ..Default::default() };
-    let service = Service::asking(&[], uptake::http::HttpOptions::default(), turns, vec![server]);
+    let asking = |sure: f32| {
+        let server = uptake::llm::Server::new(std::sync::Arc::new(chat.clone()));
+        let turns = uptake::understand::UnderstandOptions { sure, ..Default::default() };
+        Service::asking(&[], uptake::http::HttpOptions::default(), turns, vec![server])
+    };
     let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let weather = tool("get_weather", "Get the current weather in a city", &parameters);
     let body = json!({"model": "uptake", "tools": [weather, lights()],
         "messages": user("get the current weather in a city: Paris")});
-    let completion = read(&complete(&service, &body).await);
+    let completion = read(&complete(&asking(0.99), &body).await);
     assert_eq!(calls(&completion), [("get_weather".to_owned(), json!({"city": "Paris"}))], "{completion}");
     assert_eq!(chat.requests().len(), 1);
     // Where all could be found, nobody is asked.
     let body = with(&asking_lights(KITCHEN), &json!({"tools": [lights()]}));
-    let completion = read(&complete(&service, &body).await);
+    let completion = read(&complete(&asking(0.65), &body).await);
     assert_eq!((calls(&completion).as_slice(), chat.requests().len()), (off().as_slice(), 1), "{completion}");
 }
 
