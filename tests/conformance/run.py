@@ -104,7 +104,7 @@ def serve(options, opened):
     kinds = {
         "service": {"llm": llm, **breaker},
         "hasty": {"llm": {**llm, "timeout_ms": 500}, **breaker},
-        "narrow": {"http": {"max_in_flight": 1, "timeout_ms": 1200}, "llm": llm, **breaker},
+        "narrow": {"http": {"max_in_flight": 1, "max_queued": 0, "timeout_ms": 1200}, "llm": llm, **breaker},
         "alone": {},
     }
     environment = {**os.environ, "MODEL_SERVER_URL": model_server.url, "BINARY": str(options.binary)}
