@@ -150,13 +150,17 @@ fn read(situation: &Situation<'_>) -> Decision {
 
 /// A call that is not sure to be right is put to the person, unless its function was named.
 fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
-    let is_learned = situation.candidates().iter().any(|candidate| candidate.learned.is_some());
-    let is_unsure = match is_learned {
+    let is_unsure = match is_learned(situation) {
         true => best.right < situation.sure(best.function),
         // Where nothing was learned, the decision model knows too little of what is right.
         false => may_lack(situation, best),
     };
     is_unsure && !situation.is_meant && !situation.is_demanded
+}
+
+/// True where the module's exemplars were learned from.
+fn is_learned(situation: &Situation<'_>) -> bool {
+    situation.candidates().iter().any(|candidate| candidate.learned.is_some())
 }
 
 /// Of a function that no exemplar tells of: words are left that may be a value for a slot that nothing was read for ("tell
@@ -213,8 +217,8 @@ fn meant(alternatives: &[(Alternative, Option<Call>)]) -> f32 {
     alternatives.iter().map(|(one, _)| one.meant).sum::<f32>().min(1.0)
 }
 
-/// True if nothing is likely meant: something is with a probability of `meant`, likeliest `best`. In a language without spaces, which the bundled encoder does not speak, and where hardly
-/// anything was learned, the score must say so too.
+/// True if nothing is likely meant: something is with a probability of `meant`, likeliest `best`. In a language without
+/// spaces, which the bundled encoder does not speak, and where hardly anything was learned, the score must say so too.
 fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
     let is_said = || {
         let own = situation.candidates().iter().find(|candidate| candidate.function == best);
@@ -238,9 +242,10 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
     Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
 }
 
-/// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card".
+/// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card". Where the
+/// module's exemplars were learned from, what they make likely together says so already.
 fn near(situation: &Situation<'_>) -> Vec<FunctionId> {
-    if scope_by_score(situation) < NEAR || situation.analysis.acts.courtesy.is_some() {
+    if is_learned(situation) || scope_by_score(situation) < NEAR || situation.analysis.acts.courtesy.is_some() {
         return Vec::new();
     }
     let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
