@@ -4,13 +4,14 @@
     cargo build --locked --example slot-evidence
     venv/bin/python scripts/fit-slots.py               # from modules that the reader was not trained on
 
-The development modules of models/reader/data are cut down at random (scripts/decision/modules.py); the service notes the
+The modules of models/reader/data that the reader was not trained on are cut down at random (scripts/decision/modules.py); the service notes the
 evidence for every candidate, and two logistic regressions, for what recognizers found and for free text, are fitted to
 whether a candidate's words are the marked ones. The bar is that at which most utterances have all their slots right.
 Figures, and the bar, are of modules that were left out of the fit.
 """
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
@@ -66,15 +67,19 @@ def write_modules(data, names, work, variants):
     return folders
 
 
+@functools.cache
+def articles():
+    return {article for known in modules_script().ARTICLES.values() for article in known}
+
+
 def accepted(text, start, end):
     """The spans that are right where this one is marked: an article before the words may be left out or taken along."""
-    articles = {article for known in modules_script().ARTICLES.values() for article in known}
     first, _, rest = text[start:end].partition(" ")
     before = text[:start].rstrip(" ").rpartition(" ")[2]
     spans = {(start, end)}
-    if rest and first.lower() in articles:
+    if rest and first.lower() in articles():
         spans.add((end - len(rest), end))
-    if before.lower() in articles and text[start - 1] == " ":
+    if before.lower() in articles() and text[start - 1] == " ":
         spans.add((start - 1 - len(before), end))
     return spans
 
@@ -161,10 +166,10 @@ def main():
     parser.add_argument("--data", type=Path, default=reader.ROOT / "models" / "reader" / "data")
     parser.add_argument("--binary", type=Path, default=reader.ROOT / "target" / "debug" / "examples" / "slot-evidence")
     parser.add_argument("--work", type=Path, default=reader.ROOT / "target" / "slots")
-    parser.add_argument("--variants", type=int, default=4)
+    parser.add_argument("--variants", type=int, default=3)
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "slots.json")
     arguments = parser.parse_args()
-    folders = write_modules(arguments.data, reader.DEVELOPMENT, arguments.work, arguments.variants)
+    folders = write_modules(arguments.data, reader.UNSEEN, arguments.work, arguments.variants)
     names, rows, marked_slots = evidence_of(arguments.binary, folders)
     made = {"command": COMMAND, "least": 0.5}
     for title, free in (("found", False), ("free", True)):

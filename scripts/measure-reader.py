@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
+import acts as speech_acts
 import reader
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -67,6 +68,7 @@ class Reader:
         self.encoder, self.head = reader.Encoder(encoder), reader.Head(Path(head) / "head.onnx")
         acts = json.loads((Path(head) / "acts.json").read_text())
         self.acts, self.act_weights, self.act_biases = acts["acts"], np.array(acts["weights"]), np.array(acts["biases"])
+        self.act_places = np.array(acts["ngrams"]["weights"]) * acts["ngrams"]["scale"]
 
     def read(self, text, function_texts, slots, asked=()):
         """(borders, reading); rows of the reading are the function, then the slots."""
@@ -92,6 +94,7 @@ class Reader:
 
     def act(self, text):
         scores = self.act_weights @ self.encoder.read(text)[2] + self.act_biases
+        scores = scores + self.act_places @ speech_acts.places([text]).toarray()[0]
         exact = np.exp(scores - scores.max())
         return exact / exact.sum()
 

@@ -8,7 +8,7 @@
 
 The recipe, in main(): train encoder and head on marked utterances; round the encoder to 8 bits; train the head on
 the states that this encoder gives in ONNX Runtime; scale its scores so that they are probabilities on modules that it
-has not seen; fit the speech acts on the sentence vectors; write.
+has not seen; write. Then fit the speech acts anew: scripts/acts.py.
 
 Two losses train the encoder. Every span of words is or is not the value of a slot (binary cross-entropy). And an
 utterance should be nearer to others of its function than to all others of its module (a softmax over a memory of their
@@ -38,13 +38,6 @@ from transformers import AutoModel
 CONTRAST_SCALE = 20.0  # of cosines in the sentence loss
 OTHERS = 256  # vectors of other modules in the sentence loss
 REFRESH = 250  # steps between two computations of the label vectors
-ACTS = ("request", "question", "other", "reply", "decline")
-ACT_OF_KIND = {
-    "status-question": "question", "out-of-scope": "other", "reply": "reply", "decline": "decline",
-    "plain": "request", "terse": "request", "chatty": "request", "free-text": "request", "typo": "request",
-    "indirect": "request", "multi": "request", "correction": "request", "negation": "request",
-}  # fmt: skip
-
 
 class Sampler:
     """Draws a question for an utterance: the slots of one function, some left out, some of other modules added."""
@@ -382,16 +375,6 @@ def calibrate(head, modules, encoder, make):
     print(f"scores x {scale:.3f} {shift:+.3f}, from {len(scores)} spans of the development modules")
 
 
-def fit_acts(modules, encoder):
-    """Multinomial logistic regression from the sentence vector to what the utterance does."""
-    rows = [row for module in modules for row in module.rows if row.kind in ACT_OF_KIND]
-    vectors = np.stack([encoder.read(row.text)[2] for row in rows])
-    wanted = np.array([ACTS.index(ACT_OF_KIND[row.kind]) for row in rows])
-    fitted = LogisticRegression(C=100, max_iter=1000).fit(vectors, wanted)
-    round_ = lambda values: [round(float(value), 5) for value in values]
-    return {"acts": list(ACTS), "weights": [round_(row) for row in fitted.coef_], "biases": round_(fitted.intercept_)}
-
-
 def parity(modules, encoder, head):
     """A few utterances with all that the service must compute alike."""
     found = []
@@ -423,13 +406,11 @@ WORD_EXAMPLES = (
 )  # fmt: skip
 
 
-def write(arguments, make, encoder_bytes, head, encoder, train, development):
+def write(arguments, make, encoder_bytes, head, encoder, development):
     out = arguments.out / "reader"
     out.mkdir(parents=True, exist_ok=True)
     (out / "head.onnx").write_bytes(head_graph(head, make))
     running = reader.Head(out / "head.onnx")
-    acts = fit_acts(train, encoder)
-    (out / "acts.json").write_text(json.dumps(acts) + "\n", encoding="utf-8")
     tests = {
         "words": [{"text": text, "words": reader.words(text)} for text in WORD_EXAMPLES],
         "readings": parity(development, encoder, running),
@@ -498,7 +479,7 @@ def main():
     if arguments.head_epochs:
         head = train_head(head, train, encoder, arguments)
     calibrate(head, development, encoder, make)
-    write(arguments, make, None if arguments.frozen else encoder_bytes, head, encoder, train, development)
+    write(arguments, make, None if arguments.frozen else encoder_bytes, head, encoder, development)
 
 
 if __name__ == "__main__":

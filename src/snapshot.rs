@@ -24,7 +24,7 @@ use crate::{
         knowledge::Knowledge,
         vocabulary::Vocabulary,
     },
-    embed::{EmbedError, SharedEmbedder},
+    embed::{EmbedError, SharedEmbedder, SpeechActs},
     llm::Tool,
     module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
     recognize::Recognizers,
@@ -314,7 +314,9 @@ impl Snapshots {
             let usual_score = index.usual_score(&background);
             let head = learn(&module, (&sentences, &vectors), &background, earlier.as_deref());
             let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
-            Knowledge { module, recognizers, aligner, validator, index, head, slots, vocabulary, usual_score }
+            let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
+            let asks = asks(&module, (&sentences, &vectors), acts);
+            Knowledge { module, recognizers, aligner, validator, index, head, slots, vocabulary, asks, usual_score }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
         let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();
@@ -563,6 +565,23 @@ fn learn(
     let names = |module: &Module| module.functions.iter().map(|function| function.name.clone()).collect::<Vec<_>>();
     let start = before.filter(|before| names(&before.module) == names(module)).map(|before| &before.head);
     Head::fit(&examples, module.functions.len(), module.language(), start)
+}
+
+/// See [`Knowledge::asks`].
+fn asks(
+    module: &Module,
+    (sentences, vectors): (&[Sentence], &[Vec<f32>]),
+    acts: Option<&SpeechActs>,
+) -> Vec<Option<f32>> {
+    let mut sums = vec![(0.0_f32, 0.0_f32); module.functions.len()];
+    for (sentence, vector) in sentences.iter().zip(vectors).filter(|(sentence, _)| sentence.exemplar.is_some()) {
+        if let (Some(acts), Some(function)) = (acts, sentence.function) {
+            let (sum, count) = &mut sums[function.index()];
+            *sum += acts.odds(&sentence.text, vector).asks();
+            *count += 1.0;
+        }
+    }
+    sums.into_iter().map(|(sum, count)| (count > 0.0).then(|| sum / count)).collect()
 }
 
 fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, PrepareError> {

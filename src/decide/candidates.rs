@@ -7,9 +7,11 @@
 mod evidence;
 mod model;
 mod select;
+mod surface;
 
 pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
+use surface::{Shape, Surface};
 
 use std::collections::HashMap;
 
@@ -95,7 +97,8 @@ pub(crate) fn candidates(
     for filling in &read {
         *templates.entry((filling.slot, filling.span, filling.anchor)).or_default() += filling.confidence;
     }
-    let context = Context { situation, function, definition, found, asked, scores };
+    let surface = Surface::new(situation.utterance(), module.language());
+    let context = Context { situation, function, definition, found, asked, scores, surface };
     let candidate = |(slot, span, anchor): (SlotId, Span, Option<usize>)| {
         let template = templates.get(&(slot, span, anchor)).copied().unwrap_or_default();
         Candidate { slot, span, anchor, evidence: context.evidence(slot, span, anchor, template) }
@@ -146,6 +149,7 @@ struct Context<'a> {
     found: &'a [Found<'a>],
     asked: &'a [SlotId],
     scores: &'a SpanScores,
+    surface: Surface,
 }
 
 impl Context<'_> {
@@ -162,6 +166,7 @@ impl Context<'_> {
         let other = other.filter_map(|other| self.scores.score(other, span)).fold(evidence::LEAST, f32::max);
         let is_flag = |is: bool| if is { 1.0 } else { 0.0 };
         let own = self.definition.slot(slot);
+        let Shape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
         Evidence {
             reader,
             nearest,
@@ -179,6 +184,12 @@ impl Context<'_> {
             named: is_flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),
             words: (self.words(span) as f32).max(1.0).ln(),
+            cut,
+            quoted,
+            capitals,
+            broken,
+            empty,
+            led,
             asked: is_flag(self.asked.contains(&slot)),
             required: is_flag(own.required),
         }

@@ -21,6 +21,8 @@ pub struct Knowledge {
     pub vocabulary: Vocabulary,
     /// What finds slots by their descriptions; `None` where the embedder has no reader.
     pub slots: Option<SlotReader>,
+    /// How likely the exemplars of each function ask about something, rather than for it; `None` where nothing tells.
+    pub asks: Vec<Option<f32>>,
     /// The score that the best function usually gets for what is none of the module's business.
     pub usual_score: f32,
 }

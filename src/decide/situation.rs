@@ -11,6 +11,7 @@ use crate::{
         outcome::Frame,
         reader::SpanScores,
     },
+    embed::ActOdds,
     language::facts::is_unspaced_language,
     module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
@@ -67,6 +68,12 @@ pub(crate) struct Thresholds {
 }
 
 impl<'a> Situation<'a> {
+    /// What the utterance does, as far as that was learned; `None` where the embedder has no reader.
+    pub(crate) fn speech_act(&self) -> Option<ActOdds> {
+        let acts = self.knowledge.slots.as_ref()?.reader.acts()?;
+        Some(acts.odds(self.utterance().text(), &self.analysis.whole.vectors.symmetric))
+    }
+
     pub(crate) fn utterance(&self) -> &'a Utterance {
         &self.analysis.utterance
     }

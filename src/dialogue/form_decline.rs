@@ -39,8 +39,7 @@ impl OpenForm<'_> {
     /// Its words decline to give what was asked for, as far as the encoder has learned what that sounds like. Where any
     /// words may be the value, this must be likelier than an answer.
     pub(crate) fn sounds_declined(&self, free: &Situation<'_>) -> bool {
-        let Some(acts) = free.knowledge.slots.as_ref().and_then(|slots| slots.reader.acts()) else { return false };
-        let odds = acts.odds(&free.analysis.whole.vectors.symmetric);
+        let Some(odds) = free.speech_act() else { return false };
         let takes_words = |slot: &SlotId| {
             let slot = self.function.slot(*slot);
             slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()

@@ -677,13 +677,6 @@ impl<'a> View<'a> {
 }
 
 impl Index {
-    /// The direction of the mean of a function's exemplars; `None` if it has none.
-    #[must_use]
-    pub fn centroid(&self, function: FunctionId) -> Option<&[f32]> {
-        let known = function.index() < self.centroids.len() && !self.exemplars.rows(function.index()).is_empty();
-        known.then(|| self.centroids.row(function.index()))
-    }
-
     fn nearest_exemplars(&self, query: Option<&Coded<'_>>, allowed: Option<&[bool]>) -> Dense {
         let shelf = &self.exemplars;
         let asked: usize = match allowed {

@@ -16,7 +16,7 @@ mod said;
 mod template;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod words;
 
 use crate::{
     decide::carrier,

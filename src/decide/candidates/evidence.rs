@@ -38,6 +38,13 @@ pub struct Evidence {
     pub literal: f32,
     /// Logarithm of the number of words.
     pub words: f32,
+    /// How it lies in the sentence as it is written; see `Shape`.
+    pub cut: f32,
+    pub quoted: f32,
+    pub capitals: f32,
+    pub broken: f32,
+    pub empty: f32,
+    pub led: f32,
     /// 1 if the slot was just asked for.
     pub asked: f32,
     /// 1 if the slot is required.
@@ -45,7 +52,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) const NAMES: [&'static str; 18] = [
+    pub(crate) const NAMES: [&'static str; 24] = [
         "reader",
         "nearest",
         "mass",
@@ -62,6 +69,12 @@ impl Evidence {
         "named",
         "literal",
         "words",
+        "cut",
+        "quoted",
+        "capitals",
+        "broken",
+        "empty",
+        "led",
         "asked",
         "required",
     ];
@@ -85,6 +98,12 @@ impl Evidence {
             self.named,
             self.literal,
             self.words,
+            self.cut,
+            self.quoted,
+            self.capitals,
+            self.broken,
+            self.empty,
+            self.led,
             self.asked,
             self.required,
         ]

@@ -29,6 +29,12 @@ const NONE: Evidence = Evidence {
     named: 0.0,
     literal: 0.0,
     words: 0.0,
+    cut: 0.0,
+    quoted: 0.0,
+    capitals: 0.0,
+    broken: 0.0,
+    empty: 0.0,
+    led: 0.0,
     asked: 0.0,
     required: 0.0,
 };

@@ -54,15 +54,12 @@ pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate],
 }
 
 fn of_acts(situation: &Situation<'_>, function: FunctionId, features: &mut Features) {
-    let acts = situation.knowledge.slots.as_ref().and_then(|slots| slots.reader.acts());
-    let Some(acts) = acts else { return };
-    let odds = acts.odds(&situation.analysis.whole.vectors.symmetric);
+    let Some(odds) = situation.speech_act() else { return };
     features.act_question = odds.question;
     features.act_other = odds.other;
     features.act_reply = odds.reply;
     features.act_decline = odds.decline;
-    let shown = situation.knowledge.index.centroid(function).map(|centroid| acts.odds(centroid).asks());
-    features.asks_unlike = shown.map_or(0.0, |shown| odds.asks() - shown);
+    features.asks_unlike = situation.knowledge.asks[function.index()].map_or(0.0, |shown| odds.asks() - shown);
 }
 
 /// Everything that is known of the candidate `at` with its slots read.

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Fit models/reader/acts.json: what an utterance does, by its sentence vector and its words.
+
+    venv/bin/python scripts/acts.py                   # from all modules of models/reader/data
+    venv/bin/python scripts/acts.py --folds DIR       # one folder for each part of them that was left out of the fit
+
+Multinomial logistic regression; words count by the places that their n-grams are hashed into. With --folds, each folder has
+the reader with acts that were fitted without a sixth of the modules, and a file `modules` that names these: whatever is
+fitted on top of the acts (scripts/decision) sees them as good as they are on a module that nobody knows.
+"""
+
+import argparse
+import functools
+import json
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import reader
+from scipy.sparse import csr_matrix, hstack
+from sklearn.linear_model import LogisticRegression
+
+ACTS = ("request", "question", "other", "reply", "decline")
+ACT_OF_KIND = {
+    "status-question": "question", "out-of-scope": "other", "reply": "reply", "decline": "decline",
+    "plain": "request", "terse": "request", "chatty": "request", "free-text": "request", "typo": "request",
+    "indirect": "request", "multi": "request", "correction": "request", "negation": "request", "opening": "request",
+}  # fmt: skip
+PARTS = 6
+# Places of n-grams; a weight is written as a whole number of up to 127 times the scale.
+WIDTH, MOST = 1 << 14, 127
+READ = 1000
+TOKENS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W\d_\u3040-\u30ff\u4e00-\u9fff]+|\d+|[^\w\s]")
+
+
+def act_of(row):
+    """What an utterance does; None where its kind does not say so."""
+    if row.kind in ("near-miss", "opening") and not row.functions:
+        return "question" if row.text.rstrip().endswith(("?", "？")) else "other"
+    return "request" if row.kind == "near-miss" else ACT_OF_KIND.get(row.kind)
+
+
+@functools.cache
+def place(ngram):
+    """FNV-1a in 32 bits, as in src/embed/acts/ngrams.rs."""
+    found = 0x811C9DC5
+    for byte in ngram.encode():
+        found = (found ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return found % WIDTH
+
+
+def ngrams(text):
+    words = ["0" if word[0].isdigit() else word for word in TOKENS.findall(text[:READ].lower())]
+    if not words:
+        return []
+    run = f" {' '.join(words)} "
+    found = [f"w:{word}" for word in words] + [f"b:{one}_{next_}" for one, next_ in zip(words, words[1:])]
+    found += ["^" + "_".join(words[:length]) for length in range(1, min(3, len(words)) + 1)] + ["$" + words[-1]]
+    return found + [f"c:{run[at : at + length]}" for length in (3, 4) for at in range(len(run) - length + 1)]
+
+
+def places(texts):
+    """A row for each text: the share of each place, of length 1."""
+    ends, columns, values = [0], [], []
+    for text in texts:
+        counts = Counter(map(place, ngrams(text)))
+        length = np.sqrt(sum(count * count for count in counts.values()))
+        columns += counts.keys()
+        values += [count / length for count in counts.values()]
+        ends.append(len(columns))
+    return csr_matrix((values, columns, ends), shape=(len(texts), WIDTH))
+
+
+def fit(vectors, shares, wanted):
+    inputs = hstack([csr_matrix(vectors), shares]).tocsr()
+    fitted = LogisticRegression(C=30, max_iter=500).fit(inputs, wanted)
+    of_vector, of_places = np.split(fitted.coef_, [vectors.shape[1]], axis=1)
+    scale = float(np.abs(of_places).max() / MOST)
+    round_ = lambda values: [round(float(value), 5) for value in values]
+    return {
+        "acts": list(ACTS),
+        "weights": [round_(row) for row in of_vector],
+        "biases": round_(fitted.intercept_),
+        "ngrams": {"scale": round(scale, 6), "weights": [[round(weight / scale) for weight in row] for row in of_places]},
+    }
+
+
+def write(acts, path):
+    path.write_text(json.dumps(acts, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=reader.ROOT / "models" / "reader" / "data")
+    parser.add_argument("--encoder", type=Path, default=reader.ROOT / "models" / "uptake-encoder")
+    parser.add_argument("--reader", type=Path, default=reader.ROOT / "models" / "reader")
+    parser.add_argument("--folds", type=Path)
+    arguments = parser.parse_args()
+    encoder = reader.Encoder(arguments.encoder)
+    modules = reader.read_corpus(arguments.data)
+    rows = [(name, row) for name, module in sorted(modules.items()) for row in module.rows if act_of(row)]
+    vectors = np.stack([encoder.vector(row.text) for _, row in rows])
+    shares = places([row.text for _, row in rows])
+    wanted = np.array([ACTS.index(act_of(row)) for _, row in rows])
+    if arguments.folds is None:
+        write(fit(vectors, shares, wanted), arguments.reader / "acts.json")
+        return
+    for part in range(PARTS):
+        left_out = set(sorted(modules)[part::PARTS])
+        kept = np.array([name not in left_out for name, _ in rows])
+        folder = arguments.folds / str(part)
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(arguments.reader / "head.onnx", folder / "head.onnx")
+        write(fit(vectors[kept], shares[kept], wanted[kept]), folder / "acts.json")
+        (folder / "modules").write_text("\n".join(sorted(left_out)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

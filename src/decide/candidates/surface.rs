@@ -1,0 +1,167 @@
+//! How a span lies in the sentence as it is written: whether it cuts a name or a quotation, and what it is made of.
+
+use crate::{
+    decide::align::words::is_carrier,
+    language::Language,
+    text::{Span, Utterance, fold},
+};
+
+/// Marks that open a quotation, each with the one that closes it.
+const QUOTES: [(char, char); 6] = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』')];
+
+/// The words of an utterance as they are written.
+pub(super) struct Surface {
+    words: Vec<Written>,
+    /// What stands between quotation marks.
+    quotations: Vec<Span>,
+    /// Something in the utterance is written with a capital letter.
+    is_cased: bool,
+}
+
+struct Written {
+    span: Span,
+    /// Its first letter is a capital one; or it begins with a digit.
+    is_capital: bool,
+    is_number: bool,
+    /// It carries a sentence: "the", "for".
+    is_carrier: bool,
+    /// It is the first of a sentence, where a capital letter says nothing.
+    is_first: bool,
+    /// What parts it from the word before is one space; is a sign that ends a sentence or a part of one.
+    is_spaced: bool,
+    is_broken: bool,
+}
+
+/// What is known of a span.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Shape {
+    /// How many of its ends cut through words with capital letters: "French Cooking" of "The Art of French Cooking".
+    pub cut: f32,
+    /// 1 if it lies in a quotation and is not all of it.
+    pub quoted: f32,
+    /// Share of its words that begin with a capital letter or a digit; a half where nothing in the utterance does.
+    pub capitals: f32,
+    /// 1 if a sign within it parts sentences, or parts of one.
+    pub broken: f32,
+    /// Share of its words that only carry a sentence.
+    pub empty: f32,
+    /// 1 if such a word stands right before it.
+    pub led: f32,
+}
+
+impl Surface {
+    pub(super) fn new(utterance: &Utterance, language: &str) -> Self {
+        let language = Language::or_english(language);
+        let mut before = 0;
+        let written = |(index, span): (usize, &Span)| {
+            let (word, gap) = (utterance.slice(*span), utterance.slice(Span::new(before, span.start)));
+            before = span.end;
+            let first = word.chars().next().unwrap_or_default();
+            let sign = gap.strip_suffix(char::is_whitespace).and_then(|gap| gap.trim_end().chars().next_back());
+            Written {
+                span: *span,
+                is_capital: first.is_uppercase(),
+                is_number: first.is_numeric(),
+                is_carrier: is_carrier(&fold(word), language),
+                is_first: index == 0 || matches!(sign, Some('.' | '!' | '?')),
+                is_spaced: gap == " ",
+                is_broken: matches!(sign, Some('.' | '!' | '?' | ';' | ':' | ',')),
+            }
+        };
+        let words: Vec<Written> = utterance.words().iter().enumerate().map(written).collect();
+        let is_cased = words.iter().any(|word| word.is_capital);
+        Self { words, quotations: quotations(utterance.text()), is_cased }
+    }
+
+    pub(super) fn shape(&self, span: Span) -> Shape {
+        let first = self.words.partition_point(|word| word.span.end <= span.start);
+        let behind = self.words.partition_point(|word| word.span.start < span.end);
+        if first >= behind {
+            return Shape::default();
+        }
+        let within = &self.words[first..behind];
+        let share =
+            |is: &dyn Fn(&Written) -> bool| within.iter().filter(|word| is(word)).count() as f32 / within.len() as f32;
+        let is_part = |quotation: &Span| quotation.contains(span) && *quotation != span;
+        Shape {
+            cut: flag(self.is_cut_before(first)) + flag(self.is_cut_behind(behind)),
+            quoted: flag(self.quotations.iter().any(is_part)),
+            capitals: if self.is_cased { share(&|word| word.is_capital || word.is_number) } else { 0.5 },
+            broken: flag(within[1..].iter().any(|word| word.is_broken)),
+            empty: share(&|word| word.is_carrier),
+            led: flag(first > 0 && self.words[first - 1].is_carrier),
+        }
+    }
+
+    /// A name goes on to the left of the word `first`: "Art of | French Cooking".
+    fn is_cut_before(&self, first: usize) -> bool {
+        let word = |back: usize| first.checked_sub(back).and_then(|at| self.words.get(at));
+        let Some((own, one)) = word(0).zip(word(1)) else { return false };
+        let is_name = |word: &Written| word.is_capital && !word.is_first;
+        own.is_capital
+            && own.is_spaced
+            && (is_name(one) || one.is_carrier && one.is_spaced && word(2).is_some_and(is_name))
+    }
+
+    /// A name goes on to the right, before the word `behind`: "Nintendo | Switch 2".
+    fn is_cut_behind(&self, behind: usize) -> bool {
+        let is_name = |word: &Written| word.is_spaced && (word.is_capital || word.is_number);
+        let Some((own, one)) = self.words.get(behind - 1).zip(self.words.get(behind)) else { return false };
+        let goes_on = || one.is_carrier && one.is_spaced && self.words.get(behind + 1).is_some_and(is_name);
+        own.is_capital && (is_name(one) || goes_on())
+    }
+}
+
+fn flag(is: bool) -> f32 {
+    f32::from(u8::from(is))
+}
+
+/// What stands between quotation marks, without them.
+fn quotations(text: &str) -> Vec<Span> {
+    let (mut found, mut open) = (Vec::new(), None);
+    for (at, mark) in text.chars().enumerate() {
+        match open {
+            Some((from, closing)) if mark == closing => {
+                found.push(Span::new(from, at));
+                open = None;
+            }
+            Some(_) => {}
+            None => open = QUOTES.iter().find(|(opening, _)| *opening == mark).map(|(_, closing)| (at + 1, *closing)),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str, part: &str) -> Shape {
+        let from = text.find(part).expect("a part of the text");
+        let from = text[..from].chars().count();
+        Surface::new(&Utterance::new(text), "en").shape(Span::new(from, from + part.chars().count()))
+    }
+
+    #[test]
+    fn names_and_quotations_are_cut() {
+        let text = "please find The Art of French Cooking for me";
+        let cut = |part| shape(text, part).cut;
+        assert_eq!(
+            [cut("The Art of French Cooking"), cut("French Cooking"), cut("Art"), cut("The Art")],
+            [0.0, 1.0, 2.0, 1.0]
+        );
+        // The first word of a sentence has a capital letter anyway.
+        assert_eq!(shape("Hold Emma", "Emma").cut, 0.0);
+        let quoted = |part| shape("file \"Add 2FA to the panel\" as a bug", part).quoted;
+        assert_eq!([quoted("Add 2FA to the panel"), quoted("2FA to the panel"), quoted("bug")], [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn what_a_span_is_made_of() {
+        let shape = |part| shape("my brakes squeal. I can leave the Golf", part);
+        let whole = shape("brakes squeal. I can");
+        assert_eq!((whole.broken, whole.capitals, whole.empty, whole.led), (1.0, 0.25, 0.5, 1.0));
+        assert_eq!((shape("Golf").broken, shape("Golf").capitals, shape("Golf").empty), (0.0, 1.0, 0.0));
+        assert_eq!(Surface::new(&Utterance::new("a b"), "en").shape(Span::new(0, 1)).capitals, 0.5);
+    }
+}

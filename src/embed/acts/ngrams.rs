@@ -1,0 +1,110 @@
+//! The n-grams by which speech acts are told apart: words and pairs of them, how the sentence begins and ends, and runs of
+//! characters. `scripts/acts.py` makes the same ones.
+
+use std::collections::BTreeMap;
+
+/// Characters of a text that are read.
+const READ: usize = 1_000;
+/// Characters of a run.
+const RUNS: [usize; 2] = [3, 4];
+/// Words with which a sentence begins.
+const BEGINNING: usize = 3;
+
+/// The places, out of `width`, that the n-grams of a text fall into, each with its share: together they are a vector of
+/// length 1.
+pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
+    let words = words(text);
+    let mut counts: BTreeMap<usize, f32> = BTreeMap::new();
+    let mut count = |kind: &str, ngram: &str| {
+        *counts.entry(hash(kind, ngram) as usize % width).or_default() += 1.0;
+    };
+    for word in &words {
+        count("w:", word);
+    }
+    for pair in words.windows(2) {
+        count("b:", &pair.join("_"));
+    }
+    for length in 1..=BEGINNING.min(words.len()) {
+        count("^", &words[..length].join("_"));
+    }
+    if let Some(last) = words.last() {
+        count("$", last);
+    }
+    let characters: Vec<char> = format!(" {} ", words.join(" ")).chars().collect();
+    if !words.is_empty() {
+        for run in RUNS.iter().flat_map(|length| characters.windows(*length)) {
+            count("c:", &run.iter().collect::<String>());
+        }
+    }
+    let length = counts.values().map(|count| count * count).sum::<f32>().sqrt();
+    counts.into_iter().map(|(place, count)| (place, count / length)).collect()
+}
+
+/// Runs of letters, single characters of Chinese and Japanese script, `0` for each number, and single signs; lower case.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut kind = Kind::Nothing;
+    for character in text.chars().take(READ).flat_map(char::to_lowercase) {
+        let next = Kind::of(character);
+        match next {
+            Kind::Nothing => {}
+            Kind::Letter if kind == Kind::Letter => words.last_mut().expect("a letter came before").push(character),
+            Kind::Digit if kind == Kind::Digit => {}
+            Kind::Digit => words.push("0".to_owned()),
+            Kind::Letter | Kind::Alone => words.push(character.to_string()),
+        }
+        kind = next;
+    }
+    words
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Nothing,
+    Letter,
+    Digit,
+    /// A word of its own.
+    Alone,
+}
+
+impl Kind {
+    fn of(character: char) -> Self {
+        match character {
+            '\u{3040}'..='\u{30FF}' | '\u{4E00}'..='\u{9FFF}' => Self::Alone,
+            '_' => Self::Nothing,
+            _ if character.is_whitespace() => Self::Nothing,
+            _ if character.is_numeric() => Self::Digit,
+            _ if character.is_alphabetic() => Self::Letter,
+            _ => Self::Alone,
+        }
+    }
+}
+
+/// FNV-1a in 32 bits.
+fn hash(kind: &str, ngram: &str) -> u32 {
+    let bytes = kind.bytes().chain(ngram.bytes());
+    bytes.fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_into_words_signs_and_numbers() {
+        assert_eq!(words("Is order 4711 out?"), ["is", "order", "0", "out", "?"]);
+        assert_eq!(words("会議室を2つ、ok_"), ["会", "議", "室", "を", "0", "つ", "、", "ok"]);
+    }
+
+    #[test]
+    fn shares_are_those_of_a_vector_of_length_1() {
+        let places = places("is it on?", 1 << 14);
+        assert!((places.iter().map(|(_, share)| share * share).sum::<f32>() - 1.0).abs() < 1e-5);
+        assert!(super::places(" ", 1 << 14).is_empty());
+    }
+
+    #[test]
+    fn hashes_are_those_that_the_weights_were_fitted_with() {
+        assert_eq!([hash("", ""), hash("w:", "a")], [0x811C_9DC5, 0x0428_FE5F]);
+    }
+}
