@@ -8,12 +8,13 @@ use std::{
 };
 
 use uptake::{
+    conversation::State,
     eval::{
         self, Cases, EvalOptions, Evaluation,
         report::{ReportOptions, text},
     },
     module::settings::StrategyName,
-    understand::{UnderstandOptions, Understander},
+    understand::{Outcome, TurnRequest, UnderstandOptions, Understander},
 };
 
 use super::local::embedder;
@@ -56,4 +57,39 @@ async fn values_are_read_exactly_or_asked_for() {
     }
     assert!(held >= 180, "{held} dialogues");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What somebody says in each language who answers with nothing that is asked for: a no, no idea, and noise.
+const EVASIVE: [(&str, &str, [&str; 3]); 5] = [
+    ("concierge", "I want to book the lounge", ["no", "no idea", "qwrt zzkp"]),
+    ("empfang", "ich möchte den Salon buchen", ["nein", "keine Ahnung", "qwrt zzkp"]),
+    ("accueil", "je voudrais réserver le salon", ["non", "aucune idée", "qwrt zzkp"]),
+    ("conserjeria", "quiero reservar el salón", ["no", "ni idea", "qwrt zzkp"]),
+    ("uketsuke", "ラウンジを予約したい", ["いいえ", "わかりません", "ふがほげ"]),
+];
+
+#[tokio::test]
+async fn no_question_is_asked_again_in_the_same_words() {
+    for (module, request, answers) in EVASIVE {
+        for answer in answers {
+            let snapshot = support::snapshot(fixtures().join("values"), module, embedder().await).await;
+            let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
+            let mut state = State::new(&snapshot.module.name);
+            let mut asked: Vec<String> = Vec::new();
+            for said in [request, answer, answer] {
+                let request = TurnRequest {
+                    utterance: said.to_owned(),
+                    strategy: Some(StrategyName::Local),
+                    ..TurnRequest::default()
+                };
+                let conversed = understander.converse(&snapshot, &state, &request).await.expect("a turn");
+                state = conversed.state;
+                if let Outcome::Ask(question) = &conversed.turn.outcome {
+                    assert!(!asked.contains(&question.text), "{module}, {answer}: {asked:?}, {}", question.text);
+                    asked.push(question.text.clone());
+                }
+            }
+            assert!(asked.len() > 1, "{module}, {answer}: {asked:?}");
+        }
+    }
 }
