@@ -112,7 +112,7 @@ impl Extent<'_> {
                 && !self.is_conjunction(word)
                 && (text.starts_with(char::is_uppercase) || has_digit(word) || is_plain() && !self.is_lead(word))
         };
-        if !has_digit(span) {
+        if !has_digit(span) || self.is_one_part(fillings[own].slot) {
             return span;
         }
         loop {
@@ -134,6 +134,23 @@ impl Extent<'_> {
             }
             span = Span::new(span.start, last.end);
         }
+    }
+
+    /// True of a slot that holds one part of what stands between commas: the street of an address with a town of its own.
+    fn is_one_part(&self, slot: SlotId) -> bool {
+        let path = &self.function.slot(slot).path.0;
+        let beside = |other: SlotId| {
+            let other = &self.function.slot(other).path.0;
+            path.len() > 1 && other.len() == path.len() && other[..other.len() - 1] == path[..path.len() - 1]
+        };
+        let mut windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
+        let is_followed = windows.any(|pieces| match pieces {
+            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(_), .. }] => {
+                *one == slot && text.trim() == ","
+            }
+            _ => false,
+        });
+        is_followed || self.function.slot_ids().any(|other| other != slot && beside(other))
     }
 
     /// True of a word that leads to a slot in a template.
