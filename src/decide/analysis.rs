@@ -104,9 +104,11 @@ impl Analysis {
             mentions.clear();
         }
         let nothing: Arc<[f32]> = Arc::new([]);
+        let negations = knowledge.recognizers.negations(&utterance, &mentions);
+        mentions = knowledge.recognizers.alternatives(&utterance, mentions, &negations);
         Self {
             is_crowded,
-            negations: knowledge.recognizers.negations(&utterance, &mentions),
+            negations,
             acts,
             reply: reply::read(language, None, utterance.text()),
             whole: Part {

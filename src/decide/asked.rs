@@ -1,9 +1,11 @@
 //! What an utterance says of the slots that were just asked for, before it is read as a whole.
 
+use std::collections::BTreeSet;
+
 use crate::{
     decide::{
         align::{Anchor, Filling},
-        carrier as around,
+        carrier as around, extent,
         situation::Situation,
         vocabulary::{own_words, words_of},
     },
@@ -134,9 +136,11 @@ pub(crate) fn counted_items(
     let is_open = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
     let is_member = list(head).is_some_and(|steps| steps.len() < own.path.0.len());
     let is_count = |one: &&Anchor| list(one.slot) == list(head) && function.slot(one.slot).kind == SlotKind::Integer;
-    let mut names = fillings.iter().filter(|filling| filling.slot == head).peekable();
-    let is_named = names.peek().is_some()
-        && !names.any(|name| found.iter().filter(is_count).any(|one| name.span.contains(one.span)));
+    let names: Vec<&Filling> = fillings.iter().filter(|filling| filling.slot == head).collect();
+    let counts: BTreeSet<Span> = found.iter().filter(is_count).map(|one| one.span).collect();
+    let is_named = !names.is_empty()
+        && names.len() >= counts.len()
+        && !names.iter().any(|name| counts.iter().any(|count| name.span.contains(*count)));
     if !is_open || !is_member || is_named {
         return Vec::new();
     }
@@ -166,9 +170,12 @@ pub(crate) fn counted_items(
 }
 
 /// What commas and conjunctions part.
-fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span> {
-    let utterance = situation.utterance();
-    let joints = Language::of(language(&situation.knowledge.module)).map(|language| &language.words.joints);
+pub(super) fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span> {
+    let (utterance, code) = (situation.utterance(), language(&situation.knowledge.module));
+    if is_unspaced_language(code) {
+        return parts_without_spaces(utterance, within);
+    }
+    let joints = Language::of(code).map(|language| &language.words.joints);
     let mut parts: Vec<Span> = Vec::new();
     let mut is_open = false;
     for word in utterance.words().iter().filter(|word| within.contains(**word)) {
@@ -184,6 +191,21 @@ fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span> {
             _ => parts.push(*word),
         }
         is_open = true;
+    }
+    parts
+}
+
+fn parts_without_spaces(utterance: &Utterance, within: Span) -> Vec<Span> {
+    let text: Vec<char> = utterance.slice(within).chars().collect();
+    let joints = extent::joints_without_spaces(&text);
+    let is_joint = |at: &usize| joints.contains(at) || matches!(text[*at], '、' | '，' | ',' | '；' | '　' | ' ');
+    let mut parts: Vec<Span> = Vec::new();
+    for at in (0..text.len()).filter(|at| !is_joint(at)) {
+        let place = within.start + at;
+        match parts.last_mut() {
+            Some(last) if last.end == place => last.end += 1,
+            _ => parts.push(Span::new(place, place + 1)),
+        }
     }
     parts
 }
@@ -296,30 +318,7 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
     if !is_list_of_texts(function.slot(whole.slot)) {
         return vec![whole];
     }
-    let utterance = situation.utterance();
-    let joints = Language::of(language(&situation.knowledge.module)).map(|language| &language.words.joints);
-    let joins = |word: Span| {
-        let said = fold(utterance.slice(word));
-        joints.is_some_and(|joints| joints.conjunctions.contains(&said))
-    };
-    let mut items: Vec<Span> = Vec::new();
-    let mut is_open = false;
-    let mut before = whole.span.start;
-    for word in utterance.words().iter().filter(|word| whole.span.contains(**word)) {
-        let is_apart = utterance.slice(Span::new(before, word.start)).contains([',', ';', '、', '，']);
-        before = word.end;
-        if joins(*word) {
-            is_open = false;
-        } else if is_open && !is_apart {
-            if let Some(last) = items.last_mut() {
-                last.end = word.end;
-            }
-        } else {
-            items.push(*word);
-            is_open = true;
-        }
-    }
-    items.into_iter().map(|span| Filling { span, ..whole }).collect()
+    parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
 }
 
 /// The subject belongs to a clause: "they broke the gate", where "they" alone says nothing.

@@ -11,6 +11,7 @@ pub mod candidates;
 pub(crate) mod carrier;
 pub(crate) mod clauses;
 pub(crate) mod expected;
+pub(crate) mod extent;
 pub(crate) mod features;
 pub mod head;
 pub mod knowledge;

@@ -9,6 +9,7 @@ use crate::{
         arguments::{self as assemble, Said},
         asked,
         candidates::{self, Candidate, Found},
+        extent,
         outcome::{self, Frame},
         situation::Situation,
         written,
@@ -102,6 +103,7 @@ impl<'a> Reading<'a> {
         {
             fillings.push(part);
         }
+        extent::settle(situation, definition, &expected, &mut fillings);
         fillings.retain(|one| {
             expected.contains(&one.slot)
                 || settled.contains(one)

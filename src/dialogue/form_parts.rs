@@ -266,7 +266,7 @@ impl OpenForm<'_> {
         let is_free =
             |span: Span, found: &[Filled]| !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)));
         let mut all = Vec::new();
-        for mention in situation.mentions() {
+        for mention in situation.mentions().iter().filter(|mention| mention.others.is_empty()) {
             let Some(slot) = takes(mention) else { continue };
             let pointer = slot.path.pointer();
             // What was asked for is known by less.

@@ -132,6 +132,9 @@ impl OpenForm<'_> {
         let part = self.widened(own, part.unwrap_or(Span::new(0, own.utterance().len())));
         let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
         let mut found = self.aligned(&own.within(&view), &mut read);
+        if self.adds_to_known(&found) {
+            read.said.manner = Manner::Fill;
+        }
         if self.corrects_one(own, part, &found, &mut read) {
             return read;
         }
@@ -202,6 +205,22 @@ impl OpenForm<'_> {
         found.values.retain(|value| {
             !value.value.is_boolean() || self.asked.contains(&value.pointer) || !value.span.is_some_and(is_reply)
         });
+    }
+
+    /// "Add rice to the curry", where a curry is known: what is said before the item is one thing more of it, and the item
+    /// is no other one.
+    fn adds_to_known(&self, found: &Said) -> bool {
+        let Some(head) = self.head().filter(|_| self.manner() == Manner::Add) else { return false };
+        let path = &self.function.slot(head).path;
+        let is_head = |value: &&Filled| SlotPath::of_pointer(&value.pointer) == *path;
+        let mut heads = found.values.iter().filter(is_head);
+        let Some(named) = heads.next().filter(|_| heads.next().is_none()) else { return false };
+        let is_known = self.form.of_slot(path).any(|known| known.value == named.value);
+        is_known
+            && found.values.iter().filter(|value| !is_head(value)).any(|value| {
+                let is_text = value.value.is_string();
+                is_text && value.span.zip(named.span).is_some_and(|(span, item)| span.end <= item.start)
+            })
     }
 
     /// One slot is corrected, or one more item named, by words that say which. True if so.

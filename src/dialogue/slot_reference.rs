@@ -3,12 +3,15 @@
 use serde_json::Value;
 
 use crate::{
-    conversation::{Form, merge::is_within},
+    conversation::{Filled, Form, merge::is_within},
     decide::vocabulary::words_of,
     module::{Function, SlotId},
     recognize::Mention,
     text::{Span, Utterance, fold},
 };
+
+/// Letters of a word that may stand for a value, at least.
+const LETTERS: usize = 4;
 
 /// The words under which a form is looked through, and what recognizers found in them.
 #[derive(Clone, Copy)]
@@ -62,13 +65,26 @@ impl Named<'_> {
             .filter(|mention| self.span.contains(mention.span))
             .map(|mention| &mention.value)
             .collect();
-        let is_meant = |filled: &&crate::conversation::Filled| {
+        let is_meant = |filled: &&Filled| {
             let own = filled.text.as_deref().map(|text| words_of(text).join(" "));
             let value = filled.value.as_str().map(|text| words_of(text).join(" "));
             found.contains(&&filled.value)
                 || !text.is_empty() && (own.as_deref() == Some(&text) || value.as_deref() == Some(&text))
         };
-        form.slots.iter().filter(is_meant).map(|filled| filled.pointer.clone()).collect()
+        let all: Vec<String> = form.slots.iter().filter(is_meant).map(|filled| filled.pointer.clone()).collect();
+        if all.is_empty() { self.by_one_of_its_words(form).into_iter().collect() } else { all }
+    }
+
+    /// "The soup", where "tomato soup" is the only value that has this word.
+    fn by_one_of_its_words(&self, form: &Form) -> Option<String> {
+        let said: Vec<String> = self.words().into_iter().filter(|word| word.chars().count() >= LETTERS).collect();
+        let has_one = |filled: &&Filled| {
+            let own = filled.value.as_str().map(words_of).unwrap_or_default();
+            own.len() > 1 && own.iter().any(|word| said.contains(word))
+        };
+        let mut found = form.slots.iter().filter(has_one);
+        let only = found.next()?;
+        (said.len() == 1 && found.next().is_none()).then(|| only.pointer.clone())
     }
 
     /// The item of a list that is counted out: `/dishes/1` for "the second pizza".

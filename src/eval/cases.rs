@@ -56,6 +56,8 @@ pub struct Case {
     pub outcome: Option<OutcomeKind>,
     /// What kind of utterance it is, in the author's words: scores are also told by it.
     pub kind: Option<String>,
+    /// The moment in which it is said, RFC 3339 or RFC 9557; goes before that of the options.
+    pub now: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -211,8 +213,13 @@ impl Reader {
             Some(Value::String(kind)) if !kind.trim().is_empty() => Some(kind.trim().to_owned()),
             _ => None,
         };
+        let now = match members.shift_remove("now") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(now)) => Some(now),
+            Some(other) => return Err(format!("`now` is a moment in a string, found {}", kind_of(&other))),
+        };
         let place = Place { file: Arc::clone(&self.file), line };
-        Ok(Case { place, utterance, functions, given, outcome, kind })
+        Ok(Case { place, utterance, functions, given, outcome, kind, now })
     }
 }
 
@@ -256,6 +263,14 @@ mod tests {
 
     fn messages(cases: &Cases) -> Vec<String> {
         cases.problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_case_has_a_moment_of_its_own() {
+        let said = |now: &str| format!(r#"{{"utterance": "rain tomorrow?", "function": "forecast", "now": {now}}}"#);
+        let cases = Cases::parse("cases.jsonl", &said(r#""2026-03-04T10:00:00Z""#));
+        assert_eq!(cases.cases[0].now.as_deref(), Some("2026-03-04T10:00:00Z"));
+        assert_eq!(messages(&Cases::parse("cases.jsonl", &said("3"))).len(), 1);
     }
 
     #[test]

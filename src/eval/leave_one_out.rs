@@ -69,6 +69,7 @@ fn cases(module: &Module, mut said: Said<'_>) -> Vec<(usize, Case)> {
                 given: None,
                 outcome: None,
                 kind: None,
+                now: None,
             };
             cases.push((position, case));
         }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     module::{FunctionId, Module, settings::StrategyName, squeeze},
     snapshot::Snapshot,
-    understand::{Turn, TurnError, TurnRequest, Understander},
+    understand::{Turn, TurnError, TurnRequest, Understander, request},
 };
 
 /// Candidates that recall looks at.
@@ -94,10 +94,18 @@ impl<'a> Tally<'a> {
         options: &EvalOptions,
     ) -> Result<bool, TurnError> {
         let given = task.given.as_ref().filter(|_| !options.pooled);
+        let home = request::time_zone(self.module, "UTC");
+        let now = match case.now.as_deref().map(|now| request::moment(now, &home)).transpose() {
+            Ok(now) => now.or_else(|| options.now.clone()),
+            Err(error) => {
+                self.problem(case, error.to_string());
+                return Ok(false);
+            }
+        };
         let request = TurnRequest {
             utterance: case.utterance.clone(),
             strategy: options.strategy,
-            now: options.now.clone(),
+            now,
             among: given.cloned(),
             ..TurnRequest::default()
         };

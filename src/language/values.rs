@@ -152,6 +152,8 @@ pub enum Sense {
     A,
     /// Before a date that lies behind.
     Since,
+    /// "any day": of the days of a week, none is meant more than another.
+    AnyDay,
     /// "the end of April".
     #[serde(skip)]
     Edge(Edge),

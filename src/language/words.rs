@@ -58,6 +58,8 @@ impl From<Sides> for Phrases {
 pub struct Joints {
     /// Join anything: items as well as requests.
     pub conjunctions: Vec<String>,
+    /// Stand between two of which one is meant.
+    pub alternatives: Vec<String>,
     /// Join what is done one after the other; also behind a conjunction.
     pub sequences: Vec<String>,
     /// Do so behind a conjunction, a comma or the end of a sentence; elsewhere they stand within a request.
@@ -111,7 +113,7 @@ impl Words {
             &mut words.naming,
             &mut words.follow_ups,
         ];
-        let joined = [&mut joints.conjunctions, &mut joints.sequences, &mut joints.followers];
+        let joined = [&mut joints.conjunctions, &mut joints.alternatives, &mut joints.sequences, &mut joints.followers];
         let answers = &mut words.answers;
         // Without spaces, phrases are compared as they are written.
         let said = if answers.topics.is_empty() { vec![&mut answers.before, &mut answers.behind] } else { Vec::new() };

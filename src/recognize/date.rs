@@ -649,7 +649,13 @@ fn is_since(scan: &Scan<'_>, token: usize) -> bool {
     is_behind(token) || token > 0 && scan.has(token - 1, Sense::The) && is_behind(token - 1)
 }
 
+/// The date that begins at `token`. "Any day next week" is none: no day of a period is meant more than another.
 pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let is_open = |found: &Found<Date>| found.score <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
+    one_date_at(scan, token, reckoning).filter(|found| !is_open(found))
+}
+
+fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let back;
     let reckoning = if is_since(scan, token) {
         back = reckoning.back();

@@ -10,6 +10,8 @@
 //!
 //! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
 
+use std::collections::BTreeSet;
+
 use jiff::Zoned;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,11 +25,12 @@ use self::{
     scan::{Found, Scan},
 };
 use crate::{
-    module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading},
+    module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading, Step},
     text::{Span, Utterance},
 };
 
 pub mod acts;
+mod alternatives;
 mod boolean;
 mod contact;
 mod date;
@@ -55,8 +58,8 @@ pub struct Mention {
     pub text: String,
     /// The canonical value: a list's label, or what [`crate::module::Builtin`] documents.
     pub value: Value,
-    /// Other values that the same words may mean: "at 6" is in the morning or in the evening. Empty where nothing leaves
-    /// room. Only who said it can say which; `value` is the likeliest.
+    /// Other values that the same words may mean: "at 6" is in the morning or in the evening, "tea or coffee" is either.
+    /// Empty where nothing leaves room. Only who said it can say which; `value` is the likeliest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Value>,
     /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for readings that could be another.
@@ -90,6 +93,8 @@ pub struct Recognizers {
     patterns: Vec<(RecognizerId, Patterns)>,
     builtins: Option<Builtins>,
     language: Box<str>,
+    /// Some slot takes any number of their values.
+    several: BTreeSet<RecognizerId>,
 }
 
 #[derive(Debug)]
@@ -138,7 +143,9 @@ impl Recognizers {
             let contacts = Contacts::new(&lexicon.region);
             Builtins { lexicon, contacts, used }
         });
-        Ok(Self { lists, patterns, builtins, language: language.into() })
+        let lists_of_scalars = slots().filter(|slot| slot.path.0.last() == Some(&Step::Each));
+        let several = lists_of_scalars.flat_map(|slot| slot.recognizers.iter().copied()).collect();
+        Ok(Self { lists, patterns, builtins, language: language.into(), several })
     }
 
     /// Every mention, by start, then longest first. Overlapping mentions of *different* recognizers are all kept;
@@ -208,14 +215,23 @@ impl Recognizers {
             hour.is_some_and(|hour| Some(hour >= 12) == half)
         };
         // Together, both may say one thing: "6", "pm"; "morgens um", "6".
-        let joined = |text: String| {
-            let mentions = self.recognize(&Utterance::new(&text), context);
+        let read = |text: &str, is_within: &dyn Fn(Span) -> bool| {
+            let mentions = self.recognize(&Utterance::new(text), context);
             let mut own = mentions.into_iter().filter(|one| slot.recognizers.contains(&one.recognizer));
-            own.find(|one| one.others.is_empty() && readings.contains(&one.value)).map(|one| one.value)
+            let is_one = |one: &Mention| one.others.is_empty() && readings.contains(&one.value) && is_within(one.span);
+            own.find(is_one).map(|one| one.value)
         };
+        let (asked, length) = (said.chars().count(), answer.len());
         only(&is_of_half)
-            .or_else(|| joined(format!("{said} {}", answer.text())))
-            .or_else(|| joined(format!("{} {said}", answer.text())))
+            .or_else(|| read(answer.text(), &|_| true))
+            .or_else(|| read(&format!("{said} {}", answer.text()), &|span| span.end > asked))
+            .or_else(|| read(&format!("{} {said}", answer.text()), &|span| span.start < length))
+    }
+
+    /// The mentions, with those as one that are said to choose from: "tea or coffee".
+    #[must_use]
+    pub fn alternatives(&self, utterance: &Utterance, mentions: Vec<Mention>, negations: &[Negation]) -> Vec<Mention> {
+        alternatives::joined(&self.language, utterance, mentions, negations, &self.several)
     }
 
     /// What the utterance rules out, in order; scopes do not overlap. `mentions` are what [`Self::recognize`] found: a

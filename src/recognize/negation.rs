@@ -44,7 +44,7 @@ const LONGEST_ITEM: usize = 3;
 /// How far the two parts of a verb may lie apart: "take the french fries off".
 const APART: usize = 7;
 /// Words between "any" and "but".
-const BEFORE_BUT: usize = 3;
+const BEFORE_BUT: usize = 5;
 /// A mention that scores less is a guess, and no reason to overlook a cue.
 const SURE: f32 = 0.5;
 

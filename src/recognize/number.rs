@@ -449,9 +449,11 @@ fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
     let glued = (first..scan.len()).take_while(|token| *token == first || scan.is_glued(*token));
     let numeral = numeral::read(glued.map(|token| scan.text(token))).filter(|numeral| numeral.has_kanji)?;
     let end = first + numeral.pieces;
-    // Within a word (一般, 三菱) a numeral is no number.
-    let is_number = numeral::is_counter(scan.text(end), scan.text(end + 1))
-        || (scan.lexicon.kanji_numbers && (numeral.pieces > 1 || scan.kind(end) != Some(TokenKind::Word)));
+    // Within a word (一般, 三菱) a numeral is no number, and 一度 is "for a moment".
+    let is_once = scan.text(first) == "一" && scan.text(end) == "度";
+    let is_counted = numeral::is_counter(scan.text(end), scan.text(end + 1));
+    let is_alone = scan.lexicon.kanji_numbers && (numeral.pieces > 1 || scan.kind(end) != Some(TokenKind::Word));
+    let is_number = !is_once && (is_counted || is_alone);
     let stands_free = first == 0 || scan.kind(first - 1) != Some(TokenKind::Digits) || !scan.is_glued(first);
     (is_number && stands_free).then(|| Number { score: 0.9, ..Number::whole(first, end, numeral.value, false) })
 }

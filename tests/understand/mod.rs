@@ -20,5 +20,6 @@ mod several;
 mod strangers;
 mod strategies;
 mod tools;
+mod values;
 mod ways;
 mod wording;

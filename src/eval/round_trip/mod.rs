@@ -146,6 +146,7 @@ pub async fn round_trip(
                 given: None,
                 outcome: None,
                 kind: Some(form.name().to_owned()),
+                now: None,
             };
             if index == 0 && tally.observations.is_empty() {
                 warm_up(understander, snapshot, &case).await;

@@ -1,0 +1,354 @@
+//! How far values of any words reach: an address to its last part and no further, a list to its last item, and the second
+//! of two values that a template joins by a word ("from ... to ...").
+
+use crate::{
+    decide::{align::Filling, asked, carrier, situation::Situation, vocabulary::words_of},
+    language::{Language, negation::Role},
+    module::{Function, Piece, Slot, SlotId, SlotKind, Step},
+    recognize::reply,
+    text::{Span, fold, is_unspaced},
+};
+
+/// Words of a part behind a comma, at most: "IL 60614".
+const PART: usize = 4;
+/// Words that lead from one value to the next, at most: "and take it".
+const LEADING: usize = 3;
+/// Words of an item of a list that nothing but its neighbours tells from other words, at most.
+const ITEM: usize = 3;
+/// How sure a value is that a word of a template leads to from another value.
+const LED: f32 = 0.7;
+
+/// Gives each value of any words its full length, and each list all its items.
+pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[SlotId], fillings: &mut Vec<Filling>) {
+    let extent = Extent { situation, function };
+    fillings.sort_by_key(|filling| filling.span);
+    for at in 0..fillings.len() {
+        if extent.takes_words(&fillings[at]) {
+            fillings[at].span = extent.with_parts(extent.without_lead(fillings, at), fillings, at);
+        }
+    }
+    if let Some(led) = extent.led(fillings) {
+        fillings.push(led);
+        fillings.sort_by_key(|filling| filling.span);
+        if let Some(at) = fillings.iter().position(|filling| *filling == led) {
+            fillings[at].span = extent.with_parts(led.span, fillings, at);
+        }
+    }
+    extent.enumerate(asked, fillings);
+}
+
+struct Extent<'a> {
+    situation: &'a Situation<'a>,
+    function: &'a Function,
+}
+
+impl Extent<'_> {
+    fn language(&self) -> &'static Language {
+        Language::or_english(self.situation.knowledge.module.language())
+    }
+
+    fn is_conjunction(&self, word: Span) -> bool {
+        self.language().words.joints.conjunctions.contains(&self.said(word))
+    }
+
+    fn is_article(&self, word: Span) -> bool {
+        let phrases = self.language().negation.beginning_with(&self.said(word));
+        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
+    }
+
+    fn said(&self, word: Span) -> String {
+        fold(self.situation.utterance().slice(word))
+    }
+
+    fn words(&self) -> &[Span] {
+        self.situation.utterance().words()
+    }
+
+    fn words_in(&self, span: Span) -> Vec<Span> {
+        self.words().iter().filter(|word| span.contains(**word)).copied().collect()
+    }
+
+    /// What stands between two places holds a comma.
+    fn is_parted(&self, from: usize, to: usize) -> bool {
+        to > from && self.situation.utterance().slice(Span::new(from, to)).contains([',', ';', '、', '，'])
+    }
+
+    fn takes_words(&self, filling: &Filling) -> bool {
+        filling.anchor.is_none() && is_text(self.function.slot(filling.slot))
+    }
+
+    /// Without the words that lead to the next value: "45 Castle Street, Cardiff and take it" before "to 7 High Street".
+    fn without_lead(&self, fillings: &[Filling], at: usize) -> Span {
+        let span = fillings[at].span;
+        let Some(next) = fillings.get(at + 1).map(|next| next.span) else { return span };
+        let between = self.words().iter().filter(|word| span.end <= word.start && word.end <= next.start).count();
+        let words = self.words_in(span);
+        let Some(joint) = words.iter().rposition(|word| self.is_conjunction(*word)).filter(|joint| *joint > 0) else {
+            return span;
+        };
+        let tail = &words[joint + 1..];
+        let is_plain = |word: &Span| {
+            let text = self.situation.utterance().slice(*word);
+            !text.starts_with(char::is_uppercase) && !text.contains(|c: char| c.is_ascii_digit())
+        };
+        let stands_for_it = |word: &Span| self.language().words.is_indefinite(&self.said(*word));
+        let leads = tail.len() <= LEADING && tail.iter().all(is_plain) && tail.last().is_none_or(stands_for_it);
+        if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
+    }
+
+    /// With the parts behind it that belong to what has a number: "12 Abbey Road, London NW8 9AY". They are written as
+    /// names or codes, and nothing else claims them.
+    fn with_parts(&self, mut span: Span, fillings: &[Filling], own: usize) -> Span {
+        let utterance = self.situation.utterance();
+        let has_digit = |span: Span| utterance.slice(span).contains(|c: char| c.is_ascii_digit());
+        let is_lower = !utterance.text().contains(char::is_uppercase);
+        let is_claimed = |word: Span| {
+            fillings.iter().enumerate().any(|(at, one)| at != own && one.span.overlaps(word)) //
+        };
+        let belongs = |word: Span| {
+            let text = utterance.slice(word);
+            let is_plain = || is_lower && !reply::says_nothing(self.situation.knowledge.module.language(), text);
+            !is_claimed(word)
+                && !self.is_conjunction(word)
+                && (text.starts_with(char::is_uppercase) || has_digit(word) || is_plain() && !self.is_lead(word))
+        };
+        if !has_digit(span) || self.is_one_part(fillings[own].slot) {
+            return span;
+        }
+        loop {
+            let from = self.words().partition_point(|word| word.start < span.end);
+            let mut end = from;
+            while self.words().get(end).is_some_and(|word| belongs(*word))
+                && end - from < PART
+                && (end == from || !self.is_parted(self.words()[end - 1].end, self.words()[end].start))
+            {
+                end += 1;
+            }
+            let Some(last) = end.checked_sub(1).filter(|last| *last >= from).map(|last| self.words()[last]) else {
+                return span;
+            };
+            let gap = utterance.slice(Span::new(span.end, self.words()[from].start));
+            // "Mind the step, Jo": what is no address seldom goes on with a code.
+            if gap.trim() != "," {
+                return span;
+            }
+            span = Span::new(span.start, last.end);
+        }
+    }
+
+    /// True of a slot that holds one part of what stands between commas: the street of an address with a town of its own.
+    fn is_one_part(&self, slot: SlotId) -> bool {
+        let path = &self.function.slot(slot).path.0;
+        let beside = |other: SlotId| {
+            let other = &self.function.slot(other).path.0;
+            path.len() > 1 && other.len() == path.len() && other[..other.len() - 1] == path[..path.len() - 1]
+        };
+        let mut windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
+        let is_followed = windows.any(|pieces| match pieces {
+            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(_), .. }] => {
+                *one == slot && text.trim() == ","
+            }
+            _ => false,
+        });
+        is_followed || self.function.slot_ids().any(|other| other != slot && beside(other))
+    }
+
+    /// True of a word that leads to a slot in a template.
+    fn is_lead(&self, word: Span) -> bool {
+        let said = self.said(word);
+        self.pairs().any(|(_, lead, _)| lead.last() == Some(&said))
+    }
+
+    /// Two slots of any words that a template joins by a few words.
+    fn pairs(&self) -> impl Iterator<Item = (SlotId, Vec<String>, SlotId)> + '_ {
+        let windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
+        windows.filter_map(|pieces| match pieces {
+            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }] => {
+                let lead = words_of(text);
+                let are_texts = is_text(self.function.slot(*one)) && is_text(self.function.slot(*other));
+                (are_texts && one != other && !lead.is_empty() && lead.len() <= LEADING).then_some((*one, lead, *other))
+            }
+            _ => None,
+        })
+    }
+
+    /// The second of two values that a template joins, where the first is known and the words that join them follow it:
+    /// up to the next value, without the words that lead to that.
+    fn led(&self, fillings: &[Filling]) -> Option<Filling> {
+        self.pairs().find_map(|(one, lead, other)| {
+            let known = fillings.iter().find(|filling| filling.slot == one && filling.anchor.is_none())?;
+            if fillings.iter().any(|filling| filling.slot == other) {
+                return None;
+            }
+            let from = self.words().partition_point(|word| word.start < known.span.end);
+            let says = |(at, word): (usize, &String)| {
+                self.words().get(from + at).is_some_and(|said| self.said(*said) == *word) //
+            };
+            let first = *self.words().get(from + lead.len()).filter(|_| lead.iter().enumerate().all(says))?;
+            let next = fillings.iter().map(|one| one.span.start).filter(|start| *start >= first.start).min();
+            let end = asked::end_of_value(self.situation, other, first, fillings);
+            let end = end.min(next.unwrap_or(usize::MAX));
+            let mut words = self.words_in(Span::new(first.start, end));
+            let is_literal = |word: Span| {
+                let said = self.said(word);
+                let mut pieces = self.function.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
+                pieces.any(|piece| matches!(piece, Piece::Text(text) if words_of(text).last() == Some(&said)))
+            };
+            while next.is_some() && words.last().is_some_and(|word| is_literal(*word)) {
+                words.pop();
+            }
+            let span = Span::new(first.start, words.last()?.end);
+            let core =
+                carrier::core(self.situation.knowledge.module.language(), &self.situation.utterance().only(span), &[]);
+            let span = Span::new(span.start, core.end.clamp(first.end, span.end));
+            Some(Filling { slot: other, span, anchor: None, confidence: LED })
+        })
+    }
+
+    /// Takes lists of texts apart at their commas and conjunctions, with the items that stand between two of them: "Chile,
+    /// Peru and Bolivia". All items belong to the slot of the one beside the words around the list.
+    fn enumerate(&self, asked: &[SlotId], fillings: &mut Vec<Filling>) {
+        let is_list = |one: &Filling| one.anchor.is_none() && is_list_of_texts(self.function.slot(one.slot));
+        let (lists, others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| is_list(one));
+        let mut groups: Vec<Vec<Filling>> = Vec::new();
+        for one in lists {
+            match groups.last_mut() {
+                Some(group) if group.last().is_some_and(|last| self.joins(last.span, one.span, &others)) => {
+                    group.push(one);
+                }
+                _ => groups.push(vec![one]),
+            }
+        }
+        *fillings = others;
+        for group in groups {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let is_asked = asked.contains(&first.slot);
+            let whole = self.with_items(Span::new(first.span.start, last.span.end), is_asked, fillings);
+            let slot = self.slot_of_frame(whole).unwrap_or(first.slot);
+            let confidence = group.iter().map(|one| one.confidence).fold(0.0, f32::max);
+            fillings.extend(asked::parts_of_list(self.situation, whole).into_iter().map(|span| Filling {
+                slot,
+                span,
+                anchor: None,
+                confidence,
+            }));
+        }
+        fillings.sort_by_key(|filling| filling.span);
+    }
+
+    /// The list whose mark stands in a template behind the word before the list, or before the word behind it.
+    fn slot_of_frame(&self, list: Span) -> Option<SlotId> {
+        let before = self.words().iter().rfind(|word| word.end <= list.start).map(|word| self.said(*word));
+        let behind = self.words().iter().find(|word| word.start >= list.end).map(|word| self.said(*word));
+        let pieces = || self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
+        let of_list = |slot: &SlotId| is_list_of_texts(self.function.slot(*slot));
+        let mut slots: Vec<SlotId> = pieces()
+            .filter_map(|pair| match pair {
+                [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] if before.is_some() => {
+                    (words_of(text).last() == before.as_ref()).then_some(*slot)
+                }
+                [Piece::Slot { slot: Some(slot), .. }, Piece::Text(text)] if behind.is_some() => {
+                    (words_of(text).first() == behind.as_ref()).then_some(*slot)
+                }
+                _ => None,
+            })
+            .filter(of_list)
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        if let [slot] = slots[..] { Some(slot) } else { None }
+    }
+
+    /// Between two items stand a comma or a conjunction, or further items that nothing else claims.
+    fn joins(&self, one: Span, other: Span, others: &[Filling]) -> bool {
+        let gap = Span::new(one.end, other.start.max(one.end));
+        if other.start < one.end || others.iter().any(|filling| filling.span.overlaps(gap)) {
+            return false;
+        }
+        let mut words = self.words_in(gap);
+        // "Ben and the twins": the article belongs to the item.
+        while words.last().is_some_and(|word| self.is_article(*word)) {
+            words.pop();
+        }
+        let is_adjacent = words.is_empty() && !self.is_parted(gap.start, gap.end);
+        let is_joint = |word: Option<&Span>, from: usize, to: usize| {
+            self.is_parted(from, to) || word.is_some_and(|word| self.is_conjunction(*word))
+        };
+        let (first, last) = (words.first(), words.last());
+        let parts = asked::parts_of_list(self.situation, gap);
+        is_adjacent
+            || parts.iter().all(|part| self.words_in(*part).len() <= ITEM)
+                && is_joint(first, one.end, first.map_or(other.start, |word| word.start))
+                && is_joint(last, last.map_or(one.end, |word| word.end), other.start)
+    }
+
+    /// With the items before and behind it that nothing else claims: all of an answer, elsewhere those that are written as
+    /// names.
+    fn with_items(&self, mut span: Span, is_asked: bool, others: &[Filling]) -> Span {
+        let utterance = self.situation.utterance();
+        let is_name = |word: &Span| is_asked || utterance.slice(*word).starts_with(char::is_uppercase);
+        let is_free = |word: &Span| !others.iter().any(|one| one.span.overlaps(*word));
+        let core = carrier::core(self.situation.knowledge.module.language(), utterance, &[]);
+        let whole = Span::new(core.start.min(span.start), core.end.max(span.end));
+        let parts = asked::parts_of_list(self.situation, whole);
+        let (first, last) = (span.start, span.end);
+        for part in parts.iter().filter(|part| part.start >= last) {
+            let words = self.words_in(*part);
+            let names = words.iter().take_while(|word| is_name(word) && is_free(word)).count();
+            if !(1..=ITEM).contains(&names) || !self.joins(span, Span::new(part.start, words[0].end), others) {
+                break;
+            }
+            span.end = words[names - 1].end;
+            if names < words.len() {
+                break;
+            }
+        }
+        for part in parts.iter().rev().filter(|part| part.end <= first) {
+            let words = self.words_in(*part);
+            let names = words.iter().rev().take_while(|word| is_name(word) && is_free(word)).count();
+            let Some(name) = words.len().checked_sub(names).and_then(|at| words.get(at)) else { break };
+            if names > ITEM || !self.joins(Span::new(name.start, part.end), span, others) {
+                break;
+            }
+            span.start = name.start;
+            if names < words.len() {
+                break;
+            }
+        }
+        span
+    }
+}
+
+fn is_text(slot: &Slot) -> bool {
+    slot.recognizers.is_empty()
+        && slot.kind == SlotKind::String
+        && slot.choices.is_empty()
+        && !slot.path.0.contains(&Step::Each)
+}
+
+fn is_list_of_texts(slot: &Slot) -> bool {
+    slot.path.0.last() == Some(&Step::Each)
+        && slot.kind == SlotKind::String
+        && slot.choices.is_empty()
+        && slot.recognizers.is_empty()
+}
+
+/// "チリとペルー": where a list without spaces is parted, as places of と. It parts words of which one at least is not all
+/// hiragana, or that end as names do.
+pub(super) fn joints_without_spaces(text: &[char]) -> Vec<usize> {
+    let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
+    let ends_as_name = |at: usize| {
+        let before: String = text[..at].iter().rev().take(3).collect();
+        ["んさ", "んく", "んゃち", "まさ"].iter().any(|end| before.starts_with(end))
+    };
+    let mut joints = Vec::new();
+    let mut from = 0;
+    for at in 1..text.len().saturating_sub(1) {
+        let parts = |at: usize| !is_hiragana(text[at - 1]) || !is_hiragana(text[at + 1]) || ends_as_name(at);
+        if text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts(at) {
+            joints.push(at);
+            from = at + 1;
+        }
+    }
+    joints
+}

@@ -1,0 +1,95 @@
+//! Values and answers as people say them: two addresses in one sentence, one of two values, lists, what is nobody's value,
+//! remarks on one item, changes at a confirmation, and a no to what nobody has to give. Each class is said in several
+//! languages and to several modules: those of `tests/fixtures/values`, those of strangers, those that ship.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use uptake::{
+    conversation::State,
+    eval::{
+        self, Cases, EvalOptions, Evaluation,
+        report::{ReportOptions, text},
+    },
+    module::settings::StrategyName,
+    understand::{Outcome, TurnRequest, UnderstandOptions, Understander},
+};
+
+use super::local::embedder;
+use crate::support;
+
+fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// Where the module is that the dialogues in `directory` are held with: there, else among those of strangers, else among
+/// those that ship.
+fn root_of(directory: &Path, module: &str) -> PathBuf {
+    if directory.join("schema.json").is_file() {
+        return fixtures().join("values");
+    }
+    let strangers = fixtures().join("strangers");
+    if strangers.join(module).is_dir() { strangers } else { support::shipped() }
+}
+
+async fn evaluated(directory: &Path) -> Evaluation {
+    let module = directory.file_name().and_then(|name| name.to_str()).expect("a name");
+    let said = fs::read_to_string(directory.join("dialogues.jsonl")).expect("dialogues");
+    let cases = Cases::parse("dialogues.jsonl", &said);
+    let snapshot = support::snapshot(root_of(directory, module), module, embedder().await).await;
+    let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
+    let options = EvalOptions { strategy: Some(StrategyName::Local), ..EvalOptions::default() };
+    eval::evaluate(&understander, &snapshot, cases, &options, &|_, _| ()).await.expect("an evaluation")
+}
+
+#[tokio::test]
+async fn values_are_read_exactly_or_asked_for() {
+    let (mut wrong, mut held) = (Vec::new(), 0);
+    for entry in fs::read_dir(fixtures().join("values")).expect("a directory") {
+        let found = evaluated(&entry.expect("an entry").path()).await;
+        assert_eq!(found.problems, []);
+        held += found.dialogues.plain.dialogues;
+        if !found.dialogues.wrong.is_empty() {
+            wrong.push(text(&found, ReportOptions { top: 10, errors: true }));
+        }
+    }
+    assert!(held >= 180, "{held} dialogues");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What somebody says in each language who answers with nothing that is asked for: a no, no idea, and noise.
+const EVASIVE: [(&str, &str, [&str; 3]); 5] = [
+    ("concierge", "I want to book the lounge", ["no", "no idea", "qwrt zzkp"]),
+    ("empfang", "ich möchte den Salon buchen", ["nein", "keine Ahnung", "qwrt zzkp"]),
+    ("accueil", "je voudrais réserver le salon", ["non", "aucune idée", "qwrt zzkp"]),
+    ("conserjeria", "quiero reservar el salón", ["no", "ni idea", "qwrt zzkp"]),
+    ("uketsuke", "ラウンジを予約したい", ["いいえ", "わかりません", "ふがほげ"]),
+];
+
+#[tokio::test]
+async fn no_question_is_asked_again_in_the_same_words() {
+    for (module, request, answers) in EVASIVE {
+        for answer in answers {
+            let snapshot = support::snapshot(fixtures().join("values"), module, embedder().await).await;
+            let understander = Understander::new(UnderstandOptions::default(), embedder().await, Vec::new());
+            let mut state = State::new(&snapshot.module.name);
+            let mut asked: Vec<String> = Vec::new();
+            for said in [request, answer, answer] {
+                let request = TurnRequest {
+                    utterance: said.to_owned(),
+                    strategy: Some(StrategyName::Local),
+                    ..TurnRequest::default()
+                };
+                let conversed = understander.converse(&snapshot, &state, &request).await.expect("a turn");
+                state = conversed.state;
+                if let Outcome::Ask(question) = &conversed.turn.outcome {
+                    assert!(!asked.contains(&question.text), "{module}, {answer}: {asked:?}, {}", question.text);
+                    asked.push(question.text.clone());
+                }
+            }
+            assert!(asked.len() > 1, "{module}, {answer}: {asked:?}");
+        }
+    }
+}
