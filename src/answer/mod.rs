@@ -690,7 +690,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{Proposal, Sighting, Validator, Verdict, ViolationKind},
+        call::{Proposal, Validator, Verdict, ViolationKind},
         module::fixture,
         module::{ExemplarId, RecognizerId, SlotPath, Step},
         text::Utterance,
@@ -806,13 +806,12 @@ mod tests {
         let module = fixture::module();
         let utterance = Utterance::new(utterance);
         let at = utterance.text().find(seen).expect("said");
-        let sighting = Sighting {
+        let mention = Mention {
             others: Vec::new(),
-            id: RecognizerId::from_index(0),
+            recognizer: RecognizerId::from_index(0),
             span: utterance.span_of_bytes(at..at + seen.len()),
             text: seen.into(),
             value: location.into(),
-            recognizer: "city".into(),
             score: 1.0,
         };
         let proposal = Proposal {
@@ -820,7 +819,7 @@ mod tests {
             arguments: json!({"location": location}).as_object().expect("an object").clone(),
         };
         let evidence =
-            crate::call::Evidence { utterance: &utterance, earlier: &[], sightings: &[sighting], negated: &[] };
+            crate::call::Evidence { utterance: &utterance, earlier: &[], mentions: &[mention], negated: &[] };
         let validator = Validator::compile(&module).expect("a good schema");
         match validator.validate(&module.functions[0], proposal, &evidence) {
             Verdict::Valid { call, .. } => call,

@@ -6,18 +6,26 @@ use serde_json::{Map, Value};
 mod closed;
 pub mod coerce;
 mod complete;
+mod flag;
 pub mod ground;
 mod in_digits;
 mod lenient;
 pub mod repair;
+mod said;
+mod schema;
+mod synonyms;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod validate;
+mod words;
+mod written;
 
 pub use coerce::Coercion;
 pub use complete::{Completed, Known, assembled};
-pub use ground::{Evidence, RuledOut, Sighting};
+pub use flag::flag_within;
+pub use ground::{Evidence, RuledOut};
 pub use validate::{Checked, CompileError, Validator};
+pub use words::kin;
 
 use crate::{
     module::{FunctionId, SlotPath},

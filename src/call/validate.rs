@@ -9,17 +9,19 @@ use std::{
 use jiff::tz::TimeZone;
 use jsonschema::{PatternOptions, ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
-use text2num::Language;
 
 use super::{
     Call, Coercion, Evidence, Proposal, Verdict, Violation, ViolationKind,
     closed::closed,
-    coerce::{self, Knowledge, Synonyms, push_pointer, schemas_at},
+    coerce::{self, Knowledge},
     ground::{self, Rules},
+    schema::{push_pointer, schemas_at},
+    synonyms::Synonyms,
+    written::is_time,
 };
 use crate::{
     module::{Function, FunctionId, Module, RecognizerKind, SlotId, SlotPath, settings::Grounding as GroundingSetting},
-    text::tag,
+    recognize::ValueReader,
 };
 
 /// Up to this many functions are compiled with the module; of more, each at its first use.
@@ -45,8 +47,9 @@ pub struct CompileError {
 /// The compiled schemas of a module.
 pub struct Validator {
     entries: Vec<Entry>,
-    language: Language,
-    comma_groups: bool,
+    reader: ValueReader,
+    /// The names of the recognizers, by their ids.
+    recognizers: Box<[Box<str>]>,
     /// Of a date-time that names none: the module's, else UTC.
     zone: TimeZone,
 }
@@ -96,12 +99,11 @@ impl Validator {
             }
             entries.push(entry);
         }
-        let tag = module.settings.language.as_deref();
         let zone = module.settings.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok());
         Ok(Self {
             entries,
-            language: coerce::number_language(tag),
-            comma_groups: tag.is_none_or(|tag| tag::language(tag) == "en"),
+            reader: ValueReader::new(module.language(), module.settings.date_order),
+            recognizers: module.recognizers.iter().map(|recognizer| recognizer.name.as_str().into()).collect(),
             zone: zone.unwrap_or(TimeZone::UTC),
         })
     }
@@ -121,7 +123,8 @@ impl Validator {
         let rules = Rules {
             free: &|slot| entry.free.contains(&slot),
             slot_at: &|path| entry.slot_at(function, path),
-            language: &self.language,
+            reader: &self.reader,
+            recognizers: &self.recognizers,
             coercions: &coercions,
             offending: &offending,
         };
@@ -200,8 +203,7 @@ impl Validator {
     ) -> (Map<String, Value>, Vec<Coercion>) {
         let Some(entry) = self.entries.get(id.index()) else { return (arguments, Vec::new()) };
         let knowledge = Knowledge {
-            language: &self.language,
-            comma_groups: self.comma_groups,
+            reader: &self.reader,
             zone: &self.zone,
             slot_at: &|path| entry.slot_at(function, path),
             synonyms_of: &|slot| {
@@ -257,7 +259,7 @@ impl Entry {
 /// Patterns run in linear time where the linear engine knows their syntax; look-around runs with a bounded number of
 /// steps. Nothing is fetched.
 fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
-    let options = || jsonschema::options().offline().should_validate_formats(true).with_format("time", coerce::is_time);
+    let options = || jsonschema::options().offline().should_validate_formats(true).with_format("time", is_time);
     options()
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
@@ -720,7 +722,7 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         let function = FunctionId::from_index(0);
         let utterance = Utterance::new(text);
-        let evidence = Evidence { utterance: &utterance, earlier: &[], sightings: &[], negated: &[] };
+        let evidence = Evidence { utterance: &utterance, earlier: &[], mentions: &[], negated: &[] };
         validator.validate(module.function(function), Proposal { function, arguments }, &evidence)
     }
 
