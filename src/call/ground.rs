@@ -231,13 +231,8 @@ impl<'a> Walk<'a> {
     }
 
     fn violate(&mut self, kind: ViolationKind, value: &Value, expected: &str) {
-        self.grounding.violations.push(Violation {
-            kind,
-            path: self.pointer.clone(),
-            found: Some(super::validate::brief(value)),
-            expected: expected.to_owned(),
-            readings: Vec::new(),
-        });
+        let violation = Violation::new(kind, self.pointer.clone(), Some(value), expected.to_owned());
+        self.grounding.violations.push(violation);
     }
 
     /// What is ruled out, as far as this slot is concerned.

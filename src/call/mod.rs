@@ -10,7 +10,9 @@ mod flag;
 pub mod ground;
 mod in_digits;
 mod lenient;
+mod prune;
 pub mod repair;
+mod report;
 mod said;
 mod schema;
 mod synonyms;
@@ -72,6 +74,17 @@ pub struct Violation {
     /// What the words may mean, where they may mean several things: the person is asked which.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Value>,
+}
+
+impl Violation {
+    pub(crate) fn new(kind: ViolationKind, path: String, found: Option<&Value>, expected: String) -> Self {
+        Self { kind, path, found: found.map(report::brief), expected, readings: Vec::new() }
+    }
+
+    /// Against the arguments as a whole.
+    pub(crate) fn of_all(expected: &str) -> Self {
+        Self::new(ViolationKind::Schema, String::new(), None, expected.to_owned())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
