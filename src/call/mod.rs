@@ -23,7 +23,7 @@ mod words;
 mod written;
 
 pub use coerce::Coercion;
-pub use complete::{Completed, Known, assembled};
+pub use complete::{Completed, assembled};
 pub use flag::flag_within;
 pub use ground::{Evidence, RuledOut};
 pub use validate::{Checked, CompileError, Validator};
