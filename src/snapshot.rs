@@ -2,6 +2,7 @@
 //! and pinned by each request for as long as it runs.
 
 mod ad_hoc;
+mod compile;
 mod failures;
 mod slots;
 
@@ -17,20 +18,14 @@ use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    call::Validator,
-    decide::{
-        align::Aligner,
-        head::{Example, Head, Sentence, sentences},
-        knowledge::Knowledge,
-        vocabulary::Vocabulary,
-    },
-    embed::{EmbedError, SharedEmbedder, SpeechActs},
+    decide::{head::sentences, knowledge::Knowledge, vocabulary::Vocabulary},
+    embed::{EmbedError, SharedEmbedder},
     llm::Tool,
-    module::{self, Diagnostics, Function, Limits, LoadError, Module, ModuleName},
-    recognize::Recognizers,
+    module::{self, Diagnostics, Limits, LoadError, Module, ModuleName},
     retrieve::{Background, BuildError, Corpus, Index, IndexReport, Indexed, RetrieveOptions, documents},
 };
 use ad_hoc::AdHoc;
+use compile::{Parts, asks, compile, differences, learn, load};
 use failures::Failures;
 
 pub use failures::Failure;
@@ -537,88 +532,6 @@ fn not_indexed(name: &ModuleName, error: BuildError) -> PrepareError {
 
 fn interrupted(name: &ModuleName) -> PrepareError {
     PrepareError::Interrupted(name.clone())
-}
-
-struct Parts {
-    module: Module,
-    recognizers: Recognizers,
-    aligner: Aligner,
-    validator: Validator,
-}
-
-/// The head of a module, from its sentences with their vectors and from sentences about other things.
-fn learn(
-    module: &Module,
-    (sentences, vectors): (&[Sentence], &[Vec<f32>]),
-    background: &Background,
-    before: Option<&Snapshot>,
-) -> Head {
-    if sentences.is_empty() {
-        return Head::fit(&[], module.functions.len(), module.language(), None);
-    }
-    let nothing = |text: &str| Sentence { function: None, exemplar: None, text: text.to_owned() };
-    let others: Vec<(Sentence, &[f32])> =
-        background.sentences().map(|(text, vector)| (nothing(text), vector)).collect();
-    let own = sentences.iter().zip(vectors).map(|(sentence, vector)| Example { sentence, vector });
-    let others = others.iter().map(|(sentence, vector)| Example { sentence, vector });
-    let examples: Vec<Example<'_>> = own.chain(others).collect();
-    let names = |module: &Module| module.functions.iter().map(|function| function.name.clone()).collect::<Vec<_>>();
-    let start = before.filter(|before| names(&before.module) == names(module)).map(|before| &before.head);
-    Head::fit(&examples, module.functions.len(), module.language(), start)
-}
-
-/// See [`Knowledge::asks`].
-fn asks(
-    module: &Module,
-    (sentences, vectors): (&[Sentence], &[Vec<f32>]),
-    acts: Option<&SpeechActs>,
-) -> Vec<Option<f32>> {
-    let mut sums = vec![(0.0_f32, 0.0_f32); module.functions.len()];
-    for (sentence, vector) in sentences.iter().zip(vectors).filter(|(sentence, _)| sentence.exemplar.is_some()) {
-        if let (Some(acts), Some(function)) = (acts, sentence.function) {
-            let (sum, count) = &mut sums[function.index()];
-            *sum += acts.odds(&sentence.text, vector).asks();
-            *count += 1.0;
-        }
-    }
-    sums.into_iter().map(|(sum, count)| (count > 0.0).then(|| sum / count)).collect()
-}
-
-fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, PrepareError> {
-    module::load(directory, name.clone(), limits).map_err(|error| match error {
-        LoadError::Refused(diagnostics) => PrepareError::Refused { name: name.clone(), diagnostics },
-        source @ LoadError::Io { .. } => PrepareError::Load { name: name.clone(), source },
-    })
-}
-
-/// `wanted` is asked between the steps: what nobody waits for any more is given up.
-fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts, PrepareError> {
-    let uncompilable = |reason: String| PrepareError::Compile { name: module.name.clone(), reason };
-    let recognizers = Recognizers::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
-    let still = || if wanted() { Ok(()) } else { Err(interrupted(&module.name)) };
-    still()?;
-    let validator = Validator::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
-    still()?;
-    let aligner = Aligner::compile(&module);
-    Ok(Parts { module, recognizers, aligner, validator })
-}
-
-/// Names of the functions that came, went, and changed.
-fn differences(before: Option<&Module>, after: &Module) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let by_name = |module: &Module| -> BTreeMap<String, String> {
-        let content = |function: &Function| format!("{function:?}");
-        module.functions.iter().map(|function| (function.name.clone(), content(function))).collect()
-    };
-    let before = before.map(by_name).unwrap_or_default();
-    let after = by_name(after);
-    let added = after.keys().filter(|name| !before.contains_key(*name)).cloned().collect();
-    let removed = before.keys().filter(|name| !after.contains_key(*name)).cloned().collect();
-    let changed = after
-        .iter()
-        .filter(|(name, content)| before.get(*name).is_some_and(|old| old != *content))
-        .map(|(name, _)| name.clone())
-        .collect();
-    (added, removed, changed)
 }
 
 /// None of these locks is held across anything that can panic, so a poisoned one still guards whole values.

@@ -71,7 +71,7 @@ const OWNERS: [(&str, &[&str]); 35] = [
     ("figment::", &["config.rs"]),
     ("tracing_subscriber::", &["telemetry.rs"]),
     ("zip::", &["import/files.rs"]),
-    ("text2num::", &["recognize/", "call/"]),
+    ("text2num::", &["recognize/"]),
     ("phonenumber::", &["recognize/"]),
     ("linkify::", &["recognize/"]),
     ("println!", &["cli/report.rs"]),

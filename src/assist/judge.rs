@@ -124,9 +124,8 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
     let Spoken { function: id, arguments, .. } = spoken;
     let function = brief.snapshot.module.function(id);
     let validator = &brief.snapshot.validator;
-    let sightings = brief.sightings();
     let ruled_out = brief.ruled_out(id);
-    let evidence = brief.evidence(&sightings, &ruled_out);
+    let evidence = brief.evidence(&ruled_out);
     let frame = |slots: Vec<Grounded>, mut excluded, missing, invalid| {
         brief.add_excluded(id, &slots, &mut excluded);
         Frame {

@@ -43,13 +43,7 @@ impl<T> Parsed<T> {
 
     /// Nothing could be made out; `expected` says what would have been right.
     pub(crate) fn unreadable(expected: impl Into<String>) -> Self {
-        let violation = Violation {
-            kind: ViolationKind::Type,
-            path: String::new(),
-            found: None,
-            expected: expected.into(),
-            readings: Vec::new(),
-        };
+        let violation = Violation::new(ViolationKind::Type, String::new(), None, expected.into());
         Self { answer: None, complaints: vec![violation.clone()], found: vec![violation], repairs: Vec::new() }
     }
 }

@@ -6,25 +6,23 @@
 //! another way (`numDays`) gets its name.
 //! What could be read in two ways ("three or four", "1,5", 2.5 for an integer, "03/04/2026") stays as it is.
 
-use std::collections::HashMap;
-
-use jiff::{
-    civil::{Date, DateTime, Time},
-    tz::TimeZone,
-};
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use text2num::Language;
 
-use crate::{
-    module::{Function, ListSpec, SlotId, SlotPath, Step, schema::may_be_null, squeeze},
-    text::{fold, tag},
+use super::{
+    schema::{
+        MAX_DEPTH, accepts, accepts_type, choices, decided, has_type, is_choice, is_nothing, only_type, push_pointer,
+        resolve, same, text_of,
+    },
+    synonyms::Synonyms,
+    written::{formatted, number_value, read_boolean, read_number, whole},
 };
-
-/// Levels of `$ref`, unions and nesting that are followed.
-const MAX_DEPTH: usize = 64;
-/// Branches of unions that are looked into at one place.
-const MAX_ALTERNATIVES: usize = 64;
+use crate::{
+    module::{Function, SlotId, SlotPath, Step, squeeze},
+    recognize::ValueReader,
+    text::fold,
+};
 
 /// One value that was made fit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,62 +36,9 @@ pub struct Coercion {
     pub to: Value,
 }
 
-/// The labels of a list by everything that people call them.
-#[derive(Debug, Clone, Default)]
-pub struct Synonyms {
-    /// By folded expression without separators; `None` where two labels share it.
-    label_of: HashMap<Box<str>, Option<u32>>,
-    labels: Vec<Value>,
-}
-
-impl Synonyms {
-    #[must_use]
-    pub fn new(list: &ListSpec) -> Self {
-        let mut synonyms = Self::default();
-        for instance in &list.instances {
-            let at = u32::try_from(synonyms.labels.len()).unwrap_or(u32::MAX);
-            let label = text_of(&instance.label);
-            for expression in instance.expressions.iter().map(String::as_str).chain(label.as_deref()) {
-                let key = squeeze(&fold(expression));
-                if key.is_empty() {
-                    continue;
-                }
-                synonyms
-                    .label_of
-                    .entry(key.into())
-                    .and_modify(|known| {
-                        let same = known.is_some_and(|known| {
-                            synonyms.labels.get(known as usize).is_none_or(|known| *known == instance.label)
-                        });
-                        if !same {
-                            *known = None;
-                        }
-                    })
-                    .or_insert(Some(at));
-            }
-            synonyms.labels.push(instance.label.clone());
-        }
-        synonyms
-    }
-
-    /// The one label that `text` stands for.
-    #[must_use]
-    pub fn label(&self, text: &str) -> Option<&Value> {
-        let at = (*self.label_of.get(squeeze(&fold(text)).as_str())?)?;
-        self.labels.get(at as usize)
-    }
-
-    fn is_label(&self, value: &Value) -> bool {
-        self.label(&text_of(value).unwrap_or_default()) == Some(value)
-    }
-}
-
 /// What coercion knows beside the schema.
 pub struct Knowledge<'a> {
-    /// The language in which numbers are spelt.
-    pub language: &'a Language,
-    /// True if `1,000` can only be a thousand.
-    pub comma_groups: bool,
+    pub reader: &'a ValueReader,
     /// The zone of a date-time that names none.
     pub zone: &'a TimeZone,
     /// The slot at a path, if it is one.
@@ -377,7 +322,8 @@ impl<'a, 'k> Walk<'a, 'k> {
             return match value {
                 Value::String(text) => {
                     let format = schema.get("format").and_then(Value::as_str)?;
-                    self.format(text, format).map(|(name, made)| (name, Value::String(made)))
+                    formatted(text, format, self.knowledge.reader, self.knowledge.zone)
+                        .map(|(name, made)| (name, Value::String(made)))
                 }
                 Value::Number(number) if accepts_type(schema, "integer") && !accepts_type(schema, "number") => {
                     whole(number.as_f64()?)
@@ -396,8 +342,7 @@ impl<'a, 'k> Walk<'a, 'k> {
             Value::String(text) => {
                 if accepts_type(schema, "number") || accepts_type(schema, "integer") {
                     let integer = !accepts_type(schema, "number");
-                    if let Some((name, number)) =
-                        read_number(text, self.knowledge.language, self.knowledge.comma_groups)
+                    if let Some((name, number)) = read_number(text, self.knowledge.reader)
                         && let Some(made) = if integer { whole(number) } else { number_value(number) }
                     {
                         return Some((name, made));
@@ -443,7 +388,7 @@ impl<'a, 'k> Walk<'a, 'k> {
             }
         }
         if choices.iter().any(|choice| choice.is_number())
-            && let Some((_, number)) = read_number(&text, self.knowledge.language, self.knowledge.comma_groups)
+            && let Some((_, number)) = read_number(&text, self.knowledge.reader)
         {
             return only(&|choice| choice.as_f64() == Some(number));
         }
@@ -463,457 +408,6 @@ impl<'a, 'k> Walk<'a, 'k> {
         }
         lists.iter().find_map(|list| list.label(text))
     }
-
-    fn format(&self, text: &str, format: &str) -> Option<(&'static str, String)> {
-        match format {
-            "date" => read_date(text).map(|date| ("date", date.to_string())),
-            "time" if !is_time(text) => read_time(text).map(|time| ("time", time.strftime("%H:%M:%S").to_string())),
-            "date-time" => read_local_date_time(text)
-                .and_then(|local| local.to_zoned(self.knowledge.zone.clone()).ok())
-                .map(|zoned| ("date-time", zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())),
-            _ => None,
-        }
-    }
-}
-
-/// What a schema leaves no choice about: its default, its constant, or an object whose members are all decided.
-fn decided(root: &Value, schema: &Value, depth: usize) -> Option<Value> {
-    if depth > MAX_DEPTH {
-        return None;
-    }
-    // A default may stand beside a reference.
-    if let Some(default) = schema.get("default") {
-        return Some(default.clone());
-    }
-    let schema = resolve(root, schema);
-    if let Some(default) = schema.get("default").or_else(|| schema.get("const")) {
-        return Some(default.clone());
-    }
-    if let Some([only]) = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
-        return Some(only.clone());
-    }
-    // What is required and may be null is how strict schemas write what may be left out.
-    if may_be_null(schema) {
-        return Some(Value::Null);
-    }
-    if only_type(schema) != Some("object") {
-        return None;
-    }
-    let properties = schema.get("properties").and_then(Value::as_object)?;
-    let mut object = Map::new();
-    for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-        object.insert(key.to_owned(), decided(root, properties.get(key)?, depth + 1)?);
-    }
-    Some(Value::Object(object))
-}
-
-/// Follows `#/...` references, at most [`MAX_DEPTH`] of them.
-pub(super) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
-    let mut schema = schema;
-    for _ in 0..MAX_DEPTH {
-        let Some(pointer) = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'))
-        else {
-            break;
-        };
-        let Some(target) = root.pointer(pointer) else { break };
-        schema = target;
-    }
-    schema
-}
-
-/// Every schema that speaks of the value at `pointer`: through references, `allOf` and the branches of unions.
-pub(super) fn schemas_at<'s>(root: &'s Value, pointer: &str) -> Vec<&'s Value> {
-    let mut schemas = alternatives(root, root);
-    for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
-        let is_index = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
-        schemas = schemas
-            .into_iter()
-            .filter_map(|schema| {
-                let property = schema.get("properties").and_then(|of| of.get(&key));
-                property.or_else(|| if is_index { schema.get("items") } else { None })
-            })
-            .flat_map(|schema| alternatives(root, schema))
-            .take(MAX_ALTERNATIVES)
-            .collect();
-    }
-    schemas
-}
-
-/// A schema and the branches that it is made of.
-fn alternatives<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
-    let mut all = vec![resolve(root, schema)];
-    let mut next = 0;
-    while next < all.len() && all.len() < MAX_ALTERNATIVES {
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            let branches = all[next].get(keyword).and_then(Value::as_array);
-            all.extend(branches.into_iter().flatten().map(|branch| resolve(root, branch)));
-        }
-        next += 1;
-    }
-    all
-}
-
-pub(super) fn push_pointer(pointer: &mut String, key: &str) {
-    pointer.push('/');
-    for character in key.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
-    }
-}
-
-/// True if `schema` lists `name` among its types. A schema without `type` accepts none by name.
-pub(super) fn accepts_type(schema: &Value, name: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::String(one)) => one == name,
-        Some(Value::Array(several)) => several.iter().any(|one| one == name),
-        _ => match name {
-            "object" => schema.get("properties").is_some(),
-            "array" => schema.get("items").is_some(),
-            _ => false,
-        },
-    }
-}
-
-fn has_type(schema: &Value) -> bool {
-    schema.get("type").is_some()
-}
-
-/// The one type of a schema, `null` aside.
-fn only_type(schema: &Value) -> Option<&str> {
-    match schema.get("type")? {
-        Value::String(one) => Some(one),
-        Value::Array(several) => {
-            let mut named = several.iter().filter_map(Value::as_str).filter(|name| *name != "null");
-            match (named.next(), named.next()) {
-                (Some(one), None) => Some(one),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// True if the value's JSON type is one that the schema takes.
-fn accepts(schema: &Value, value: &Value) -> bool {
-    if !has_type(schema) {
-        return true;
-    }
-    match value {
-        Value::Null => accepts_type(schema, "null"),
-        Value::Bool(_) => accepts_type(schema, "boolean"),
-        Value::Number(number) => {
-            accepts_type(schema, "number")
-                || accepts_type(schema, "integer") && number.as_f64().is_some_and(|number| number.fract() == 0.0)
-        }
-        Value::String(_) => accepts_type(schema, "string"),
-        Value::Array(_) => accepts_type(schema, "array"),
-        Value::Object(_) => accepts_type(schema, "object"),
-    }
-}
-
-pub(super) fn choices(schema: &Value) -> Option<Vec<&Value>> {
-    match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
-        (Some(only), _) => Some(vec![only]),
-        (None, Some(several)) => Some(several.iter().collect()),
-        (None, None) => None,
-    }
-}
-
-fn is_choice(schema: &Value, value: &Value) -> bool {
-    choices(schema).is_some_and(|choices| choices.contains(&value))
-}
-
-/// What models write where there is no value.
-fn is_nothing(value: &Value) -> bool {
-    value.is_null() || value.as_str().is_some_and(str::is_empty)
-}
-
-/// Equal as JSON Schema sees it: `3` and `3.0` are one number.
-pub(super) fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
-        _ => left == right,
-    }
-}
-
-pub(super) fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        _ => None,
-    }
-}
-
-/// A whole number within what every reader of JSON keeps exactly.
-fn whole(number: f64) -> Option<Value> {
-    const LARGEST: f64 = 9_007_199_254_740_992.0;
-    #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
-    (number.fract() == 0.0 && number.abs() <= LARGEST).then(|| Value::from(number as i64))
-}
-
-fn number_value(number: f64) -> Option<Value> {
-    whole(number).or_else(|| serde_json::Number::from_f64(number).map(Value::Number))
-}
-
-/// A number as people write or say it, if there is one way to read it.
-pub(super) fn read_number(text: &str, language: &Language, comma_groups: bool) -> Option<(&'static str, f64)> {
-    let text = text.trim();
-    if text.is_empty() || text.len() > 100 {
-        return None;
-    }
-    let bare = text
-        .strip_prefix(['$', '€', '£', '¥'])
-        .or_else(|| text.strip_suffix(['$', '€', '£', '¥', '%']))
-        .map_or(text, str::trim);
-    if let Some(number) = read_digits(bare, comma_groups) {
-        return Some((if bare.len() == text.len() { "number-text" } else { "number-unit" }, number));
-    }
-    // Spelt: letters only, so that the words alone decide.
-    let spelt = fold(text).replace('-', " ");
-    if !spelt.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '\'') {
-        return None;
-    }
-    // The language's own reader wants accents, so it gets the text as it came, lower-cased.
-    let digits = text2num::text2digits(&text.to_lowercase(), language)
-        .or_else(|_| text2num::text2digits(&text.to_lowercase().replace('-', " "), language))
-        .ok()?;
-    // An ordinal ("2nd") is no count.
-    read_digits(&digits, false).map(|number| ("number-word", number))
-}
-
-fn read_digits(text: &str, comma_groups: bool) -> Option<f64> {
-    let (sign, unsigned) = match text.strip_prefix('-').or_else(|| text.strip_prefix('\u{2212}')) {
-        Some(rest) => (-1.0, rest),
-        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if !unsigned.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let groups: Vec<&str> = unsigned.split(',').collect();
-    let plain = if groups.len() > 1 {
-        // One comma may be a decimal one; two or more are not, nor is any in a language that groups with it.
-        let (last, fraction) = groups[groups.len() - 1].split_once('.').unwrap_or((groups[groups.len() - 1], "0"));
-        let inner = &groups[1..groups.len() - 1];
-        let grouped = (1..=3).contains(&groups[0].len())
-            && is_digits(groups[0])
-            && inner.iter().chain([&last]).all(|group| group.len() == 3 && is_digits(group))
-            && is_digits(fraction);
-        if !grouped || (groups.len() == 2 && !comma_groups) {
-            return None;
-        }
-        unsigned.replace(',', "")
-    } else {
-        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-        if !is_digits(whole) || !is_digits(fraction) {
-            return None;
-        }
-        unsigned.to_owned()
-    };
-    plain.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| sign * number)
-}
-
-fn read_boolean(text: &str) -> Option<bool> {
-    match fold(text.trim()).as_str() {
-        "true" | "yes" | "y" | "on" => Some(true),
-        "false" | "no" | "n" | "off" => Some(false),
-        _ => None,
-    }
-}
-
-/// A date in a form that reads in one way only. An ISO date gives itself.
-fn read_date(text: &str) -> Option<Date> {
-    let text = text.trim();
-    if text.len() > 40 || !text.is_ascii() {
-        return None;
-    }
-    if let Some((date, time)) = text.split_once(['T', ' '])
-        && is_iso_date(date)
-        && matches!(time, "00:00" | "00:00:00" | "00:00:00Z" | "00:00:00.000Z" | "00:00:00.000" | "00:00Z")
-    {
-        return date.parse().ok();
-    }
-    if is_iso_date(text) {
-        return text.parse().ok();
-    }
-    if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return civil(text[..4].parse().ok()?, text[4..6].parse().ok()?, text[6..].parse().ok()?);
-    }
-    let parts: Vec<&str> = text.split(['/', '.', '-']).collect();
-    if let [first, second, third] = parts.as_slice()
-        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    {
-        let number = |part: &str| part.parse::<i16>().ok();
-        return match (first.len(), third.len()) {
-            (4, 1..=2) => civil(number(first)?, number(second)?, number(third)?),
-            (1..=2, 4) => {
-                let (one, two, year) = (number(first)?, number(second)?, number(third)?);
-                // 25/12 and 12/25 read in one way; 3/4 doesn't, unless it is the same in both.
-                match (one > 12, two > 12) {
-                    (true, false) => civil(year, two, one),
-                    (false, true) => civil(year, one, two),
-                    (false, false) if one == two => civil(year, one, two),
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-    }
-    read_written_date(&text.to_ascii_lowercase())
-}
-
-/// `March 1, 2026`, `1st of March 2026`, `Sunday, 1 Mar 2026`: a weekday must be the right one.
-fn read_written_date(text: &str) -> Option<Date> {
-    let (mut day, mut month, mut year, mut weekday) = (None, None, None, None);
-    for word in text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !matches!(*word, "" | "of" | "the")) {
-        let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let seen = if let Some(at) = month_named(word.trim_end_matches('.')) {
-            month.replace(at).is_some()
-        } else if let Some(at) = weekday_named(word.trim_end_matches('.')) {
-            weekday.replace(at).is_some()
-        } else if digits.len() == 4 && digits == word {
-            year.replace(digits.parse().ok()?).is_some()
-        } else if (1..=2).contains(&digits.len()) && matches!(&word[digits.len()..], "" | "st" | "nd" | "rd" | "th") {
-            day.replace(digits.parse().ok()?).is_some()
-        } else {
-            return None;
-        };
-        if seen {
-            return None;
-        }
-    }
-    let date = civil(year?, month?, day?)?;
-    weekday.is_none_or(|named| date.weekday().to_monday_zero_offset() == named).then_some(date)
-}
-
-fn civil(year: i16, month: i16, day: i16) -> Option<Date> {
-    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
-}
-
-pub(super) const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-pub(super) const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-fn named(names: &[&str], word: &str) -> Option<usize> {
-    names.iter().position(|name| *name == word || (word.len() >= 3 && name.starts_with(word) && word.len() <= 4))
-}
-
-fn month_named(word: &str) -> Option<i16> {
-    named(&MONTHS, word).and_then(|at| i16::try_from(at + 1).ok())
-}
-
-fn weekday_named(word: &str) -> Option<i8> {
-    named(&WEEKDAYS, word).and_then(|at| i8::try_from(at).ok())
-}
-
-fn is_iso_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() == 10
-        && bytes
-            .iter()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() })
-}
-
-/// `15:30:00`, with or without a fraction and an offset: what `format: time` takes here. RFC 3339 asks for an offset,
-/// but a time that people say has none.
-pub(super) fn is_time(text: &str) -> bool {
-    let (time, offset) = match text.find(['Z', 'z', '+', '-']) {
-        Some(at) => (&text[..at], &text[at..]),
-        None => (text, ""),
-    };
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let bytes = clock.as_bytes();
-    let shaped = bytes.len() == 8
-        && bytes
-            .iter()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 2 | 5) { *byte == b':' } else { byte.is_ascii_digit() });
-    let offset_fits = match offset {
-        "" | "Z" | "z" => true,
-        other => {
-            other.len() == 6
-                && other.is_ascii()
-                && two_numbers(&other[1..]).is_some_and(|(hour, minute)| hour < 24 && minute < 60)
-        }
-    };
-    shaped
-        && clock[..2] < *"24"
-        && clock[3..5] < *"60"
-        && clock[6..] < *"61"
-        && !fraction.is_empty()
-        && fraction.len() <= 9
-        && fraction.bytes().all(|byte| byte.is_ascii_digit())
-        && offset_fits
-}
-
-fn two_numbers(text: &str) -> Option<(i8, i8)> {
-    let (first, second) = text.split_once(':')?;
-    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?;
-    ((1..=2).contains(&first.len()) && second.len() == 2).then_some(())?;
-    Some((number(first)?, number(second)?))
-}
-
-/// `15:30`, `3:30 pm`, `3pm`.
-fn read_time(text: &str) -> Option<Time> {
-    let text = text.trim().to_ascii_lowercase().replace("a.m.", "am").replace("p.m.", "pm");
-    let (clock, half) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
-        (Some(clock), _) => (clock.trim_end(), Some(0)),
-        (_, Some(clock)) => (clock.trim_end(), Some(12)),
-        _ => (text.as_str(), None),
-    };
-    let (hour, minute) = match (two_numbers(clock), half) {
-        (Some(read), _) => read,
-        // A bare "3" may be an hour or not.
-        (None, Some(_)) if (1..=2).contains(&clock.len()) && clock.bytes().all(|byte| byte.is_ascii_digit()) => {
-            (clock.parse().ok()?, 0)
-        }
-        _ => return None,
-    };
-    let hour = match half {
-        Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
-        Some(_) => return None,
-        None => hour,
-    };
-    Time::new(hour, minute, 0, 0).ok()
-}
-
-/// A date and time without an offset.
-fn read_local_date_time(text: &str) -> Option<DateTime> {
-    let text = text.trim();
-    let (date, time) = text.split_once(['T', 't', ' '])?;
-    if !is_iso_date(date) {
-        return None;
-    }
-    let time: Time = match two_numbers(time) {
-        Some((hour, minute)) => Time::new(hour, minute, 0, 0).ok()?,
-        None if is_time(time) && !time.contains(['Z', 'z', '+', '-']) => time.parse().ok()?,
-        None => return None,
-    };
-    Some(date.parse::<Date>().ok()?.to_datetime(time))
-}
-
-/// The language in which a module's numbers are spelt: of its BCP 47 tag, English where there is none of our own.
-#[must_use]
-pub fn number_language(tag: Option<&str>) -> Language {
-    text2num::get_interpreter_for(&tag::language(tag.unwrap_or("en"))).unwrap_or_else(Language::english)
 }
 
 #[cfg(test)]
@@ -1106,7 +600,7 @@ mod tests {
             let parameters = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
             let module = module(vec![function("f", parameters.clone())]);
             let validator = Validator::compile(&module).expect("compiles");
-            let plain = jsonschema::options().should_validate_formats(true).with_format("time", is_time).build(&parameters).expect("compiles");
+            let plain = jsonschema::options().should_validate_formats(true).with_format("time", crate::call::written::is_time).build(&parameters).expect("compiles");
             let given = json!({"x": value});
             let was_valid = plain.is_valid(&given);
             let Value::Object(arguments) = given.clone() else { unreachable!("an object") };

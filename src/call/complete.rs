@@ -4,15 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{Call, Checked, Coercion, Validator, Violation};
-use crate::module::{Function, FunctionId};
-
-/// A value that was grounded in an earlier turn or in this one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known<'a> {
-    /// JSON pointer into the arguments, `/dishes/1/name`.
-    pub pointer: &'a str,
-    pub value: &'a Value,
-}
+use crate::module::{Function, FunctionId, SlotPath};
 
 /// What is known, put together.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,10 +17,16 @@ pub struct Completed {
 }
 
 impl Validator {
-    /// Puts the values together, fills in what the schema decides by itself (defaults, constants), and checks the whole.
-    /// Nothing else gets into the call.
+    /// Puts values together that were grounded in this turn or before, each with its JSON pointer (`/dishes/1/name`),
+    /// fills in what the schema decides by itself (defaults, constants), and checks the whole. Nothing else gets into
+    /// the call.
     #[must_use]
-    pub fn complete(&self, function: &Function, id: FunctionId, known: &[Known<'_>]) -> Completed {
+    pub fn complete<'a>(
+        &self,
+        function: &Function,
+        id: FunctionId,
+        known: impl IntoIterator<Item = (&'a str, &'a Value)>,
+    ) -> Completed {
         let Checked { arguments, violations, coercions } = self.check(function, id, assembled(function, known));
         let call = if violations.is_empty() {
             Ok(Call { function: id, arguments: arguments.clone() })
@@ -41,18 +39,17 @@ impl Validator {
 
 /// Nested as their pointers say, members in the order of the schema. A value whose place another one bars is left out.
 #[must_use]
-pub fn assembled(function: &Function, known: &[Known<'_>]) -> Map<String, Value> {
-    let mut order: Vec<&Known<'_>> = known.iter().collect();
-    let place = |known: &Known<'_>| {
-        let path = crate::module::SlotPath::of_pointer(known.pointer);
+pub fn assembled<'a>(function: &Function, known: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Map<String, Value> {
+    let mut order: Vec<(&str, &Value)> = known.into_iter().collect();
+    order.sort_by_cached_key(|(pointer, _)| {
+        let path = SlotPath::of_pointer(pointer);
         let slot = function.slots.iter().position(|slot| slot.path == path).unwrap_or(function.slots.len());
-        let items: Vec<usize> = known.pointer.split('/').filter_map(|step| step.parse().ok()).collect();
+        let items: Vec<usize> = pointer.split('/').filter_map(|step| step.parse().ok()).collect();
         (slot, items)
-    };
-    order.sort_by_cached_key(|known| place(known));
+    });
     let mut root = Value::Object(Map::new());
-    for known in order {
-        put(&mut root, known.pointer, known.value);
+    for (pointer, value) in order {
+        put(&mut root, pointer, value);
     }
     match root {
         Value::Object(arguments) => arguments,

@@ -11,25 +11,19 @@ use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
 
 use jiff::civil::Date;
 use serde_json::{Map, Value};
-use text2num::Language;
 
 use super::{
     Coercion, Grounded, Origin, Violation, ViolationKind,
-    coerce::{MONTHS, WEEKDAYS, accepts_type, choices, push_pointer, read_number, same, schemas_at, text_of},
-    in_digits,
+    flag::flag_within,
+    said::Said,
+    schema::{accepts_type, choices, push_pointer, same, schemas_at, text_of},
+    words::split_words,
 };
 use crate::{
-    module::{Function, RecognizerId, Slot, SlotId, SlotKind, SlotPath, Step},
-    text::{Span, Utterance, fold, is_unspaced, script::is_katakana},
+    module::{Function, Slot, SlotId, SlotKind, SlotPath, Step},
+    recognize::{Mention, ValueReader},
+    text::{Span, Utterance, fold},
 };
-
-/// Values of more words than this are only looked for as they stand.
-const MAX_WORDS: usize = 200;
-/// How much of a value's letters must have been said, where its words are found in another order or with gaps.
-const OVERLAP: f32 = 0.7;
-/// Letters of a word that may stand unsaid among others that were: the "CA" of "San Francisco, CA". What is longer says
-/// something of its own.
-const UNSAID: usize = 2;
 
 /// What was said.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +32,7 @@ pub struct Evidence<'a> {
     /// Earlier texts of the conversation, in any order.
     pub earlier: &'a [&'a str],
     /// What recognizers found in the utterance.
-    pub sightings: &'a [Sighting],
+    pub mentions: &'a [Mention],
     /// Parts of the utterance that rule out what they name ("no onions").
     pub negated: &'a [RuledOut],
 }
@@ -54,31 +48,15 @@ pub struct RuledOut {
     pub said_for: Vec<SlotId>,
 }
 
-/// A recognizer's find, in neutral terms.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sighting {
-    pub span: Span,
-    /// The utterance under `span`.
-    pub text: String,
-    /// Canonical.
-    pub value: Value,
-    /// Other values that the same words may mean.
-    pub others: Vec<Value>,
-    pub id: RecognizerId,
-    /// The recognizer's name.
-    pub recognizer: String,
-    /// 0 to 1.
-    pub score: f32,
-}
-
 /// What grounding knows of the function beside its slots.
 pub struct Rules<'a> {
     /// Slots whose values a model may write itself.
     pub free: &'a dyn Fn(SlotId) -> bool,
     /// The slot at a path, if it is one.
     pub slot_at: &'a dyn Fn(&SlotPath) -> Option<SlotId>,
-    /// The language in which numbers are spelt.
-    pub language: &'a Language,
+    pub reader: &'a ValueReader,
+    /// The names of the recognizers, by their ids.
+    pub recognizers: &'a [Box<str>],
     /// What coercion did: the values before it are evidence too.
     pub coercions: &'a [Coercion],
     /// JSON pointers of values that the schema refuses: left out without a word.
@@ -110,7 +88,7 @@ pub fn ground(
         function,
         rules,
         evidence,
-        said: Source::new(Cow::Borrowed(evidence.utterance)),
+        said: Said::new(Cow::Borrowed(evidence.utterance), rules.reader),
         wanted: OnceCell::new(),
         earlier: OnceCell::new(),
         used: Vec::new(),
@@ -128,10 +106,10 @@ struct Walk<'a> {
     function: &'a Function,
     rules: &'a Rules<'a>,
     evidence: &'a Evidence<'a>,
-    said: Source<'a>,
+    said: Said<'a>,
     /// The utterance without what it rules out.
-    wanted: OnceCell<Source<'a>>,
-    earlier: OnceCell<Vec<Source<'a>>>,
+    wanted: OnceCell<Said<'a>>,
+    earlier: OnceCell<Vec<Said<'a>>>,
     /// Spans that already stand for a value: two equal values are two spans where there are two.
     used: Vec<Span>,
     /// Where the walk is in the proposal, and where that lies in what is kept of it: items move up.
@@ -209,8 +187,8 @@ impl<'a> Walk<'a> {
         };
         if let Origin::Utterance { span, .. } = &origin {
             self.used.push(*span);
-            if let Some(sighting) = self.ambiguous(&value, slot, *span) {
-                self.leave_open(sighting);
+            if let Some(mention) = self.ambiguous(&value, slot, *span) {
+                self.leave_open(mention);
                 return None;
             }
         }
@@ -218,25 +196,25 @@ impl<'a> Walk<'a> {
     }
 
     /// What a recognizer of the slot found at `span`, if that may mean other values as well as this one.
-    fn ambiguous(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>, span: Span) -> Option<&'a Sighting> {
+    fn ambiguous(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>, span: Span) -> Option<&'a Mention> {
         let (_, slot) = slot?;
-        let may_mean = |sighting: &&Sighting| {
-            !sighting.others.is_empty()
-                && slot.recognizers.contains(&sighting.id)
-                && sighting.span.overlaps(span)
-                && std::iter::once(&sighting.value).chain(&sighting.others).any(|one| means(one, &sighting.text, value))
+        let may_mean = |mention: &&Mention| {
+            !mention.others.is_empty()
+                && slot.recognizers.contains(&mention.recognizer)
+                && mention.span.overlaps(span)
+                && std::iter::once(&mention.value).chain(&mention.others).any(|one| means(one, &mention.text, value))
         };
-        self.evidence.sightings.iter().find(may_mean)
+        self.evidence.mentions.iter().find(may_mean)
     }
 
     /// Reports that only who said it can say which value is meant.
-    fn leave_open(&mut self, sighting: &Sighting) {
-        let readings: Vec<Value> = std::iter::once(&sighting.value).chain(&sighting.others).cloned().collect();
+    fn leave_open(&mut self, mention: &Mention) {
+        let readings: Vec<Value> = std::iter::once(&mention.value).chain(&mention.others).cloned().collect();
         let named: Vec<String> = readings.iter().filter_map(text_of).collect();
         self.grounding.violations.push(Violation {
             kind: ViolationKind::Ambiguous,
             path: self.pointer.clone(),
-            found: Some(sighting.text.as_str().into()),
+            found: Some(mention.text.as_str().into()),
             expected: format!("one of {}, as the person says which", named.join(" and ")),
             readings,
         });
@@ -253,13 +231,8 @@ impl<'a> Walk<'a> {
     }
 
     fn violate(&mut self, kind: ViolationKind, value: &Value, expected: &str) {
-        self.grounding.violations.push(Violation {
-            kind,
-            path: self.pointer.clone(),
-            found: Some(super::validate::brief(value)),
-            expected: expected.to_owned(),
-            readings: Vec::new(),
-        });
+        let violation = Violation::new(kind, self.pointer.clone(), Some(value), expected.to_owned());
+        self.grounding.violations.push(violation);
     }
 
     /// What is ruled out, as far as this slot is concerned.
@@ -306,20 +279,22 @@ impl<'a> Walk<'a> {
         negated: &[&RuledOut],
     ) -> Option<Result<(Origin, f32), (Origin, f32)>> {
         let is_within = |span: Span| negated.iter().any(|ruled_out| ruled_out.scope.overlaps(span));
-        if let Some(found) = self.sighted(value, &|sighting| !is_within(sighting.span)) {
+        if let Some(found) = self.mentioned(value, &|mention| !is_within(mention.span)) {
             return Some(Ok(found));
         }
+        let without = || {
+            let scopes: Vec<Span> = negated.iter().map(|ruled_out| ruled_out.scope).collect();
+            self.said.without(&scopes)
+        };
         let whole;
         let wanted = if negated.len() == self.evidence.negated.len() {
-            self.wanted.get_or_init(|| self.said.without(negated))
+            self.wanted.get_or_init(without)
         } else {
-            whole = self.said.without(negated);
+            whole = without();
             &whole
         };
-        let language = self.rules.language;
         let readings = self.readings(value);
-        let in_text =
-            |source: &Source<'a>| readings.iter().find_map(|one| source.find(one, &self.used, language, slot));
+        let in_text = |text: &Said<'a>| readings.iter().find_map(|one| text.find(one, &self.used, is_open(slot)));
         let tainted = |text: &str| wanted.lacks_what_is_in(text, &self.said);
         let is_tainted = value.as_str().is_some_and(tainted);
         if let Some((span, confidence)) =
@@ -327,7 +302,7 @@ impl<'a> Walk<'a> {
         {
             return Some(Ok((self.said_at(span), confidence)));
         }
-        if let Some(found) = self.sighted(value, &|_| true) {
+        if let Some(found) = self.mentioned(value, &|_| true) {
             return Some(Err(found));
         }
         let (span, confidence) = in_text(&self.said)?;
@@ -350,10 +325,10 @@ impl<'a> Walk<'a> {
         let Some(wanted) = day(value).filter(|_| named) else { return false };
         let days: Vec<Date> = self
             .evidence
-            .sightings
+            .mentions
             .iter()
-            .filter(|sighting| sighting.score >= 0.5 && sighting.span.overlaps(span))
-            .filter_map(|sighting| day(&sighting.value))
+            .filter(|mention| mention.score >= 0.5 && mention.span.overlaps(span))
+            .filter_map(|mention| day(&mention.value))
             .collect();
         !days.is_empty() && !days.contains(&wanted)
     }
@@ -395,13 +370,12 @@ impl<'a> Walk<'a> {
         if value.is_null() || self.rules.coercions.iter().any(filled) {
             return Some((Origin::Default, 1.0));
         }
-        if let Some(found) = self.sighted(value, &|_| true) {
+        if let Some(found) = self.mentioned(value, &|_| true) {
             return Some(found);
         }
         let readings = self.readings(value);
-        let language = self.rules.language;
         let in_text =
-            |source: &Source<'a>, used: &[Span]| readings.iter().find_map(|one| source.find(one, used, language, slot));
+            |text: &Said<'a>, used: &[Span]| readings.iter().find_map(|one| text.find(one, used, is_open(slot)));
         if let Some((span, confidence)) =
             in_text(&self.said, &self.used).filter(|(span, _)| !self.is_another_day(value, *span))
         {
@@ -413,11 +387,12 @@ impl<'a> Walk<'a> {
             return Some((Origin::Generated, 0.5));
         }
         let earlier = self.earlier.get_or_init(|| {
-            self.evidence.earlier.iter().map(|text| Source::new(Cow::Owned(Utterance::new(text)))).collect()
+            let earlier = self.evidence.earlier.iter();
+            earlier.map(|text| Said::new(Cow::Owned(Utterance::new(text)), self.rules.reader)).collect()
         });
-        for source in earlier {
-            if let Some((span, confidence)) = in_text(source, &[]) {
-                return Some((Origin::Earlier { text: source.text.slice(span).to_owned() }, confidence * 0.9));
+        for said in earlier {
+            if let Some((span, confidence)) = in_text(said, &[]) {
+                return Some((Origin::Earlier { text: said.text.slice(span).to_owned() }, confidence * 0.9));
             }
         }
         self.decided(value, slot.map(|(_, slot)| slot))
@@ -452,34 +427,33 @@ impl<'a> Walk<'a> {
         is_flag.then_some((Origin::Choice, 0.5))
     }
 
-    fn sighted(&self, value: &Value, counts: &dyn Fn(&Sighting) -> bool) -> Option<(Origin, f32)> {
-        let rank = |sighting: &&Sighting| {
-            let free = !self.used.iter().any(|used| used.overlaps(sighting.span));
-            (free, sighting.score, sighting.span.len())
+    fn mentioned(&self, value: &Value, counts: &dyn Fn(&Mention) -> bool) -> Option<(Origin, f32)> {
+        let rank = |mention: &&Mention| {
+            let free = !self.used.iter().any(|used| used.overlaps(mention.span));
+            (free, mention.score, mention.span.len())
         };
-        let best = self
-            .evidence
-            .sightings
-            .iter()
-            .filter(|sighting| counts(sighting) && means(&sighting.value, &sighting.text, value))
-            .max_by(|left, right| {
-                let ((free, score, length), (other_free, other_score, other_length)) = (rank(left), rank(right));
-                free.cmp(&other_free).then(score.total_cmp(&other_score)).then(length.cmp(&other_length))
-            });
+        let mentions = || self.evidence.mentions.iter().filter(|mention| counts(mention));
+        let best = mentions().filter(|mention| means(&mention.value, &mention.text, value)).max_by(|left, right| {
+            let ((free, score, length), (other_free, other_score, other_length)) = (rank(left), rank(right));
+            free.cmp(&other_free).then(score.total_cmp(&other_score)).then(length.cmp(&other_length))
+        });
         let best = best.or_else(|| {
             // A date and a time that were found apart.
             let text = value.as_str().filter(|text| text.len() >= 16)?;
-            let found = |part: &str| {
-                self.evidence.sightings.iter().find(|sighting| counts(sighting) && sighting.value == *part)
-            };
-            let is_said = || self.said.says_clock(text.get(11..16).unwrap_or_default(), self.rules.language);
-            let clock = found(text.get(11..19).unwrap_or_default()).is_some() || is_said();
-            found(text.get(..10)?).filter(|_| clock)
+            let found = |part: &str| mentions().find(|mention| mention.value == *part);
+            let has_clock = found(text.get(11..19).unwrap_or_default()).is_some()
+                || self.said.says_time(text.get(11..16).unwrap_or_default());
+            found(text.get(..10)?).filter(|_| has_clock)
         })?;
-        let origin =
-            Origin::Utterance { span: best.span, text: best.text.clone(), recognizer: Some(best.recognizer.clone()) };
+        let recognizer = self.rules.recognizers.get(best.recognizer.index()).map(|name| name.clone().into_string());
+        let origin = Origin::Utterance { span: best.span, text: best.text.clone(), recognizer };
         Some((origin, best.score.clamp(0.0, 1.0)))
     }
+}
+
+/// True of a slot that takes any text, and of none.
+fn is_open(slot: Option<(SlotId, &Slot)>) -> bool {
+    slot.is_none_or(|(_, slot)| slot.choices.is_empty())
 }
 
 /// What became of one value.
@@ -490,59 +464,6 @@ enum Standing {
     Nowhere,
 }
 
-/// Words of a flag's name that say nothing of what it is about.
-const FLAG_WORDS: [&str; 18] = [
-    "with",
-    "include",
-    "includes",
-    "including",
-    "has",
-    "have",
-    "is",
-    "add",
-    "adds",
-    "want",
-    "wants",
-    "need",
-    "needs",
-    "use",
-    "extra",
-    "the",
-    "a",
-    "some",
-];
-
-/// Where all words of a flag's name are ruled out, unless they are said elsewhere too.
-#[must_use]
-pub fn flag_within(utterance: &Utterance, label: &str, negated: &[&RuledOut]) -> Option<Span> {
-    let mut spaced = String::with_capacity(label.len() + 4);
-    for character in label.chars() {
-        if character.is_uppercase() && spaced.ends_with(char::is_lowercase) {
-            spaced.push(' ');
-        }
-        spaced.push(character);
-    }
-    let folded = fold(&spaced);
-    let mut name: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
-    if name.iter().any(|word| !FLAG_WORDS.contains(word)) {
-        name.retain(|word| !FLAG_WORDS.contains(word));
-    }
-    let said = Source::new(Cow::Borrowed(utterance));
-    let wanted = said.without(negated);
-    let heard = |source: &Source<'_>, within: Option<Span>| {
-        name.iter().all(|part| {
-            source
-                .words()
-                .iter()
-                .any(|word| within.is_none_or(|within| within.contains(word.span)) && kin(&word.folded, part))
-        })
-    };
-    if name.is_empty() || heard(&wanted, None) {
-        return None;
-    }
-    negated.iter().map(|ruled_out| ruled_out.scope).find(|scope| heard(&said, Some(*scope)))
-}
-
 /// True of a text with characters that nobody writes and that stand for what was lost on the way. Folding would not see
 /// them.
 fn is_garbled(value: &Value, evidence: &Evidence<'_>) -> bool {
@@ -551,638 +472,29 @@ fn is_garbled(value: &Value, evidence: &Evidence<'_>) -> bool {
 }
 
 /// Whether a recognizer's value (or its text) is `value`, or has it as a part.
-fn means(sighted: &Value, text: &str, value: &Value) -> bool {
-    if same(sighted, value) {
+fn means(mentioned: &Value, text: &str, value: &Value) -> bool {
+    if same(mentioned, value) {
         return true;
     }
-    match (sighted, value) {
+    match (mentioned, value) {
         // `{"amount": 5, "currency": "USD"}` has a 5 and a "USD".
         (Value::Object(members), scalar) => members.values().any(|member| !member.is_null() && same(member, scalar)),
-        (Value::String(sighted), Value::String(value)) => {
+        (Value::String(mentioned), Value::String(value)) => {
             let is_date = |text: &str| text.len() >= 10 && text.is_ascii() && text[..10].parse::<Date>().is_ok();
-            fold(sighted) == fold(value)
+            fold(mentioned) == fold(value)
                 || fold(text) == fold(value)
-                || (is_date(sighted) && sighted.starts_with(value.as_str()) && is_date(value))
+                || (is_date(mentioned) && mentioned.starts_with(value.as_str()) && is_date(value))
                 // A day says nothing of an hour, but for the first.
-                || (is_date(sighted)
-                    && value.strip_prefix(sighted.as_str()).is_some_and(|rest| sighted.len() > 10 || rest.starts_with("T00:00")))
-                || (is_date(sighted) && value.len() >= 5 && sighted.get(11..).is_some_and(|time| time == value))
+                || (is_date(mentioned)
+                    && value.strip_prefix(mentioned.as_str()).is_some_and(|rest| mentioned.len() > 10 || rest.starts_with("T00:00")))
+                || (is_date(mentioned) && value.len() >= 5 && mentioned.get(11..).is_some_and(|time| time == value))
         }
         // A number that a text slot holds as text, and the other way round.
         (_, Value::String(value)) => {
-            text_of(sighted).is_some_and(|sighted| sighted == *value) || fold(text) == fold(value)
+            text_of(mentioned).is_some_and(|mentioned| mentioned == *value) || fold(text) == fold(value)
         }
         _ => false,
     }
-}
-
-/// A text with what is looked up in it, made when it is first needed.
-struct Source<'a> {
-    text: Cow<'a, Utterance>,
-    words: OnceCell<Vec<Word>>,
-    numbers: OnceCell<Vec<Quantity>>,
-}
-
-#[derive(Debug)]
-struct Word {
-    folded: String,
-    span: Span,
-}
-
-#[derive(Debug)]
-struct Quantity {
-    value: f64,
-    span: Span,
-    percent: bool,
-    /// "3rd": a count only where no other word says it.
-    ordinal: bool,
-}
-
-impl<'a> Source<'a> {
-    fn new(text: Cow<'a, Utterance>) -> Self {
-        Self { text, words: OnceCell::new(), numbers: OnceCell::new() }
-    }
-
-    fn words(&self) -> &[Word] {
-        self.words.get_or_init(|| {
-            let folded = self.text.folded();
-            split_words(folded)
-                .map(|(start, word)| Word {
-                    folded: word.to_owned(),
-                    span: self.text.span_of_folded(start..start + word.len()),
-                })
-                .collect()
-        })
-    }
-
-    /// The same text with what is ruled out blotted, so that places stay.
-    fn without(&self, negated: &[&RuledOut]) -> Source<'a> {
-        let blot = |(index, character): (usize, char)| {
-            if negated.iter().any(|ruled_out| ruled_out.scope.contains(Span::new(index, index + 1))) {
-                '|'
-            } else {
-                character
-            }
-        };
-        let text: String = self.text.text().chars().enumerate().map(blot).collect();
-        Source::new(Cow::Owned(Utterance::new(&text)))
-    }
-
-    /// True if a word of `value` that weighs anything is in `whole`, and no longer here.
-    fn lacks_what_is_in(&self, value: &str, whole: &Source<'_>) -> bool {
-        let folded = fold(value);
-        let is_in = |source: &Source<'_>, wanted: &str| source.words().iter().any(|said| kin(&said.folded, wanted));
-        split_words(&folded).any(|(_, word)| !FILLERS.contains(&word) && !is_in(self, word) && is_in(whole, word))
-    }
-
-    /// Where `value` was said, and how surely.
-    fn find(
-        &self,
-        value: &Value,
-        used: &[Span],
-        language: &Language,
-        slot: Option<(SlotId, &Slot)>,
-    ) -> Option<(Span, f32)> {
-        match value {
-            // "a" is in most sentences, and says nothing.
-            Value::String(text) if is_filler(text) && slot.is_some_and(|(_, slot)| slot.choices.is_empty()) => None,
-            Value::String(text)
-                if self.lacks_syntax_of(text) && slot.is_none_or(|(_, slot)| slot.choices.is_empty()) =>
-            {
-                None
-            }
-            Value::String(text) => self
-                .verbatim(text, used)
-                .or_else(|| self.in_words(text, used, language))
-                .or_else(|| {
-                    let (_, number) = read_number(text, language, true)?;
-                    self.number(number, used, language)
-                })
-                .or_else(|| self.digits(text))
-                .or_else(|| in_digits::find(&self.text, text).map(|span| (span, 0.9)))
-                .or_else(|| self.date(text, language))
-                .or_else(|| self.duration(text, language))
-                .or_else(|| self.overlap(text)),
-            Value::Number(number) => self.number(number.as_f64()?, used, language),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        }
-    }
-
-    /// True of a value with marks that JSON is written with and that were not said: what is left of a reply that was not
-    /// well-formed. Folding would not see them.
-    fn lacks_syntax_of(&self, value: &str) -> bool {
-        value.chars().any(|c| SYNTAX.contains(&c) && !self.text.text().contains(c))
-    }
-
-    /// The folded value as it stands, at the bounds of words.
-    fn verbatim(&self, value: &str, used: &[Span]) -> Option<(Span, f32)> {
-        let folded = fold(value.trim());
-        if !folded.chars().any(char::is_alphanumeric) {
-            return None;
-        }
-        let text = self.text.folded();
-        let mut best: Option<Span> = None;
-        for (at, _) in text.match_indices(folded.as_str()) {
-            let end = at + folded.len();
-            let span = self.text.span_of_folded(at..end);
-            if !((is_bound(text, at) && is_bound(text, end)) || self.is_words(span)) {
-                continue;
-            }
-            if !used.iter().any(|taken| taken.overlaps(span)) {
-                best = Some(span);
-                break;
-            }
-            best = best.or(Some(span));
-        }
-        // Letters whose marks fold away may end before their word does.
-        let same_word = || self.text.words().iter().copied().find(|word| self.text.slice(*word) == value.trim());
-        let span = best.or_else(same_word)?;
-        Some((span, if self.text.slice(span) == value { 1.0 } else { 0.98 }))
-    }
-
-    /// True if `span` begins and ends with words of the utterance, whatever letters touch it.
-    fn is_words(&self, span: Span) -> bool {
-        let words = self.text.words();
-        words.binary_search_by_key(&span.start, |word| word.start).is_ok()
-            && words.binary_search_by_key(&span.end, |word| word.end).is_ok()
-    }
-
-    /// The value's words in a row, with numbers spelt either way and other endings.
-    fn in_words(&self, value: &str, used: &[Span], language: &Language) -> Option<(Span, f32)> {
-        let folded = fold(value);
-        let wanted: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
-        if wanted.is_empty() || wanted.len() > MAX_WORDS {
-            return None;
-        }
-        let words = self.words();
-        let alike =
-            |said: &Word, wanted: &str| kin(&said.folded, wanted) || same_number(&said.folded, wanted, language);
-        let mut best: Option<Span> = None;
-        for window in words.windows(wanted.len()) {
-            if window.iter().zip(&wanted).all(|(said, wanted)| alike(said, wanted)) {
-                let span = Span::new(window[0].span.start, window[window.len() - 1].span.end);
-                if !used.iter().any(|taken| taken.overlaps(span)) {
-                    best = Some(span);
-                    break;
-                }
-                best = best.or(Some(span));
-            }
-        }
-        best.map(|span| (span, 0.9))
-    }
-
-    /// The value's words, anywhere, but for a few short ones. One with a digit, or one that negates, must be there.
-    fn overlap(&self, value: &str) -> Option<(Span, f32)> {
-        let folded = fold(value);
-        let wanted: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
-        if wanted.len() < 2 || wanted.len() > MAX_WORDS {
-            return None;
-        }
-        let weigh = |word: &str| if FILLERS.contains(&word) { 0 } else { word.chars().count() };
-        let (mut letters, mut heard, mut found) = (0, 0, Vec::new());
-        for word in &wanted {
-            let weight = weigh(word);
-            letters += weight;
-            let is_said = self.words().iter().any(|said| kin(&said.folded, word));
-            if is_said && weight > 0 {
-                heard += weight;
-                if !found.contains(word) {
-                    found.push(*word);
-                }
-            } else if !is_said
-                && (weight > UNSAID || NEGATIONS.contains(word) || word.bytes().any(|byte| byte.is_ascii_digit()))
-            {
-                return None;
-            }
-        }
-        #[expect(clippy::cast_precision_loss, reason = "counts of letters")]
-        let share = heard as f32 / letters.max(1) as f32;
-        if letters == 0 || share < OVERLAP {
-            return None;
-        }
-        let span = self.together(&found)?;
-        Some((span, 0.5 + 0.3 * (share - OVERLAP) / (1.0 - OVERLAP)))
-    }
-
-    /// The shortest place that has all of these words, with few others among them: words that are scattered over a
-    /// sentence do not say what they would say together.
-    fn together(&self, wanted: &[&str]) -> Option<Span> {
-        let words = self.words();
-        let among = if wanted.len() < 3 { 0 } else { wanted.len() / 2 };
-        let mut best: Option<Span> = None;
-        for (start, first) in
-            words.iter().enumerate().filter(|(_, word)| wanted.iter().any(|one| kin(&word.folded, one)))
-        {
-            let mut left = wanted.to_vec();
-            let mut others = 0;
-            for word in &words[start..] {
-                match left.iter().position(|one| kin(&word.folded, one)) {
-                    Some(index) => _ = left.swap_remove(index),
-                    None if FILLERS.contains(&word.folded.as_str()) => {}
-                    None => others += 1,
-                }
-                if left.is_empty() {
-                    let span = Span::new(first.span.start, word.span.end);
-                    best = Some(best.filter(|best| best.len() <= span.len()).unwrap_or(span));
-                }
-                if left.is_empty() || others > among {
-                    break;
-                }
-            }
-        }
-        best
-    }
-
-    fn number(&self, wanted: f64, used: &[Span], language: &Language) -> Option<(Span, f32)> {
-        let equal = |left: f64, right: f64| (left - right).abs() <= 1e-9 * right.abs().max(1.0);
-        let fits = |quantity: &&Quantity| {
-            equal(quantity.value, wanted)
-                || (quantity.percent && equal(quantity.value / 100.0, wanted))
-                || (wanted < 0.0 && equal(quantity.value, -wanted) && self.is_negated(quantity.span))
-        };
-        let is_used = |quantity: &Quantity| used.iter().any(|span| span.overlaps(quantity.span));
-        let best =
-            self.numbers(language).iter().filter(fits).min_by_key(|quantity| (is_used(quantity), quantity.ordinal))?;
-        Some((best.span, if best.ordinal { 0.85 } else { 0.95 }))
-    }
-
-    fn is_negated(&self, span: Span) -> bool {
-        let before = fold(self.text.slice(Span::new(span.start.saturating_sub(12), span.start)));
-        let before = before.trim_end();
-        // "3-5" is from three to five.
-        let is_minus = |rest: &str| !rest.ends_with(char::is_alphanumeric);
-        before.strip_suffix('-').is_some_and(is_minus)
-            || ["minus", "negative"].iter().any(|word| before.ends_with(word))
-    }
-
-    /// Every number in the text: in digits, spelt, or by a word for a count.
-    fn numbers(&self, language: &Language) -> &[Quantity] {
-        self.numbers.get_or_init(|| {
-            let mut numbers = Vec::new();
-            let words = self.text.words();
-            for (index, span) in words.iter().enumerate() {
-                let word = fold(self.text.slice(*span));
-                let mut push = |value: f64, span: Span| {
-                    let after = fold(self.text.slice(Span::new(span.end, span.end + 9)));
-                    let percent = after.trim_start().starts_with('%') || after.trim_start().starts_with("percent");
-                    let ordinal = ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending))
-                        && word.starts_with(|c: char| c.is_ascii_digit());
-                    numbers.push(Quantity { value, span, percent, ordinal });
-                };
-                for value in digits_of(&word, language) {
-                    push(value, *span);
-                }
-                if let Some((_, value)) = COUNTS.iter().find(|(name, _)| *name == word) {
-                    push(*value, *span);
-                    if word == "dozen" && index > 0 {
-                        let before = fold(self.text.slice(words[index - 1]));
-                        let both = Span::new(words[index - 1].start, span.end);
-                        if before == "a" && index > 1 && fold(self.text.slice(words[index - 2])) == "half" {
-                            push(6.0, Span::new(words[index - 2].start, span.end));
-                        } else if before == "half" {
-                            push(6.0, both);
-                        } else if let Some((_, count)) = read_number(&before, language, true) {
-                            push(count * 12.0, both);
-                        }
-                    }
-                }
-            }
-            self.spelt(language, &mut numbers);
-            self.kanji(&mut numbers);
-            numbers
-        })
-    }
-
-    /// Numbers in kanji, also with digits among them: "十二", "3万5千". In part of one, nothing is said.
-    fn kanji(&self, numbers: &mut Vec<Quantity>) {
-        for found in in_digits::counted(&self.text) {
-            numbers.retain(|other| !found.span.contains(other.span));
-            #[expect(clippy::cast_precision_loss, reason = "counts that people say")]
-            let value = found.value as f64;
-            numbers.push(Quantity { value, span: found.span, percent: false, ordinal: false });
-        }
-    }
-
-    /// Numbers in words, "two hundred and five", and such a number "and a half".
-    fn spelt(&self, language: &Language, numbers: &mut Vec<Quantity>) {
-        let words = self.text.words();
-        let spoken: Vec<Spoken> = words
-            .iter()
-            .enumerate()
-            .map(|(index, span)| {
-                let gap =
-                    index.checked_sub(1).map_or("", |before| self.text.slice(Span::new(words[before].end, span.start)));
-                Spoken {
-                    word: self.text.slice(*span).to_lowercase(),
-                    apart: gap.chars().any(|c| !c.is_whitespace() && c != '-'),
-                }
-            })
-            .collect();
-        for found in text2num::find_numbers(spoken.iter(), language, 0.0) {
-            let (Some(first), Some(last)) = (words.get(found.start), words.get(found.end.saturating_sub(1))) else {
-                continue;
-            };
-            let span = Span::new(first.start, last.end);
-            let after = fold(self.text.slice(Span::new(span.end, span.end + 11)));
-            if let Some(rest) = after.strip_prefix(" and a ")
-                && rest.starts_with("half")
-            {
-                numbers.push(Quantity {
-                    value: found.value + 0.5,
-                    span: Span::new(span.start, span.end + 11),
-                    percent: false,
-                    ordinal: false,
-                });
-            }
-            let percent = after.trim_start().starts_with('%') || after.trim_start().starts_with("percent");
-            numbers.push(Quantity { value: found.value, span, percent, ordinal: found.is_ordinal });
-        }
-    }
-
-    /// A number of six digits or more, written in groups or with a prefix (phones, cards, account numbers).
-    fn digits(&self, value: &str) -> Option<(Span, f32)> {
-        let wanted: String = value.chars().filter(char::is_ascii_digit).collect();
-        if wanted.len() < 6 || value.chars().any(char::is_alphabetic) {
-            return None;
-        }
-        // A country's code is not said where it goes without saying.
-        let unsaid = if value.trim_start().starts_with('+') { 4 } else { 0 };
-        // A run of digits with the usual separators between them.
-        let text = self.text.folded();
-        let (mut run, mut start, mut end) = (String::new(), 0, 0);
-        for (at, character) in text.char_indices().chain(std::iter::once((text.len(), '\0'))) {
-            if character.is_ascii_digit() {
-                if run.is_empty() {
-                    start = at;
-                }
-                run.push(character);
-                end = at + 1;
-            } else if !run.is_empty() && !matches!(character, ' ' | '-' | '.' | '(' | ')' | '/' | '+') {
-                let national = run.trim_start_matches('0');
-                if run == wanted
-                    || (national.len() >= 6
-                        && wanted.len() - national.len().min(wanted.len()) <= unsaid
-                        && wanted.ends_with(national))
-                {
-                    return Some((self.text.span_of_folded(start..end), 0.9));
-                }
-                run.clear();
-            }
-        }
-        None
-    }
-
-    /// An ISO date (or date-time) whose parts were said: its day with its month, or its weekday.
-    fn date(&self, value: &str, language: &Language) -> Option<(Span, f32)> {
-        let date: Date = value.get(..10).filter(|day| day.len() == 10)?.parse().ok()?;
-        if let Some(clock) = value.get(11..16)
-            && clock != "00:00"
-            && !self.says_clock(clock, language)
-        {
-            return None;
-        }
-        let numbers = |wanted: i16| {
-            let equal = move |quantity: &&Quantity| (quantity.value - f64::from(wanted)).abs() < 1e-9;
-            self.numbers(language).iter().filter(equal).map(|quantity| quantity.span)
-        };
-        let hull = |spans: &[Span]| {
-            let start = spans.iter().map(|span| span.start).min()?;
-            Some(Span::new(start, spans.iter().map(|span| span.end).max()?))
-        };
-        // "three seats in March" has a three and a March, and no third of March.
-        let beside = |left: Span, right: Span| {
-            let between = Span::new(left.end.min(right.end), left.start.max(right.start));
-            let gap = fold(self.text.slice(between));
-            !left.overlaps(right) && split_words(&gap).all(|(_, word)| DAY_WORDS.contains(&word))
-        };
-        let month = usize::try_from(date.month()).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?))?;
-        if let Some(month) = self.name(month)
-            && let Some(day) = numbers(date.day().into()).find(|day| beside(*day, month.span))
-        {
-            return Some((hull(&[day, month.span])?, 0.8));
-        }
-        if let Some(year) = numbers(date.year()).next() {
-            let all = numbers(date.day().into()).flat_map(|day| {
-                numbers(date.month().into()).filter(move |month| *month != day).map(move |month| [day, month, year])
-            });
-            let close = all.filter_map(|spans| hull(&spans)).find(|hull| hull.len() <= WRITTEN_DATE);
-            if let Some(hull) = close {
-                return Some((hull, 0.7));
-            }
-        }
-        let weekday = usize::try_from(date.weekday().to_monday_zero_offset()).ok().and_then(|at| WEEKDAYS.get(at))?;
-        self.name(weekday).map(|found| (found.span, 0.6))
-    }
-
-    /// A month or weekday, or its usual short form.
-    fn name(&self, name: &str) -> Option<&Word> {
-        self.words().iter().find(|word| {
-            word.folded == name || (word.folded.len() >= 3 && word.folded.len() <= 4 && name.starts_with(&word.folded))
-        })
-    }
-
-    /// True if this time of day (`17:45`) was said, in either way of counting the hours.
-    fn says_clock(&self, clock: &str, language: &Language) -> bool {
-        let part = |range: std::ops::Range<usize>| clock.get(range).and_then(|part| part.parse::<i16>().ok());
-        let (Some(hour), Some(minute)) = (part(0..2), part(3..5)) else { return false };
-        let says = |wanted: i16| self.number(f64::from(wanted), &[], language).is_some();
-        let has = |name: &str| self.words().iter().any(|word| word.folded == name);
-        let says_hour = |hour: i16| {
-            let half_day = if hour % 12 == 0 { 12 } else { hour % 12 };
-            says(hour)
-                || says(half_day)
-                || (hour == 12 && (has("noon") || has("midday")))
-                || (hour % 24 == 0 && has("midnight"))
-        };
-        // "quarter to five"
-        let to_next = minute > 30 && says_hour((hour + 1) % 24);
-        let says_minute = match minute {
-            0 => true,
-            30 if has("half") => true,
-            15 | 45 if has("quarter") => true,
-            _ => says(minute) || (to_next && says(60 - minute)),
-        };
-        says_minute && (says_hour(hour) || to_next)
-    }
-
-    /// An ISO duration all of whose numbers were said.
-    fn duration(&self, value: &str, language: &Language) -> Option<(Span, f32)> {
-        let body = value.strip_prefix('P')?;
-        if !body.bytes().all(|byte| byte.is_ascii_digit() || b"YMWDTHS.".contains(&byte)) {
-            return None;
-        }
-        let mut spans = Vec::new();
-        for part in body.split(|c: char| c.is_ascii_uppercase()).filter(|part| !part.is_empty()) {
-            spans.push(self.number(part.parse().ok()?, &[], language)?.0);
-        }
-        spans.first().map(|first| (*first, 0.7))
-    }
-}
-
-struct Spoken {
-    word: String,
-    apart: bool,
-}
-
-impl text2num::Token for &Spoken {
-    fn text(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.word)
-    }
-
-    fn text_lowercase(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.word)
-    }
-
-    fn nt_separated(&self, _: &Self) -> bool {
-        self.apart
-    }
-}
-
-/// Words for counts. "A" is none: people say it of everything.
-const COUNTS: [(&str, f64); 11] = [
-    ("couple", 2.0),
-    ("pair", 2.0),
-    ("both", 2.0),
-    ("double", 2.0),
-    ("twice", 2.0),
-    ("once", 1.0),
-    ("single", 1.0),
-    ("triple", 3.0),
-    ("dozen", 12.0),
-    ("half", 0.5),
-    ("quarter", 0.25),
-];
-
-/// Marks that are rare where people talk, and common where a reply was cut or misread.
-const SYNTAX: [char; 6] = ['"', '\\', '{', '}', '[', ']'];
-
-/// Words between a day and its month.
-const DAY_WORDS: [&str; 6] = ["the", "of", "day", "de", "st", "th"];
-/// Longest date in digits, in characters.
-const WRITTEN_DATE: usize = 16;
-
-const NEGATIONS: [&str; 8] = ["no", "not", "without", "never", "none", "except", "non", "dont"];
-
-/// Words that weigh nothing in an overlap.
-const FILLERS: [&str; 18] = [
-    "the", "a", "an", "of", "to", "for", "in", "on", "at", "and", "with", "my", "your", "is", "by", "from", "de", "la",
-];
-
-/// True for a text of nothing but words that weigh nothing.
-fn is_filler(text: &str) -> bool {
-    let folded = fold(text);
-    let mut words = split_words(&folded).peekable();
-    // "LA" and "IN" are places.
-    words.peek().is_some() && words.all(|(_, word)| ARTICLES.contains(&word))
-}
-
-/// Words that are no value by themselves. "My" is one: it says whose.
-const ARTICLES: [&str; 10] = ["the", "a", "an", "of", "to", "for", "and", "with", "is", "from"];
-
-/// Words of letters and digits, with the byte where each begins.
-fn split_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split(|c: char| !c.is_alphanumeric()).filter_map(move |word| {
-        // The separator after a word is one character; its length is found where the text goes on.
-        let start = at;
-        at += word.len();
-        at += text[at..].chars().next().map_or(0, char::len_utf8);
-        (!word.is_empty()).then_some((start, word))
-    })
-}
-
-/// True unless a word would be cut at byte `at`. Scripts without spaces have no such bounds, nor do words whose
-/// endings are written onto them.
-fn is_bound(text: &str, at: usize) -> bool {
-    let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) else { return true };
-    // A run of katakana is one word: "アメリカ" is not said by "ラテンアメリカ".
-    let is_one_word = is_katakana(before) && is_katakana(after);
-    !(before.is_alphanumeric() && after.is_alphanumeric())
-        || !is_one_word && (is_unspaced(before) || is_unspaced(after))
-}
-
-/// The same word, or the same with another of the common endings. Both folded.
-#[must_use]
-pub fn kin(left: &str, right: &str) -> bool {
-    if left == right {
-        return true;
-    }
-    let common: usize =
-        left.chars().zip(right.chars()).take_while(|(left, right)| left == right).map(|(c, _)| c.len_utf8()).sum();
-    let endings = [&left[common..], &right[common..]];
-    // `city`/`cities`, `dress`/`dresses`: what is left on either side must be an ending. "Mars" is no form of "Mary".
-    common >= 3
-        && (!endings.contains(&"y") || endings.contains(&"ies") || endings.contains(&""))
-        && endings.iter().all(|ending| {
-            matches!(
-                *ending,
-                "" | "s"
-                    | "es"
-                    | "y"
-                    | "ies"
-                    | "ed"
-                    | "d"
-                    | "ing"
-                    | "e"
-                    | "er"
-                    | "r"
-                    | "n"
-                    | "en"
-                    | "ly"
-                    | "led"
-                    | "ling"
-            )
-        })
-        && (common >= 4 || endings.iter().all(|ending| matches!(*ending, "" | "s" | "es" | "y" | "ies")))
-}
-
-fn same_number(left: &str, right: &str, language: &Language) -> bool {
-    let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    // One in digits and one spelt: otherwise they are the same words or other numbers.
-    if digits(left) == digits(right) {
-        return false;
-    }
-    let read = |word: &str| read_number(word, language, true).map(|(_, number)| number);
-    matches!((read(left), read(right)), (Some(left), Some(right)) if left == right)
-}
-
-/// What a word that begins with digits may count: `3`, `2.5`, `1,000`, `3rd`, `10km`, `5k`.
-fn digits_of(word: &str, language: &Language) -> Vec<f64> {
-    let length = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(word.len());
-    let (digits, unit) = word.split_at(length);
-    let digits = digits.trim_end_matches(['.', ',']);
-    if !digits.starts_with(|c: char| c.is_ascii_digit()) || digits.len() > 40 {
-        return Vec::new();
-    }
-    // "1,000" is a thousand in English, and elsewhere to some and one to others; "2.5" is 25 to nobody.
-    let other = grouped(digits, '.', ',').filter(|_| !matches!(language, Language::English(_)));
-    let mut values: Vec<f64> = [grouped(digits, ',', '.'), other, digits.parse().ok()]
-        .into_iter()
-        .flatten()
-        .filter(|value| value.is_finite())
-        .collect();
-    if !digits.contains([',', '.']) {
-        values.truncate(1);
-    }
-    let scale = match unit {
-        "k" => 1e3,
-        "m" => 1e6,
-        _ => return values,
-    };
-    let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
-    values.extend(scaled);
-    values
-}
-
-/// Digits in groups, and after the point a fraction.
-fn grouped(digits: &str, group: char, point: char) -> Option<f64> {
-    let (whole, fraction) = digits.split_once(point).unwrap_or((digits, "0"));
-    let mut groups = whole.split(group);
-    // Groups may be of two digits, but for the last: "1,00,000".
-    let is_first = groups.next().is_some_and(|first| first.len() <= 3 || !whole.contains(group));
-    let rest: Vec<usize> = groups.map(str::len).collect();
-    let is_grouped = rest.iter().all(|length| matches!(length, 2 | 3)) && rest.last().is_none_or(|last| *last == 3);
-    (is_first && is_grouped).then(|| format!("{}.{fraction}", whole.replace(group, "")).parse().ok())?
 }
 
 #[cfg(test)]
@@ -1191,7 +503,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::call::testing::function;
+    use crate::{
+        call::{testing::function, words::is_filler},
+        module::RecognizerId,
+    };
 
     fn order() -> Function {
         function(
@@ -1205,7 +520,7 @@ mod tests {
         )
     }
 
-    fn grounding(arguments: Value, text: &str, earlier: &[&str], sightings: &[Sighting]) -> Grounding {
+    fn grounding(arguments: Value, text: &str, earlier: &[&str], mentions: &[Mention]) -> Grounding {
         let function = order();
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         let utterance = Utterance::new(text);
@@ -1214,11 +529,12 @@ mod tests {
         let rules = Rules {
             free: &|slot| Some(slot) == note,
             slot_at: &slot_at,
-            language: &Language::english(),
+            reader: &ValueReader::new("en", None),
+            recognizers: &["city".into(), "date".into(), "time".into(), "money".into()],
             coercions: &[],
             offending: &HashSet::new(),
         };
-        ground(&function, arguments, &Evidence { utterance: &utterance, earlier, sightings, negated: &[] }, &rules)
+        ground(&function, arguments, &Evidence { utterance: &utterance, earlier, mentions, negated: &[] }, &rules)
     }
 
     /// The origin's kind and text of the one value.
@@ -1255,11 +571,12 @@ mod tests {
             ("count", json!(205), "two hundred and five", "two hundred and five"),
             ("count", json!(21), "twenty-one days", "twenty-one"),
             ("count", json!(1000), "1,000 of them", "1,000"),
-            ("count", json!(12), "a dozen eggs", "dozen"),
+            ("count", json!(12), "a dozen eggs", "a dozen"),
             ("count", json!(6), "half a dozen eggs", "half a dozen"),
             ("count", json!(3), "the 3rd one", "3rd"),
             ("count", json!(3), "the 3rd of three", "three"),
-            ("count", json!(-5), "minus five degrees", "five"),
+            ("count", json!(-5), "minus five degrees", "minus five"),
+            ("count", json!(2), "both of them", "both"),
             ("price", json!(2.5), "two and a half", "two and a half"),
             ("price", json!(0.05), "5% off", "5"),
             ("price", json!(5000), "5k a year", "5k"),
@@ -1267,7 +584,7 @@ mod tests {
             ("size", json!("small"), "one pizza", "Choice"),
             ("gift", json!(true), "wrap it", "Choice"),
             ("day", json!("2026-03-01"), "on march 1st", "march 1st"),
-            ("day", json!("2026-03-01"), "this sunday", "sunday"),
+            ("day", json!("2026-03-01"), "this sunday", "this sunday"),
             ("day", json!("2026-03-01T17:00:00Z"), "sunday at 5", "sunday"),
             ("phone", json!("+15551234567"), "call (555) 123-4567", "555) 123-4567"),
             ("page", json!(1), "next", "Default"),
@@ -1323,6 +640,8 @@ mod tests {
             ("day", json!("2026-05-05"), "may I have a table for 5"),
             ("day", json!("2026-03-04"), "3 adults, 4 rooms and a bill of 2026 euros"),
             ("day", json!("2026-03-01T17:00:00Z"), "this sunday, four of us"),
+            ("day", json!("2026-03-01T17:00:00Z"), "on sunday, a table for 5"),
+            ("day", json!("2027-03-01"), "sunday, march 1st"),
             // Most of it was said, and what matters was not.
             ("dish", json!("Rome International Airport"), "to the international airport"),
             ("dish", json!("cancel reservation for Bob"), "cancel my reservation"),
@@ -1330,6 +649,7 @@ mod tests {
             ("dish", json!("Mary"), "call Mars"),
             // Only a number in international form has digits before it that nobody says.
             ("phone", json!("9999123456"), "account 123456"),
+            ("count", json!(5), "minus five degrees"),
             ("count", json!(-5), "a table for 3-5"),
             ("count", json!(-5), "below 5 degrees"),
             ("count", json!(1), "1,000 of them"),
@@ -1343,24 +663,23 @@ mod tests {
 
     #[test]
     fn mentions_ground_what_words_do_not() {
-        let sighting = |span: (usize, usize), text: &str, value: Value, recognizer: &str| Sighting {
+        let mention = |span: (usize, usize), text: &str, value: Value, recognizer: usize| Mention {
             others: Vec::new(),
-            id: RecognizerId::from_index(0),
             span: span.into(),
             text: text.into(),
             value,
-            recognizer: recognizer.into(),
+            recognizer: RecognizerId::from_index(recognizer),
             score: 0.9,
         };
-        let sightings = [
-            sighting((0, 9), "evergreen", json!("Seattle, WA"), "city"),
-            sighting((10, 18), "tomorrow", json!("2026-03-01"), "date"),
-            sighting((22, 23), "5", json!("17:00:00"), "time"),
-            sighting((30, 36), "5 buck", json!({"amount": 7, "currency": "USD"}), "money"),
+        let mentions = [
+            mention((0, 9), "evergreen", json!("Seattle, WA"), 0),
+            mention((10, 18), "tomorrow", json!("2026-03-01"), 1),
+            mention((22, 23), "5", json!("17:00:00"), 2),
+            mention((30, 36), "5 buck", json!({"amount": 7, "currency": "USD"}), 3),
         ];
         let said = "evergreen tomorrow at 5       x buck";
         let found = |value: Value| {
-            let found = grounding(json!({"dish": value}), said, &[], &sightings);
+            let found = grounding(json!({"dish": value}), said, &[], &mentions);
             found.grounded.into_iter().next().map(|grounded| grounded.origin)
         };
         let by = |origin: Option<Origin>| match origin {
@@ -1378,7 +697,7 @@ mod tests {
     }
 
     /// Judged with these words ruled out by those before them.
-    fn negating(arguments: Value, text: &str, ruled_out: &[(&str, &str)], sightings: &[Sighting]) -> Grounding {
+    fn negating(arguments: Value, text: &str, ruled_out: &[(&str, &str)], mentions: &[Mention]) -> Grounding {
         let function = order();
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         let utterance = Utterance::new(text);
@@ -1392,12 +711,13 @@ mod tests {
         let rules = Rules {
             free: &|_| false,
             slot_at: &slot_at,
-            language: &Language::english(),
+            reader: &ValueReader::new("en", None),
+            recognizers: &["city".into(), "date".into(), "time".into(), "money".into()],
             coercions: &[],
             offending: &HashSet::new(),
         };
         let evidence =
-            Evidence { utterance: &utterance, earlier: &["a small one with onions"], sightings, negated: &negated };
+            Evidence { utterance: &utterance, earlier: &["a small one with onions"], mentions, negated: &negated };
         ground(&function, arguments, &evidence, &rules)
     }
 
@@ -1453,13 +773,12 @@ mod tests {
 
     #[test]
     fn another_day_than_the_recognizers_is_none() {
-        let sunday = Sighting {
+        let sunday = Mention {
             others: Vec::new(),
-            id: RecognizerId::from_index(0),
             span: (5, 11).into(),
             text: "sunday".into(),
             value: json!("2026-03-08"),
-            recognizer: "date".into(),
+            recognizer: RecognizerId::from_index(1),
             score: 0.9,
         };
         let found =

@@ -1,84 +1,66 @@
-//! A text with its kanji numerals in digits, so that "三丁目" and "3丁目" are the same; every place leads back.
+//! A text with its numbers in digits, so that "三丁目" and "3丁目", "two pizzas" and "2 pizzas" are the same; every place
+//! leads back.
 
-use crate::text::{Span, Utterance, fold, numeral};
+use std::ops::Range;
 
-/// A number in kanji, perhaps with digits among them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Counted {
-    pub(super) value: i64,
-    pub(super) span: Span,
-}
+use super::words::is_bound;
+use crate::{
+    recognize::Quantity,
+    text::{Span, Utterance},
+};
 
-/// Every number in kanji. A part of one is none.
-pub(super) fn counted(utterance: &Utterance) -> Vec<Counted> {
-    let words = utterance.words();
-    let folded: Vec<String> = words.iter().map(|word| fold(utterance.slice(*word))).collect();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        let touches = |next: &usize| *next == at || words[*next - 1].end == words[*next].start;
-        let glued = || (at..words.len()).take_while(touches).map(|next| folded[next].as_str());
-        match numeral::counted(glued).filter(|numeral| numeral.has_kanji) {
-            Some(numeral) => {
-                let span = Span::new(words[at].start, words[at + numeral.pieces - 1].end);
-                found.push(Counted { value: numeral.value, span });
-                at += numeral.pieces;
-            }
-            None => at += 1,
-        }
-    }
-    found
-}
-
-/// Where `value` stands in the utterance if both write their numbers in digits; `None` if neither has one in kanji.
-pub(super) fn find(utterance: &Utterance, value: &str) -> Option<Span> {
-    let said = InDigits::new(utterance);
-    let wanted = InDigits::new(&Utterance::new(value.trim()));
-    if wanted.text.is_empty() || !(said.has_kanji || wanted.has_kanji) {
-        return None;
-    }
-    let is_digit = |at: Option<char>| at.is_some_and(|c| c.is_ascii_digit());
-    said.text.match_indices(&wanted.text).find_map(|(at, found)| {
-        let end = at + found.len();
-        // "12" is not in "112".
-        let cuts_before = is_digit(found.chars().next()) && is_digit(said.text[..at].chars().next_back());
-        let cuts_behind = is_digit(found.chars().next_back()) && is_digit(said.text[end..].chars().next());
-        let (first, last) = (said.place(at)?, said.place(end - 1)?);
-        (!cuts_before && !cuts_behind).then(|| Span::new(first.start, last.end))
-    })
-}
-
-struct InDigits {
-    /// Folded.
+/// See [the module](self). Folded.
+pub(super) struct InDigits {
     text: String,
     /// Where each piece begins in `text`, and what it stands for, in order.
     places: Vec<(usize, Span)>,
-    has_kanji: bool,
 }
 
 impl InDigits {
-    fn new(utterance: &Utterance) -> Self {
-        let numbers = counted(utterance);
-        let mut written = Self { text: String::new(), places: Vec::new(), has_kanji: !numbers.is_empty() };
-        let mut numbers = numbers.into_iter().peekable();
-        let mut at = 0;
-        while at < utterance.len() {
-            let number = numbers.next_if(|number| number.span.start == at);
-            let span = number.map_or(Span::new(at, at + 1), |number| number.span);
-            written.places.push((written.text.len(), span));
-            match number {
-                Some(number) => written.text.push_str(&number.value.to_string()),
-                None => written.text.push_str(&fold(utterance.slice(span))),
+    /// `quantities` are what the utterance says, in order.
+    pub(super) fn new(utterance: &Utterance, quantities: &[Quantity]) -> Self {
+        let mut written = Self { text: String::with_capacity(utterance.folded().len()), places: Vec::new() };
+        let mut numbers = quantities.iter().filter(|quantity| quantity.is_number).peekable();
+        for (byte, character) in utterance.folded().char_indices() {
+            let at = utterance.span_of_folded(byte..byte + character.len_utf8());
+            while numbers.next_if(|number| number.span.end <= at.start).is_some() {}
+            match numbers.peek().filter(|number| number.span.contains(at)) {
+                Some(number) if written.places.last().is_some_and(|(_, span)| *span == number.span) => {}
+                Some(number) => {
+                    written.places.push((written.text.len(), number.span));
+                    written.text.push_str(&number.value.to_string());
+                }
+                None => {
+                    written.places.push((written.text.len(), at));
+                    written.text.push(character);
+                }
             }
-            at = span.end;
         }
         written
     }
 
-    /// What the piece at this byte stands for.
-    fn place(&self, byte: usize) -> Option<Span> {
-        let after = self.places.partition_point(|(start, _)| *start <= byte);
-        self.places.get(after.checked_sub(1)?).map(|(_, span)| *span)
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where these bytes stand in the utterance.
+    pub(super) fn span(&self, bytes: Range<usize>) -> Span {
+        let place = |byte: usize| {
+            let after = self.places.partition_point(|(start, _)| *start <= byte);
+            after.checked_sub(1).map_or(Span::new(0, 0), |index| self.places[index].1)
+        };
+        Span::new(place(bytes.start).start, place(bytes.end.saturating_sub(1)).end)
+    }
+
+    /// Where `value` stands, at the bounds of words.
+    pub(super) fn find(&self, value: &Self) -> Option<Span> {
+        if !value.text.contains(char::is_alphanumeric) {
+            return None;
+        }
+        let is_whole =
+            |(at, found): &(usize, &str)| is_bound(&self.text, *at) && is_bound(&self.text, *at + found.len());
+        let (at, found) = self.text.match_indices(&value.text).find(is_whole)?;
+        Some(self.span(at..at + found.len()))
     }
 }
 
@@ -87,10 +69,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::recognize::ValueReader;
 
     fn found(said: &str, value: &str) -> Option<String> {
-        let utterance = Utterance::new(said);
-        find(&utterance, value).map(|span| utterance.slice(span).to_owned())
+        let reader = ValueReader::new("en", None);
+        let written = |text: &str| {
+            let utterance = Utterance::new(text);
+            InDigits::new(&utterance, &reader.quantities(&utterance))
+        };
+        written(said).find(&written(value)).map(|span| Utterance::new(said).slice(span).to_owned())
     }
 
     #[test]
@@ -101,8 +88,11 @@ mod tests {
             ("１２階の部屋", "十二階", Some("１２階")),
             ("二十一階", "一階", None),
             ("一般の部屋", "1般", None),
-            ("神南1-2-3", "神南1-2-3", None),
+            ("神南1-2-3", "神南1-2-3", Some("神南1-2-3")),
             ("十二階", "", None),
+            ("at twenty-one Jump Street", "21 jump street", Some("twenty-one Jump Street")),
+            ("a dozen roses", "12 roses", Some("a dozen roses")),
+            ("room 112", "12", None),
         ] {
             assert_eq!(found(said, value).as_deref(), expected, "{value} in {said}");
         }
@@ -110,10 +100,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_place_lies_within(said in "[一二十百0-9丁目番がア ]{0,20}|\\PC{0,20}", value in "[一二十0-9丁が]{0,6}") {
-            let utterance = Utterance::new(&said);
-            if let Some(span) = find(&utterance, &value) {
-                prop_assert!(span.start < span.end && span.end <= utterance.len());
+        fn every_place_lies_within(said in "[一二十百0-9丁目番がア ]{0,20}|(two |1,|dozen|half ){0,5}|\\PC{0,20}", value in "[一二十0-9丁が]{0,6}") {
+            if let Some(found) = found(&said, &value) {
+                prop_assert!(!found.is_empty() && said.contains(&found));
             }
         }
     }

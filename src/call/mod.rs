@@ -6,18 +6,28 @@ use serde_json::{Map, Value};
 mod closed;
 pub mod coerce;
 mod complete;
+mod flag;
 pub mod ground;
 mod in_digits;
 mod lenient;
+mod prune;
 pub mod repair;
+mod report;
+mod said;
+mod schema;
+mod synonyms;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod validate;
+mod words;
+mod written;
 
 pub use coerce::Coercion;
-pub use complete::{Completed, Known, assembled};
-pub use ground::{Evidence, RuledOut, Sighting};
+pub use complete::{Completed, assembled};
+pub use flag::flag_within;
+pub use ground::{Evidence, RuledOut};
 pub use validate::{Checked, CompileError, Validator};
+pub use words::kin;
 
 use crate::{
     module::{FunctionId, SlotPath},
@@ -64,6 +74,17 @@ pub struct Violation {
     /// What the words may mean, where they may mean several things: the person is asked which.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Value>,
+}
+
+impl Violation {
+    pub(crate) fn new(kind: ViolationKind, path: String, found: Option<&Value>, expected: String) -> Self {
+        Self { kind, path, found: found.map(report::brief), expected, readings: Vec::new() }
+    }
+
+    /// Against the arguments as a whole.
+    pub(crate) fn of_all(expected: &str) -> Self {
+        Self::new(ViolationKind::Schema, String::new(), None, expected.to_owned())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -7,19 +7,22 @@ use std::{
 };
 
 use jiff::tz::TimeZone;
-use jsonschema::{PatternOptions, ValidationError, error::ValidationErrorKind};
+use jsonschema::PatternOptions;
 use serde_json::{Map, Value};
-use text2num::Language;
 
 use super::{
     Call, Coercion, Evidence, Proposal, Verdict, Violation, ViolationKind,
     closed::closed,
-    coerce::{self, Knowledge, Synonyms, push_pointer, schemas_at},
+    coerce::{self, Knowledge},
     ground::{self, Rules},
+    prune::{is_within, prune},
+    report::{MAX_VIOLATIONS, errors},
+    synonyms::Synonyms,
+    written::is_time,
 };
 use crate::{
     module::{Function, FunctionId, Module, RecognizerKind, SlotId, SlotPath, settings::Grounding as GroundingSetting},
-    text::tag,
+    recognize::ValueReader,
 };
 
 /// Up to this many functions are compiled with the module; of more, each at its first use.
@@ -28,13 +31,6 @@ const EAGER: usize = 256;
 const MAX_NODES: usize = 2_000;
 const MAX_TEXT: usize = 256 << 10;
 const MAX_DEPTH: usize = 48;
-/// Violations that are reported; a model learns nothing from more.
-const MAX_VIOLATIONS: usize = 50;
-/// Choices that an expectation spells out.
-const MAX_CHOICES: usize = 20;
-/// Longest value that a violation repeats, in characters of its JSON.
-const MAX_FOUND: usize = 300;
-
 #[derive(Debug, thiserror::Error)]
 #[error("the schema of `{function}` does not compile: {reason}")]
 pub struct CompileError {
@@ -45,8 +41,9 @@ pub struct CompileError {
 /// The compiled schemas of a module.
 pub struct Validator {
     entries: Vec<Entry>,
-    language: Language,
-    comma_groups: bool,
+    reader: ValueReader,
+    /// The names of the recognizers, by their ids.
+    recognizers: Box<[Box<str>]>,
     /// Of a date-time that names none: the module's, else UTC.
     zone: TimeZone,
 }
@@ -96,12 +93,11 @@ impl Validator {
             }
             entries.push(entry);
         }
-        let tag = module.settings.language.as_deref();
         let zone = module.settings.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok());
         Ok(Self {
             entries,
-            language: coerce::number_language(tag),
-            comma_groups: tag.is_none_or(|tag| tag::language(tag) == "en"),
+            reader: ValueReader::new(module.language(), module.settings.date_order),
+            recognizers: module.recognizers.iter().map(|recognizer| recognizer.name.as_str().into()).collect(),
             zone: zone.unwrap_or(TimeZone::UTC),
         })
     }
@@ -121,7 +117,8 @@ impl Validator {
         let rules = Rules {
             free: &|slot| entry.free.contains(&slot),
             slot_at: &|path| entry.slot_at(function, path),
-            language: &self.language,
+            reader: &self.reader,
+            recognizers: &self.recognizers,
             coercions: &coercions,
             offending: &offending,
         };
@@ -130,7 +127,7 @@ impl Validator {
             let left = match (grounding.violations.is_empty(), entry.schema(function)) {
                 (true, _) => Vec::new(),
                 (false, Ok(schema)) => errors(schema, function, &grounding.arguments),
-                (false, Err(_)) => unreachable_schema(),
+                (false, Err(_)) => vec![Violation::of_all("a schema that compiles")],
             };
             let is_open = grounding.violations.iter().any(|violation| violation.kind == ViolationKind::Ambiguous);
             if left.is_empty() && !is_open {
@@ -170,13 +167,7 @@ impl Validator {
     fn check_whole(&self, function: &Function, id: FunctionId, arguments: Map<String, Value>) -> Checked {
         let refuse = |expected: &str| Checked {
             arguments: Map::new(),
-            violations: vec![Violation {
-                kind: ViolationKind::Schema,
-                path: String::new(),
-                found: None,
-                expected: expected.to_owned(),
-                readings: Vec::new(),
-            }],
+            violations: vec![Violation::of_all(expected)],
             coercions: Vec::new(),
         };
         let Some(entry) = self.entries.get(id.index()) else { return refuse("a function of this module") };
@@ -200,8 +191,7 @@ impl Validator {
     ) -> (Map<String, Value>, Vec<Coercion>) {
         let Some(entry) = self.entries.get(id.index()) else { return (arguments, Vec::new()) };
         let knowledge = Knowledge {
-            language: &self.language,
-            comma_groups: self.comma_groups,
+            reader: &self.reader,
             zone: &self.zone,
             slot_at: &|path| entry.slot_at(function, path),
             synonyms_of: &|slot| {
@@ -257,7 +247,7 @@ impl Entry {
 /// Patterns run in linear time where the linear engine knows their syntax; look-around runs with a bounded number of
 /// steps. Nothing is fetched.
 fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
-    let options = || jsonschema::options().offline().should_validate_formats(true).with_format("time", coerce::is_time);
+    let options = || jsonschema::options().offline().should_validate_formats(true).with_format("time", is_time);
     options()
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
@@ -267,26 +257,10 @@ fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
         .map_err(|error| error.to_string())
 }
 
-fn unreachable_schema() -> Vec<Violation> {
-    vec![Violation {
-        kind: ViolationKind::Schema,
-        path: String::new(),
-        found: None,
-        expected: "a schema that compiles".to_owned(),
-        readings: Vec::new(),
-    }]
-}
-
 fn refused(expected: &str) -> Verdict {
     Verdict::Invalid {
         arguments: Map::new(),
-        violations: vec![Violation {
-            kind: ViolationKind::Schema,
-            path: String::new(),
-            found: None,
-            expected: expected.to_owned(),
-            readings: Vec::new(),
-        }],
+        violations: vec![Violation::of_all(expected)],
         grounded: Vec::new(),
         excluded: Vec::new(),
         coercions: Vec::new(),
@@ -316,365 +290,6 @@ fn over_limit(arguments: &Map<String, Value>) -> Option<String> {
         }
     }
     (text > MAX_TEXT).then(|| format!("at most {MAX_TEXT} bytes of text"))
-}
-
-/// Everything that the schema says against `arguments`, in the terms of a person.
-fn errors(schema: &jsonschema::Validator, function: &Function, arguments: &Map<String, Value>) -> Vec<Violation> {
-    let whole = Value::Object(arguments.clone());
-    if schema.is_valid(&whole) {
-        return Vec::new();
-    }
-    let mut report = Report { root: &function.parameters, violations: Vec::new() };
-    for error in schema.iter_errors(&whole).take(4 * MAX_VIOLATIONS) {
-        report.error(&error, 0);
-        if report.violations.len() >= MAX_VIOLATIONS {
-            break;
-        }
-    }
-    if report.violations.is_empty() {
-        report.push(ViolationKind::Schema, String::new(), None, "arguments that fit the schema".to_owned());
-    }
-    report.violations
-}
-
-struct Report<'a> {
-    root: &'a Value,
-    violations: Vec<Violation>,
-}
-
-impl Report<'_> {
-    fn push(&mut self, kind: ViolationKind, path: String, found: Option<&Value>, expected: String) {
-        if !self.violations.iter().any(|known| known.kind == kind && known.path == path) {
-            self.violations.push(Violation { kind, path, found: found.map(brief), expected, readings: Vec::new() });
-        }
-    }
-
-    fn error(&mut self, error: &ValidationError<'_>, depth: usize) {
-        let path = error.instance_path().as_str().to_owned();
-        let found: &Value = error.instance();
-        let mut plain = |kind, expected| self.push(kind, path.clone(), Some(found), expected);
-        match error.kind() {
-            ValidationErrorKind::Required { property } => {
-                let Some(property) = property.as_str() else { return };
-                let mut pointer = path;
-                push_pointer(&mut pointer, property);
-                self.missing(&pointer, depth);
-            }
-            ValidationErrorKind::Type { kind } => {
-                let expected = match kind {
-                    jsonschema::error::TypeKind::Single(one) => a_type(&one.to_string()),
-                    jsonschema::error::TypeKind::Multiple(several) => {
-                        several.iter().map(|one| a_type(&one.to_string())).collect::<Vec<_>>().join(" or ")
-                    }
-                };
-                plain(ViolationKind::Type, expected);
-            }
-            ValidationErrorKind::Enum { options } => {
-                let choices = options.as_array().map(Vec::as_slice).unwrap_or_default();
-                plain(ViolationKind::NotAChoice, one_of(choices));
-            }
-            ValidationErrorKind::Constant { expected_value } => {
-                plain(ViolationKind::NotAChoice, brief(expected_value).to_string());
-            }
-            ValidationErrorKind::Pattern { pattern } => {
-                plain(ViolationKind::Pattern, format!("text that matches the pattern {pattern}"));
-            }
-            ValidationErrorKind::Format { format } => plain(ViolationKind::Format, a_format(format)),
-            ValidationErrorKind::Maximum { limit } => plain(ViolationKind::Range, format!("at most {limit}")),
-            ValidationErrorKind::Minimum { limit } => plain(ViolationKind::Range, format!("at least {limit}")),
-            ValidationErrorKind::ExclusiveMaximum { limit } => {
-                plain(ViolationKind::Range, format!("less than {limit}"));
-            }
-            ValidationErrorKind::ExclusiveMinimum { limit } => {
-                plain(ViolationKind::Range, format!("more than {limit}"));
-            }
-            ValidationErrorKind::MultipleOf { multiple_of } => {
-                plain(ViolationKind::Range, format!("a multiple of {multiple_of}"));
-            }
-            ValidationErrorKind::MaxLength { limit } => {
-                plain(ViolationKind::Length, format!("at most {limit} characters"));
-            }
-            ValidationErrorKind::MinLength { limit } => {
-                plain(ViolationKind::Length, format!("at least {limit} characters"));
-            }
-            ValidationErrorKind::MaxItems { limit } => plain(ViolationKind::Length, format!("at most {limit} items")),
-            ValidationErrorKind::MinItems { limit } => plain(ViolationKind::Length, format!("at least {limit} items")),
-            ValidationErrorKind::MaxProperties { limit } => {
-                plain(ViolationKind::Length, format!("at most {limit} members"));
-            }
-            ValidationErrorKind::MinProperties { limit } => {
-                plain(ViolationKind::Length, format!("at least {limit} members"));
-            }
-            ValidationErrorKind::AdditionalProperties { unexpected }
-            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-                let known = schemas_at(self.root, &path)
-                    .into_iter()
-                    .find_map(|schema| schema.get("properties"))
-                    .and_then(Value::as_object);
-                let known: Vec<Value> =
-                    known.into_iter().flat_map(Map::keys).map(|key| Value::from(key.as_str())).collect();
-                let expected =
-                    if known.is_empty() { "no members".to_owned() } else { format!("only {}", listed(&known)) };
-                for key in unexpected {
-                    let mut pointer = path.clone();
-                    push_pointer(&mut pointer, key);
-                    self.push(ViolationKind::Unknown, pointer, found.get(key), expected.clone());
-                }
-            }
-            ValidationErrorKind::AdditionalItems { limit } => {
-                plain(ViolationKind::Length, format!("at most {limit} items"));
-            }
-            ValidationErrorKind::UnevaluatedItems { .. } => plain(ViolationKind::Schema, "no more items".to_owned()),
-            ValidationErrorKind::UniqueItems => {
-                plain(ViolationKind::Schema, "items that differ from one another".to_owned());
-            }
-            ValidationErrorKind::Contains => {
-                plain(ViolationKind::Schema, "an item of the kind that the list must have".to_owned());
-            }
-            ValidationErrorKind::Not { .. } => plain(ViolationKind::Schema, "another value than this".to_owned()),
-            ValidationErrorKind::FalseSchema => plain(ViolationKind::Unknown, "no value here".to_owned()),
-            ValidationErrorKind::PropertyNames { error } => {
-                plain(ViolationKind::Schema, format!("other names of members ({})", keyword_of(error)));
-            }
-            ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-                self.union(context, &path, found, depth);
-            }
-            ValidationErrorKind::OneOfMultipleValid { .. } => {
-                plain(ViolationKind::Schema, "a value that fits exactly one of the alternatives".to_owned());
-            }
-            ValidationErrorKind::ContentEncoding { content_encoding } => {
-                plain(ViolationKind::Format, format!("text in {content_encoding}"));
-            }
-            ValidationErrorKind::ContentMediaType { content_media_type } => {
-                plain(ViolationKind::Format, format!("text of type {content_media_type}"));
-            }
-            ValidationErrorKind::BacktrackLimitExceeded { .. }
-            | ValidationErrorKind::RegexEngineFailure { .. }
-            | ValidationErrorKind::Custom { .. }
-            | ValidationErrorKind::FromUtf8 { .. }
-            | ValidationErrorKind::Referencing(_) => {
-                plain(ViolationKind::Schema, format!("a value that fits the schema's `{}`", keyword_of(error)));
-            }
-        }
-    }
-
-    /// What is wrong with the alternative that comes nearest, or what the alternatives are.
-    fn union(&mut self, context: &[Vec<ValidationError<'static>>], path: &str, found: &Value, depth: usize) {
-        let is_root = |error: &ValidationError<'_>| error.instance_path().as_str() == path;
-        let wrong_type = |errors: &[ValidationError<'_>]| {
-            errors.iter().any(|error| is_root(error) && matches!(error.kind(), ValidationErrorKind::Type { .. }))
-        };
-        let near: Vec<_> = context.iter().filter(|errors| !wrong_type(errors)).collect();
-        // A branch whose constant is another (a discriminator) was not meant.
-        let meant: Vec<_> = near
-            .iter()
-            .filter(|errors| !errors.iter().any(|error| matches!(error.kind(), ValidationErrorKind::Constant { .. })))
-            .collect();
-        let best = if meant.is_empty() {
-            near.iter().min_by_key(|errors| errors.len())
-        } else {
-            meant.into_iter().min_by_key(|errors| errors.len())
-        };
-        match best {
-            Some(errors) if depth < 8 && !errors.is_empty() => {
-                for error in errors.iter().take(MAX_VIOLATIONS) {
-                    self.error(error, depth + 1);
-                }
-            }
-            _ => {
-                // A report keeps one violation of a kind and place; here each alternative's words are wanted.
-                let mut alternatives: Vec<Violation> = Vec::new();
-                for error in context.iter().flatten().filter(|error| is_root(error)).take(MAX_CHOICES) {
-                    let mut one = Report { root: self.root, violations: Vec::new() };
-                    one.error(error, depth + 1);
-                    alternatives.append(&mut one.violations);
-                }
-                let kind = alternatives.first().map_or(ViolationKind::Schema, |violation| violation.kind);
-                let mut expected: Vec<String> = alternatives.into_iter().map(|violation| violation.expected).collect();
-                expected.dedup();
-                let words = if expected.is_empty() {
-                    "one of the schema's alternatives".to_owned()
-                } else {
-                    expected.join(" or ")
-                };
-                self.push(kind, path.to_owned(), Some(found), words);
-            }
-        }
-    }
-
-    /// Reports a missing member by its leaves, which are what can be asked for.
-    fn missing(&mut self, pointer: &str, depth: usize) {
-        let schema = schemas_at(self.root, pointer).into_iter().next();
-        let required = schema.map(required_members).unwrap_or_default();
-        if depth < 16 && !required.is_empty() && self.violations.len() < MAX_VIOLATIONS {
-            for key in required {
-                let mut inner = pointer.to_owned();
-                push_pointer(&mut inner, key);
-                self.missing(&inner, depth + 1);
-            }
-            return;
-        }
-        let expected = schema.map_or_else(|| "a value".to_owned(), describe);
-        self.push(ViolationKind::Missing, pointer.to_owned(), None, expected);
-    }
-}
-
-fn required_members(schema: &Value) -> Vec<&str> {
-    // Members with a default are filled in by themselves.
-    let has_default = |key: &str| {
-        schema.pointer("/properties").and_then(|of| of.get(key)).is_some_and(|of| of.get("default").is_some())
-    };
-    let keys = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    keys.filter(|key| !has_default(key)).collect()
-}
-
-/// What a schema wants, in words: its type or choices, and its description.
-fn describe(schema: &Value) -> String {
-    let wanted = match (schema.get("enum").and_then(Value::as_array), schema.get("format").and_then(Value::as_str)) {
-        (Some(choices), _) => one_of(choices),
-        (None, Some(format)) => a_format(format),
-        (None, None) => match schema.get("type") {
-            Some(Value::String(one)) => a_type(one),
-            Some(Value::Array(several)) => several
-                .iter()
-                .filter_map(Value::as_str)
-                .filter(|one| *one != "null")
-                .map(a_type)
-                .collect::<Vec<_>>()
-                .join(" or "),
-            _ => "a value".to_owned(),
-        },
-    };
-    match schema.get("description").and_then(Value::as_str) {
-        Some(description) if !description.is_empty() => {
-            format!("{wanted}: {}", description.chars().take(200).collect::<String>())
-        }
-        _ => wanted,
-    }
-}
-
-fn a_type(name: &str) -> String {
-    match name {
-        "integer" => "a whole number",
-        "number" => "a number",
-        "string" => "text",
-        "boolean" => "true or false",
-        "array" => "a list",
-        "object" => "an object",
-        "null" => "null",
-        other => other,
-    }
-    .to_owned()
-}
-
-fn a_format(name: &str) -> String {
-    match name {
-        "date" => "a date such as 2026-03-01".to_owned(),
-        "time" => "a time such as 15:30:00".to_owned(),
-        "date-time" => "a date and time such as 2026-03-01T15:30:00Z".to_owned(),
-        "duration" => "an ISO 8601 duration such as PT30M".to_owned(),
-        "email" | "idn-email" => "an e-mail address".to_owned(),
-        "uri" | "iri" | "uri-reference" => "a URL such as https://example.com/".to_owned(),
-        "uuid" => "a UUID".to_owned(),
-        "ipv4" | "ipv6" => format!("an {name} address"),
-        "hostname" | "idn-hostname" => "a host name".to_owned(),
-        other => format!("text in the format {other}"),
-    }
-}
-
-fn one_of(choices: &[Value]) -> String {
-    format!("one of {}", listed(choices))
-}
-
-fn listed(values: &[Value]) -> String {
-    let mut words: Vec<String> = values.iter().take(MAX_CHOICES).map(|value| brief(value).to_string()).collect();
-    if values.len() > MAX_CHOICES {
-        words.push(format!("and {} more", values.len() - MAX_CHOICES));
-    }
-    words.join(", ")
-}
-
-fn keyword_of(error: &ValidationError<'_>) -> String {
-    error.kind().keyword().to_owned()
-}
-
-/// A value short enough to repeat; longer ones become the beginning of their JSON.
-pub(super) fn brief(value: &Value) -> Value {
-    let too_long = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => return value.clone(),
-        Value::String(text) => text.len() > MAX_FOUND,
-        Value::Array(_) | Value::Object(_) => value.to_string().len() > MAX_FOUND,
-    };
-    if !too_long {
-        return value.clone();
-    }
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Value::String(text.chars().take(MAX_FOUND / 2).chain(['…']).collect())
-}
-
-/// True if `outer` is the place of `path` or lies around it, or the other way round.
-fn is_within(path: &str, other: &str) -> bool {
-    let (outer, inner) = if path.len() < other.len() { (path, other) } else { (other, path) };
-    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Takes the offending values out, and the containers that are empty for that. Something wrong with the whole
-/// arguments (`""`) takes nothing out.
-fn prune(arguments: &mut Map<String, Value>, violations: &[Violation]) {
-    let mut paths: Vec<Vec<String>> = violations
-        .iter()
-        .filter(|violation| violation.kind != ViolationKind::Missing && !violation.path.is_empty())
-        .map(|violation| {
-            violation.path.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect()
-        })
-        .collect();
-    // From the back, so that an item's place still holds after a later one is gone.
-    paths.sort_by(|left, right| compare_paths(right, left));
-    paths.dedup();
-    for path in &paths {
-        if let Some((first, rest)) = path.split_first()
-            && let Some(value) = arguments.get_mut(first)
-            && (rest.is_empty() || remove(value, rest))
-        {
-            arguments.shift_remove(first);
-        }
-    }
-}
-
-/// Removes what lies at `path`; true if `value` is empty after that and should go too.
-fn remove(value: &mut Value, path: &[String]) -> bool {
-    let Some((first, rest)) = path.split_first() else { return true };
-    match value {
-        Value::Object(members) => {
-            if members.get_mut(first).is_some_and(|member| remove(member, rest)) {
-                members.shift_remove(first);
-                return members.is_empty();
-            }
-            false
-        }
-        Value::Array(items) => {
-            let Ok(index) = first.parse::<usize>() else { return false };
-            if items.get_mut(index).is_some_and(|item| remove(item, rest)) {
-                items.remove(index);
-                return items.is_empty();
-            }
-            false
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
-}
-
-fn compare_paths(left: &[String], right: &[String]) -> std::cmp::Ordering {
-    for (left, right) in left.iter().zip(right) {
-        let order = match (left.parse::<usize>(), right.parse::<usize>()) {
-            (Ok(left), Ok(right)) => left.cmp(&right),
-            _ => left.cmp(right),
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
-    left.len().cmp(&right.len())
 }
 
 #[cfg(test)]
@@ -720,7 +335,7 @@ mod tests {
         let Value::Object(arguments) = arguments else { unreachable!("an object") };
         let function = FunctionId::from_index(0);
         let utterance = Utterance::new(text);
-        let evidence = Evidence { utterance: &utterance, earlier: &[], sightings: &[], negated: &[] };
+        let evidence = Evidence { utterance: &utterance, earlier: &[], mentions: &[], negated: &[] };
         validator.validate(module.function(function), Proposal { function, arguments }, &evidence)
     }
 

@@ -5,7 +5,7 @@ use super::{
     state::{Aside, Confirmation, Form, State},
 };
 use crate::{
-    call::{Call, Completed, Known, Validator, Violation, ViolationKind},
+    call::{Call, Completed, Validator, Violation, ViolationKind},
     module::{
         Function, FunctionId, Module, Slot, SlotId, SlotPath,
         settings::{Ask, FunctionSettings},
@@ -117,9 +117,8 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
 #[must_use]
 pub fn completed(form: &Form, module: &Module, validator: &Validator) -> Option<Completed> {
     let id = module.function_named(&form.function)?;
-    let known: Vec<Known<'_>> =
-        form.slots.iter().map(|filled| Known { pointer: &filled.pointer, value: &filled.value }).collect();
-    Some(validator.complete(module.function(id), id, &known))
+    let known = form.slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value));
+    Some(validator.complete(module.function(id), id, known))
 }
 
 enum Step {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, ground::flag_within},
+    call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, flag_within},
     decide::{
         align::{Anchor, Filling, Said as Written},
         arguments::{self as assemble, Said},
@@ -217,11 +217,10 @@ impl<'a> Reading<'a> {
             .map(|filled| Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
             .collect();
         let (arguments, pointers) = assemble::arguments(self.definition, &said);
-        let sightings = situation.sightings();
         let proposal = Proposal { function: self.function, arguments };
         let validator = &situation.knowledge.validator;
         let (call, grounded, mut excluded, violations) =
-            match validator.validate(self.definition, proposal, &situation.evidence(&sightings, &self.ruled_out)) {
+            match validator.validate(self.definition, proposal, &situation.evidence(&self.ruled_out)) {
                 Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
                 Verdict::Invalid { grounded, violations, excluded, .. } => (None, grounded, excluded, violations),
             };

@@ -5,7 +5,7 @@
 //! cancel my order" rules the function itself out, unless its exemplars speak so.
 
 use crate::{
-    call::{Grounded, Origin, RuledOut, ground::kin},
+    call::{Grounded, Origin, RuledOut, kin},
     decide::situation::Situation,
     language::{Language, words::Names},
     module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},

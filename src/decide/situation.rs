@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    call::{Evidence, RuledOut, Sighting},
+    call::{Evidence, RuledOut},
     decide::{
         analysis::{Analysis, Part},
         expected::{Expected, Hint},
@@ -159,23 +159,7 @@ impl<'a> Situation<'a> {
         self.knowledge.slots.as_ref()?.read(function, words, asked)
     }
 
-    /// The mentions, as the grounding of a call takes them.
-    pub(crate) fn sightings(&self) -> Vec<Sighting> {
-        self.mentions()
-            .iter()
-            .map(|mention| Sighting {
-                span: mention.span,
-                text: mention.text.clone(),
-                value: mention.value.clone(),
-                others: mention.others.clone(),
-                id: mention.recognizer,
-                recognizer: self.knowledge.module.recognizer(mention.recognizer).name.clone(),
-                score: mention.score,
-            })
-            .collect()
-    }
-
-    pub(crate) fn evidence<'b>(&'b self, sightings: &'b [Sighting], negated: &'b [RuledOut]) -> Evidence<'b> {
-        Evidence { utterance: self.utterance(), earlier: self.earlier, sightings, negated }
+    pub(crate) fn evidence<'b>(&'b self, negated: &'b [RuledOut]) -> Evidence<'b> {
+        Evidence { utterance: self.utterance(), earlier: self.earlier, mentions: self.mentions(), negated }
     }
 }

@@ -182,12 +182,15 @@ fn entities(assets: &Value, at: &Place, language: &str, project: &mut Project, r
     }
 }
 
-fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project, reader: &mut Reader) {
-    let Some(said) = utterance.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
-        reader.fault(place, "bad-member", "an utterance has a `text`", "");
-        return;
-    };
-    let intent = text(utterance, "intent");
+/// The words that are labelled, in order; none overlaps another.
+fn labels(
+    utterance: &Value,
+    said: &str,
+    place: &Place,
+    unit: Unit,
+    project: &Project,
+    reader: &mut Reader,
+) -> Vec<(Range<usize>, String)> {
     let mut spans: Vec<(Range<usize>, String, Place)> = Vec::new();
     for (index, label) in reader.list(utterance, "entities", place).iter().enumerate() {
         let at = place.key("entities").index(index);
@@ -228,6 +231,16 @@ fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project
         }
     }
     kept.sort_by_key(|(range, _)| range.start);
+    kept
+}
+
+fn utterance(utterance: &Value, place: &Place, unit: Unit, project: &mut Project, reader: &mut Reader) {
+    let Some(said) = utterance.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
+        reader.fault(place, "bad-member", "an utterance has a `text`", "");
+        return;
+    };
+    let intent = text(utterance, "intent");
+    let kept = labels(utterance, said, place, unit, project, reader);
     let is_test = text(utterance, "dataset").eq_ignore_ascii_case("test");
     if intent == "None" {
         let example = Example { parts: vec![Part::Text(said.to_owned())], answers: None, place: place.clone() };

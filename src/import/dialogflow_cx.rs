@@ -193,6 +193,27 @@ fn question(parameter: &Value, language: &str) -> Option<String> {
         .find(|question| !question.is_empty() && !question.contains("$session"))
 }
 
+/// Training phrases as the function's examples.
+fn examples(function: &mut Function, phrases: &[Value], place: &Place, reader: &mut Reader) {
+    for (index, phrase) in phrases.iter().enumerate() {
+        let at = place.index(index);
+        let mut parts = Vec::new();
+        for (index, part) in reader.list(phrase, "parts", &at).iter().enumerate() {
+            let words = raw(part, "text").to_owned();
+            match text(part, "parameterId") {
+                "" => parts.push(Part::Text(words)),
+                id if function.slot(id).is_some() => parts.push(Part::said(id, words)),
+                id => {
+                    let message = format!("`{}` has no parameter `{id}`", function.name);
+                    let hint = "parameters are listed in the intent's own file";
+                    reader.fault(&at.key("parts").index(index), "unknown-entity", message, hint);
+                }
+            }
+        }
+        function.examples.push(Example { parts, answers: None, place: at });
+    }
+}
+
 fn intent(
     path: &str,
     language: &str,
@@ -260,22 +281,6 @@ fn intent(
             "it has no examples in the language: only its name and description find it",
         );
     }
-    for (index, phrase) in list.iter().enumerate() {
-        let at = at.index(index);
-        let mut parts = Vec::new();
-        for (index, part) in reader.list(phrase, "parts", &at).iter().enumerate() {
-            let words = raw(part, "text").to_owned();
-            match text(part, "parameterId") {
-                "" => parts.push(Part::Text(words)),
-                id if function.slot(id).is_some() => parts.push(Part::said(id, words)),
-                id => {
-                    let message = format!("`{name}` has no parameter `{id}`");
-                    let hint = "parameters are listed in the intent's own file";
-                    reader.fault(&at.key("parts").index(index), "unknown-entity", message, hint);
-                }
-            }
-        }
-        function.examples.push(Example { parts, answers: None, place: at });
-    }
+    examples(&mut function, list, &at, reader);
     project.functions.push(function);
 }

@@ -182,6 +182,37 @@ fn raw(sample: &Value) -> &str {
     sample.get("utterance").and_then(Value::as_str).unwrap_or_default()
 }
 
+/// The entity that a slot's type is, where it is one; an error, which is reported, where there is none of that name.
+fn entity_of(
+    kind: &str,
+    slot: &str,
+    place: &Place,
+    project: &mut Project,
+    reader: &mut Reader,
+) -> Result<Option<String>, ()> {
+    if kind.is_empty() {
+        return Ok(None);
+    }
+    if project.entity(kind).is_some() {
+        return Ok(Some(kind.to_owned()));
+    }
+    if !kind.starts_with("AMAZON.") {
+        let message = format!("the locale has no slot type `{kind}`");
+        reader.fault(&place.key("slotTypeName"), "unknown-entity", message, "its file is missing in `SlotTypes/`");
+        return Err(());
+    }
+    let mapped = builtins::find(kind);
+    if let Some(note) = mapped.note {
+        reader.changed(&place.key("slotTypeName"), format!("`{kind}` of `{slot}`"), note);
+    }
+    if mapped.builtins.is_empty() {
+        return Ok(None);
+    }
+    let (name, builtins) = (kind.to_owned(), mapped.builtins.to_vec());
+    project.entities.push(Entity { name, builtins, place: place.clone(), ..Entity::default() });
+    Ok(Some(kind.to_owned()))
+}
+
 fn slot(
     path: &str,
     function: &mut Function,
@@ -192,31 +223,7 @@ fn slot(
     let Some(document) = reader.document(path) else { return };
     let place = Place::new(path, "");
     let Some(name) = reader.name(&document, "name", &place) else { return };
-    let kind = text(&document, "slotTypeName");
-    let entity = if project.entity(kind).is_some() {
-        Some(kind.to_owned())
-    } else if kind.starts_with("AMAZON.") {
-        let mapped = builtins::find(kind);
-        if let Some(note) = mapped.note {
-            reader.changed(&place.key("slotTypeName"), format!("`{kind}` of `{name}`"), note);
-        }
-        if !mapped.builtins.is_empty() {
-            let builtins = mapped.builtins.to_vec();
-            project.entities.push(Entity {
-                name: kind.to_owned(),
-                builtins,
-                place: place.clone(),
-                ..Entity::default()
-            });
-        }
-        (!mapped.builtins.is_empty()).then(|| kind.to_owned())
-    } else if kind.is_empty() {
-        None
-    } else {
-        let message = format!("the locale has no slot type `{kind}`");
-        reader.fault(&place.key("slotTypeName"), "unknown-entity", message, "its file is missing in `SlotTypes/`");
-        return;
-    };
+    let Ok(entity) = entity_of(text(&document, "slotTypeName"), name, &place, project, reader) else { return };
     let elicitation = document.get("slotValueElicitationSetting").or_else(|| document.get("valueElicitationSetting"));
     let elicitation = elicitation.unwrap_or(&Value::Null);
     let constraint = [text(&document, "slotConstraint"), text(elicitation, "slotConstraint")];

@@ -191,6 +191,9 @@ pub enum Sense {
     /// "ひとつ": this many of something.
     #[serde(skip)]
     Count(i64),
+    /// "twice", "both": a count where one is looked for.
+    #[serde(skip)]
+    Times(i8),
     Minus,
     /// Said before a pronoun: "this one", "which one".
     Determiner,
@@ -274,6 +277,7 @@ fn valued(kind: &str, value: &str) -> Option<Sense> {
         "glued_multiplier" => Sense::GluedMultiplier(number(value)?),
         "halves" => Sense::Halves(number(value)?),
         "count" => Sense::Count(number(value)?),
+        "times" => Sense::Times(number(value)?),
         "symbol" => currency(Written::Symbol)?,
         "code" => currency(Written::Code)?,
         "currency" => currency(Written::Word)?,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Diagnostic, Diagnostics, Function, Module, ModuleName, SlotId, SlotReading, advice,
+    Diagnostic, Diagnostics, Function, Module, ModuleName, Recognizer, Settings, SlotId, SlotReading, advice,
     bind::Binder,
     check as rules, endpoint,
     findings::Findings,
@@ -250,7 +250,8 @@ pub(super) fn assemble(
     mut findings: Findings,
 ) -> (Option<Module>, Diagnostics) {
     let file = |wanted: &str| files.iter().find(|file| file.name == wanted);
-    let Schema { file: schema_file, functions: source_functions, document } = read_schema(files, limits, &mut findings);
+    let schema = read_schema(files, limits, &mut findings);
+    let mut order = vec![schema.file.clone()];
     let exemplars = file(EXEMPLARS_FILE)
         .and_then(|file| source::parse(file, &mut findings))
         .map(|document| source::exemplars::read(EXEMPLARS_FILE, &document, limits, &mut findings))
@@ -266,50 +267,11 @@ pub(super) fn assemble(
         .unwrap_or_default();
 
     // Without functions every name in the other files would be reported: one finding is enough.
-    let (mut functions, mut all_recognizers) = (Vec::new(), Vec::new());
-    if !source_functions.is_empty() {
-        let pointers_of_functions;
-        (functions, pointers_of_functions) = make_functions(&schema_file, source_functions, limits, &mut findings);
-        let names = rules::FunctionNames::new(&functions);
-        rules::exemplars(exemplars, &mut functions, &names, &mut findings);
-
-        let (defined, pointers): (Vec<_>, Vec<_>) =
-            recognizers.defined.into_iter().map(|defined| (defined.recognizer, defined.pointer)).unzip();
-        let mut binder = Binder::new(defined);
-        let overrides = rules::settings(&mut settings, &mut functions, &names, &mut binder, &mut findings);
-        let answer = |index: usize, own: &endpoint::EndpointSettings| {
-            own.answer.as_ref().filter(|answer| answer.is_string())?;
-            source::answers::answer(document.as_ref()?, pointers_of_functions.get(index)?, limits)
-        };
-        endpoint::resolve_all(&settings, &mut functions, answer, &mut findings);
-        let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, &mut findings);
-        for (index, function) in functions.iter_mut().enumerate() {
-            let function_id = super::FunctionId::from_index(index);
-            let about = (function.name.as_str(), function.description.as_str());
-            for (slot_index, slot) in function.slots.iter_mut().enumerate() {
-                let listed = bindings.of(function_id, slot, &mut binder);
-                let set = settings.slot(about.0, &slot.path.to_string());
-                let reading = SlotReading::new(set, about, slot);
-                match overrides.get(&(function_id, SlotId::from_index(slot_index))) {
-                    Some(&recognizer) => binder.bind(slot, &[recognizer], reading),
-                    None => binder.bind(slot, &listed, reading),
-                }
-            }
-        }
-        bindings.report_unused(&functions, &mut findings);
-        let used;
-        (all_recognizers, used) = binder.finish();
-        for (index, pointer) in pointers.iter().enumerate().filter(|(index, _)| !used[*index]) {
-            let message = format!("no slot uses the recognizer `{}`", all_recognizers[index].name);
-            findings.push(
-                Diagnostic::warning("unused-recognizer", RECOGNIZERS_FILE, pointer, message)
-                    .hint("bind it in `slots`, or give it the name of a slot"),
-            );
-        }
-        compile(&schema_file, &functions, &pointers_of_functions, &mut findings);
-        let schema = (schema_file.as_str(), pointers_of_functions.as_slice());
-        advice::give(schema, &functions, &all_recognizers, &settings, &mut findings);
-    }
+    let (functions, recognizers) = if schema.functions.is_empty() {
+        (Vec::new(), Vec::new())
+    } else {
+        linked(schema, exemplars, recognizers, &mut settings, limits, &mut findings)
+    };
 
     for file in files {
         if let Ok(text) = std::str::from_utf8(&file.bytes) {
@@ -319,16 +281,62 @@ pub(super) fn assemble(
         }
     }
     let refused = findings.errors() > 0;
-    let mut order = vec![schema_file.as_str()];
-    other_files().for_each(|file| order.push(file));
+    order.extend(other_files().map(str::to_owned));
+    let order: Vec<&str> = order.iter().map(String::as_str).collect();
     let diagnostics = findings.finish(&order);
     if refused {
         return (None, diagnostics);
     }
     let warnings = diagnostics.0.clone();
-    let module =
-        Module { name, version: version(files), functions, recognizers: all_recognizers, settings, prompts, warnings };
+    let module = Module { name, version: version(files), functions, recognizers, settings, prompts, warnings };
     (Some(module), diagnostics)
+}
+
+/// The functions with what the other files say of them, and the recognizers that their slots use.
+fn linked(
+    Schema { file, functions, document }: Schema,
+    exemplars: Vec<source::exemplars::Group>,
+    recognizers: source::recognizers::SourceRecognizers,
+    settings: &mut Settings,
+    limits: &Limits,
+    findings: &mut Findings,
+) -> (Vec<Function>, Vec<Recognizer>) {
+    let (mut functions, pointers_of_functions) = make_functions(&file, functions, limits, findings);
+    let names = rules::FunctionNames::new(&functions);
+    rules::exemplars(exemplars, &mut functions, &names, findings);
+    let (defined, pointers): (Vec<_>, Vec<_>) =
+        recognizers.defined.into_iter().map(|defined| (defined.recognizer, defined.pointer)).unzip();
+    let mut binder = Binder::new(defined);
+    let overrides = rules::settings(settings, &mut functions, &names, &mut binder, findings);
+    let answer = |index: usize, own: &endpoint::EndpointSettings| {
+        own.answer.as_ref().filter(|answer| answer.is_string())?;
+        source::answers::answer(document.as_ref()?, pointers_of_functions.get(index)?, limits)
+    };
+    endpoint::resolve_all(settings, &mut functions, answer, findings);
+    let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, findings);
+    for (index, function) in functions.iter_mut().enumerate() {
+        let function_id = super::FunctionId::from_index(index);
+        let about = (function.name.as_str(), function.description.as_str());
+        for (slot_index, slot) in function.slots.iter_mut().enumerate() {
+            let listed = bindings.of(function_id, slot, &mut binder);
+            let set = settings.slot(about.0, &slot.path.to_string());
+            let reading = SlotReading::new(set, about, slot);
+            match overrides.get(&(function_id, SlotId::from_index(slot_index))) {
+                Some(&recognizer) => binder.bind(slot, &[recognizer], reading),
+                None => binder.bind(slot, &listed, reading),
+            }
+        }
+    }
+    bindings.report_unused(&functions, findings);
+    let (recognizers, used) = binder.finish();
+    for (index, pointer) in pointers.iter().enumerate().filter(|(index, _)| !used[*index]) {
+        let message = format!("no slot uses the recognizer `{}`", recognizers[index].name);
+        let found = Diagnostic::warning("unused-recognizer", RECOGNIZERS_FILE, pointer, message);
+        findings.push(found.hint("bind it in `slots`, or give it the name of a slot"));
+    }
+    compile(&file, &functions, &pointers_of_functions, findings);
+    advice::give((&file, &pointers_of_functions), &functions, &recognizers, settings, findings);
+    (functions, recognizers)
 }
 
 /// The prompts that the module replaces; templates that do not parse are findings.

@@ -40,12 +40,12 @@ use super::{
 };
 use crate::module::settings::DateOrder;
 
-const EXACT: f32 = 1.0;
+pub(super) const EXACT: f32 = 1.0;
 const YEAR_GUESSED: f32 = 0.95;
 /// A day of the month, with "on" and without.
 const INTRODUCED: f32 = 0.9;
 const DAY_ALONE: f32 = 0.8;
-const PERIOD: f32 = 0.6;
+pub(super) const PERIOD: f32 = 0.6;
 const VAGUE: f32 = 0.5;
 
 /// A date that was found, with the other one that it may be.

@@ -59,6 +59,11 @@ impl Duration {
         }
     }
 
+    pub(super) fn is_as_long_as(self, other: Self) -> bool {
+        let parts = |length: Self| (length.months, length.weeks * 7 + length.days, length.milliseconds);
+        parts(self) == parts(other)
+    }
+
     /// True if it has hours, minutes or seconds, so that counting from now gives a time of day.
     pub(super) const fn has_time(self) -> bool {
         self.milliseconds != 0

@@ -47,7 +47,9 @@ mod reckoning;
 pub mod reply;
 mod scan;
 mod time;
+mod value_reader;
 pub use negation::{Negation, NegationKind};
+pub use value_reader::{Moments, Quantity, ValueReader};
 
 /// A span that a recognizer found.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -120,7 +120,7 @@ fn signed(scan: &Scan<'_>, token: usize, last_end: usize, mut number: Number) ->
 
 fn number_at(scan: &Scan<'_>, token: usize) -> Option<Number> {
     let mut number = match scan.kind(token)? {
-        TokenKind::Digits => kanji(scan, token).or_else(|| digits(scan, token))?,
+        TokenKind::Digits => kanji(scan, token).or_else(|| indian(scan, token)).or_else(|| digits(scan, token))?,
         TokenKind::Word => dozens(scan, token)
             .or_else(|| kanji(scan, token))
             .or_else(|| counted(scan, token))
@@ -197,6 +197,20 @@ fn counted(scan: &Scan<'_>, token: usize) -> Option<Number> {
         _ => None,
     })?;
     Some(Number { score: 0.9, ..Number::whole(token, end, count, false) })
+}
+
+/// `1,00,000`: groups of two digits behind the first, and one of three at the end.
+fn indian(scan: &Scan<'_>, token: usize) -> Option<Number> {
+    const MOST_PAIRS: usize = 6;
+    let is_group = |comma: usize, digits: usize| {
+        let group = comma + 1;
+        scan.joins(comma, ",") && scan.kind(group) == Some(TokenKind::Digits) && scan.text(group).len() == digits
+    };
+    let pairs = (0..MOST_PAIRS).take_while(|pair| is_group(token + 1 + 2 * pair, 2)).count();
+    let last = token + 1 + 2 * pairs;
+    let is_indian = pairs > 0 && scan.text(token).len() <= 2 && is_group(last, 3) && !scan.lexicon.comma_decimal;
+    let written = is_indian.then(|| (token..=last + 1).step_by(2).map(|group| scan.text(group)).collect::<String>())?;
+    Some(Number::whole(token, last + 2, written.parse().ok()?, true))
 }
 
 fn digits(scan: &Scan<'_>, token: usize) -> Option<Number> {

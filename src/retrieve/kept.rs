@@ -6,7 +6,8 @@ use std::{
 };
 
 use super::{
-    BATCH, BuildError, embed_patiently, off_thread,
+    BuildError,
+    build::{BATCH, embed_patiently, off_thread},
     store::{Key, Store},
 };
 use crate::embed::{Embedder, Purpose};

@@ -3,21 +3,23 @@
 //! [`documents()`] says what of a module can be found, [`Index::build`] embeds and indexes it once, [`Index::search`]
 //! answers from memory in a fraction of a millisecond.
 
-use std::{collections::HashMap, ops::Range, path::Path, time::Duration};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    embed::{EmbedError, Embedder, Purpose},
+    embed::EmbedError,
     module::{ExemplarId, FunctionId, OwnerMode},
 };
 
 mod background;
+mod build;
 mod documents;
 mod fuse;
 mod graph;
 mod kept;
 mod lexical;
+mod search;
 mod store;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -30,10 +32,9 @@ pub use fuse::{DescriptionSignals, ExemplarSignals};
 pub use kept::{Kept, vectors_of};
 pub use lexical::{Analyzer, LexicalError};
 
-use fuse::{BestMean, POOLED, Shares, Signals};
+use fuse::Shares;
 use graph::Graph;
 use lexical::Lexical;
-use store::{Key, Store};
 use vector::{Coded, Vectors};
 
 /// One thing that can be found: a function's description, or one of its exemplars.
@@ -184,20 +185,6 @@ pub enum BuildError {
     Interrupted(String),
 }
 
-/// Texts embedded at once: so few that an utterance that comes in between does not wait long for the model.
-const BATCH: usize = 32;
-/// Embedding longer than this is saved in between, so that a build that is killed has not worked for nothing.
-const SAVE_EVERY: Duration = Duration::from_secs(30);
-/// How long a build waits for a busy model before it gives up, and how long between two tries.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(50);
-/// Functions beyond those asked for that are scored exactly, so that the error of the first pass changes nothing.
-const SLACK: usize = 8;
-/// Rows of one function whose cosines are made exact, by each of two orders.
-const EXACT_ROWS: usize = 12;
-/// Exemplars that the graph finds.
-const GRAPH_HITS: usize = 192;
-
 /// Everything of a module that can be found, in memory. Immutable.
 pub struct Index {
     descriptions: Shelf,
@@ -234,30 +221,6 @@ struct Shelf {
 }
 
 impl Shelf {
-    fn build(
-        documents: &[Document],
-        functions: usize,
-        language: &str,
-        dimensions: usize,
-        vector_of: impl Fn(&Document) -> Vec<f32>,
-    ) -> Result<Self, LexicalError> {
-        let mut starts = vec![0; functions + 1];
-        for document in documents {
-            starts[document.function.index() + 1] += 1;
-        }
-        for function in 0..functions {
-            starts[function + 1] += starts[function];
-        }
-        let mut floats = Vec::with_capacity(documents.len() * dimensions);
-        documents.iter().for_each(|document| floats.extend(vector_of(document)));
-        Ok(Self {
-            starts,
-            sources: documents.iter().map(|document| document.source).collect(),
-            vectors: Vectors::new(dimensions, floats),
-            lexical: Lexical::build(documents.iter().map(|document| document.lexical.as_str()), language)?,
-        })
-    }
-
     fn rows(&self, function: usize) -> Range<usize> {
         self.starts[function]..self.starts[function + 1]
     }
@@ -271,126 +234,7 @@ impl Shelf {
     }
 }
 
-/// Texts by what they are filed under.
-struct Wanted {
-    key: Key,
-    purpose: Purpose,
-    text: String,
-}
-
 impl Index {
-    /// Embeds what `store` does not hold yet, and indexes everything.
-    ///
-    /// `functions` is how many the module has; `language` a BCP 47 tag (for stemming); `store` the file that keeps the
-    /// vectors (a graph is kept beside it), `None` to keep nothing; `progress` hears how many texts are embedded of all
-    /// that have to be. Must run within a tokio runtime; the work that keeps a core busy is done off its threads.
-    ///
-    /// # Errors
-    /// If the embedder fails or breaks its contract. A store that can't be read or written is only logged.
-    pub async fn build(
-        corpus: impl Into<Corpus>,
-        functions: usize,
-        language: &str,
-        embedder: &dyn Embedder,
-        store: Option<&Path>,
-        options: &RetrieveOptions,
-        progress: &(dyn Fn(usize, usize) + Send + Sync),
-    ) -> Result<Indexed, BuildError> {
-        let Corpus { mut documents, sentences } = corpus.into();
-        documents.sort_by_key(|document| (is_exemplar(document), document.function, order(document.source)));
-        let dimensions = embedder.dimensions();
-        let store = store.map(|path| Store::new(path, embedder.identity(), dimensions));
-
-        let (store, mut kept) = off_thread(move || {
-            let kept = store.as_ref().map(Store::load).unwrap_or_default();
-            (store, kept)
-        })
-        .await?;
-        let wanted = wanted(&documents, &sentences);
-        let before = kept.len();
-        let mut vectors: HashMap<Key, Vec<f32>> = HashMap::with_capacity(wanted.len());
-        let mut missing = Vec::new();
-        for wanted in wanted {
-            match kept.remove(&wanted.key) {
-                Some(vector) => {
-                    vectors.insert(wanted.key, vector);
-                }
-                None => missing.push(wanted),
-            }
-        }
-        drop(kept);
-        let report = IndexReport {
-            embedded: missing.len(),
-            reused: vectors.len(),
-            documents: documents.len(),
-            hnsw: documents.iter().filter(|document| is_exemplar(document)).count() >= options.hnsw_from.max(1),
-        };
-        // What is not used any more leaves the file as well.
-        let changed = !missing.is_empty() || before != vectors.len();
-        embed(missing, embedder, store.as_ref(), &mut vectors, progress).await?;
-
-        let (language, options, identity) = (language.to_owned(), options.clone(), embedder.identity().to_owned());
-        let (index, sentences) = off_thread(move || {
-            if changed && let Some(store) = &store {
-                store.save(&vectors);
-            }
-            let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
-            let sentences = sentences.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
-            let (language, store) = (language.as_str(), store.as_ref());
-            let index =
-                Self::assemble(&documents, functions, language, dimensions, &identity, &vectors, store, options)?;
-            Ok::<_, BuildError>((index, sentences))
-        })
-        .await??;
-        Ok(Indexed { index, report, sentences })
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the last step of `build`, apart only because it may block")]
-    fn assemble(
-        documents: &[Document],
-        functions: usize,
-        language: &str,
-        dimensions: usize,
-        identity: &str,
-        vectors: &HashMap<Key, Vec<f32>>,
-        store: Option<&Store>,
-        options: RetrieveOptions,
-    ) -> Result<Self, BuildError> {
-        let last = documents.iter().map(|document| document.function.index() + 1).max();
-        let functions = functions.max(last.unwrap_or(0));
-        let split = documents.partition_point(|document| !is_exemplar(document));
-        let (described, shown) = documents.split_at(split);
-        let vector_of = |document: &Document| mean(keys(document).filter_map(|key| vectors.get(&key)), dimensions);
-        let descriptions = Shelf::build(described, functions, language, dimensions, vector_of)?;
-        let exemplars = Shelf::build(shown, functions, language, dimensions, vector_of)?;
-        let has_negative: Vec<bool> = (0..functions)
-            .map(|function| exemplars.sources[exemplars.rows(function)].iter().any(|&source| is_negative(source)))
-            .collect();
-        let centroids = centroids(&exemplars, functions);
-
-        let graph = if exemplars.vectors.len() >= options.hnsw_from.max(1) {
-            let content = content(shown, identity, dimensions);
-            let kept = store.and_then(|store| store.load_graph(&content));
-            match kept.and_then(|bytes| Graph::from_bytes(&bytes, exemplars.vectors.len())) {
-                Some(graph) => Some(graph),
-                None => {
-                    let graph = Graph::build(&exemplars.vectors);
-                    if let (Some(graph), Some(store)) = (&graph, store) {
-                        store.save_graph(&content, &graph.to_bytes());
-                    }
-                    graph
-                }
-            }
-        } else {
-            if let Some(store) = store {
-                store.forget_graph();
-            }
-            None
-        };
-        let shares = Shares::default();
-        Ok(Self { descriptions, exemplars, centroids, has_negative, graph, functions, shares, options })
-    }
-
     /// Lets words count for more where the embedder tells texts of this language apart less well.
     pub fn adapt(&mut self, background: &Background) {
         self.shares = Shares::with_clarity(background.clarity());
@@ -402,7 +246,7 @@ impl Index {
         self.functions
     }
 
-    /// The unit vector of a document, as [`Purpose::Symmetric`] for an exemplar and [`Purpose::Passage`] for the full
+    /// The unit vector of a document, as [`crate::embed::Purpose::Symmetric`] for an exemplar and [`crate::embed::Purpose::Passage`] for the full
     /// description.
     #[must_use]
     pub fn vector_of(&self, function: FunctionId, source: Source) -> Option<&[f32]> {
@@ -416,343 +260,6 @@ impl Index {
         let at = if source == Source::Description { at.map(|_| 0) } else { at };
         at.ok().map(|at| shelf.vectors.row(rows.start + at))
     }
-
-    /// The `limit` functions with the best scores, best first (of equals, the first of the module); only those in
-    /// `among` if given. Plain computing, no waiting.
-    #[must_use]
-    pub fn search(&self, query: &Query<'_>, limit: usize, among: Option<&[FunctionId]>) -> Vec<Candidate> {
-        self.search_without(query, limit, among, &[])
-    }
-
-    /// The same as if the `silent` exemplars were not there. Exact but for the order of equals.
-    #[must_use]
-    pub fn search_without(
-        &self,
-        query: &Query<'_>,
-        limit: usize,
-        among: Option<&[FunctionId]>,
-        silent: &[(FunctionId, ExemplarId)],
-    ) -> Vec<Candidate> {
-        if limit == 0 {
-            return Vec::new();
-        }
-        let allowed = among.map(|among| {
-            let mut allowed = vec![false; self.functions];
-            for function in among {
-                if let Some(allowed) = allowed.get_mut(function.index()) {
-                    *allowed = true;
-                }
-            }
-            allowed
-        });
-        let mut view = View::new(self, query, allowed.as_deref());
-        view.silence(silent);
-        let mut scored: Vec<(usize, f32)> = (0..self.functions)
-            .filter(|&function| allowed.as_ref().is_none_or(|allowed| allowed[function]))
-            .map(|function| (function, view.signals(function).score(self.shares)))
-            .collect();
-        let best_first = fuse::best_first(|scored: &(usize, f32)| scored.1, |scored| scored.0);
-        let shortlist = limit.saturating_add(SLACK);
-        if scored.len() > shortlist {
-            scored.select_nth_unstable_by(shortlist, &best_first);
-            scored.truncate(shortlist);
-        }
-        let mut candidates: Vec<Candidate> = scored.into_iter().map(|(function, _)| view.candidate(function)).collect();
-        candidates.sort_by(fuse::best_first(|candidate: &Candidate| candidate.score, |candidate| candidate.function));
-        candidates.truncate(limit);
-        candidates
-    }
-}
-
-/// One query against everything.
-struct View<'a> {
-    index: &'a Index,
-    asymmetric: Option<Coded<'a>>,
-    symmetric: Option<Coded<'a>>,
-    /// Per row of each shelf, approximate.
-    descriptions: Vec<f32>,
-    exemplars: Dense,
-    centroids: Vec<f32>,
-    /// Per row of each shelf, or empty if no word matched.
-    description_words: Vec<f32>,
-    exemplar_words: Vec<f32>,
-    /// Rows of exemplars that do not speak, ascending.
-    silent: Vec<usize>,
-}
-
-/// Approximate cosines of exemplars.
-enum Dense {
-    /// Of every row; 0 for rows that are not asked for.
-    All(Vec<f32>),
-    /// Of the nearest rows, by function, and the bound of all others.
-    Nearest { hits: HashMap<usize, Vec<(usize, f32)>>, others: f32 },
-}
-
-impl<'a> View<'a> {
-    fn new(index: &'a Index, query: &Query<'a>, allowed: Option<&[bool]>) -> Self {
-        let fits =
-            |vector: &'a [f32]| (vector.len() == index.centroids.dimensions()).then(|| Coded::new(vector)).flatten();
-        let (asymmetric, symmetric) = (fits(query.asymmetric), fits(query.symmetric));
-        // Both shelves are of one language.
-        let words = index.exemplars.lexical.query(query.text);
-        Self {
-            index,
-            descriptions: index.descriptions.approximate(asymmetric.as_ref(), 0..index.descriptions.sources.len()),
-            exemplars: index.nearest_exemplars(symmetric.as_ref(), allowed),
-            centroids: {
-                let mut cosines = vec![0.0; index.centroids.len()];
-                if let Some(query) = &symmetric {
-                    index.centroids.approximate(query, 0..index.centroids.len(), &mut cosines);
-                }
-                cosines
-            },
-            description_words: index.descriptions.lexical.scores(&words),
-            exemplar_words: index.exemplars.lexical.scores(&words),
-            asymmetric,
-            symmetric,
-            silent: Vec::new(),
-        }
-    }
-
-    /// Leaves out these exemplars, also of what theirs say together.
-    fn silence(&mut self, exemplars: &[(FunctionId, ExemplarId)]) {
-        let shelf = &self.index.exemplars;
-        let known = exemplars.iter().filter(|(function, _)| function.index() < self.index.functions);
-        let rows = known.filter_map(|(function, exemplar)| {
-            let rows = shelf.rows(function.index());
-            let is_it = |source: &Source| matches!(source, Source::Exemplar { id, .. } if id == exemplar);
-            shelf.sources[rows.clone()].iter().position(is_it).map(|at| rows.start + at)
-        });
-        self.silent = rows.collect();
-        self.silent.sort_unstable();
-        for function in 0..self.index.functions {
-            if self.has_silent(&shelf.rows(function)) {
-                self.centroids[function] = self.centroid(function);
-            }
-        }
-    }
-
-    fn has_silent(&self, rows: &Range<usize>) -> bool {
-        let at = self.silent.partition_point(|row| *row < rows.start);
-        self.silent.get(at).is_some_and(|row| *row < rows.end)
-    }
-
-    fn is_silent(&self, row: usize) -> bool {
-        self.silent.binary_search(&row).is_ok()
-    }
-
-    /// Exact cosine of the mean of a function's positive exemplars that speak.
-    fn centroid(&self, function: usize) -> f32 {
-        let Some(query) = &self.symmetric else { return 0.0 };
-        let rows = self.index.exemplars.rows(function);
-        if !self.has_silent(&rows) {
-            return self.index.centroids.cosine(query, function);
-        }
-        mean_direction(&self.index.exemplars, rows.filter(|row| !self.is_silent(*row))).cosine(query, 0)
-    }
-
-    /// From the approximate cosines.
-    fn signals(&self, function: usize) -> Signals {
-        let rows = self.index.exemplars.rows(function);
-        match &self.exemplars {
-            Dense::All(cosines) => {
-                let described = self.index.descriptions.rows(function);
-                self.fuse(function, self.centroids[function], &cosines[rows], &self.descriptions[described])
-            }
-            Dense::Nearest { hits, others } => {
-                // Rows that the graph did not bring are at most as near as the last that it did.
-                let mut cosines = vec![others.min(self.centroids[function]); rows.len()];
-                for &(row, cosine) in hits.get(&function).into_iter().flatten() {
-                    cosines[row - rows.start] = cosine;
-                }
-                let described = self.index.descriptions.rows(function);
-                self.fuse(function, self.centroids[function], &cosines, &self.descriptions[described])
-            }
-        }
-    }
-
-    fn fuse(&self, function: usize, centroid: f32, exemplars: &[f32], descriptions: &[f32]) -> Signals {
-        let rows = self.index.exemplars.rows(function);
-        let words = self.exemplar_words.get(rows.clone());
-        let word_at = |at: usize| words.map_or(0.0, |words| words[at]);
-        let (mut dense, mut lexical) = (BestMean::default(), BestMean::default());
-        let (mut positive, mut negative) = (None, None);
-        if self.index.has_negative[function] || self.has_silent(&rows) {
-            for (at, (&cosine, row)) in exemplars.iter().zip(rows).enumerate() {
-                if self.is_silent(row) {
-                    continue;
-                }
-                let score = self.index.shares.exemplar_score(cosine, word_at(at));
-                let nearest = if is_negative(self.index.exemplars.sources[row]) {
-                    &mut negative
-                } else {
-                    dense.push(cosine);
-                    lexical.push(word_at(at));
-                    &mut positive
-                };
-                *nearest = Some(nearest.map_or(score, |best: f32| best.max(score)));
-            }
-        } else {
-            exemplars.iter().for_each(|&cosine| dense.push(cosine));
-            words.unwrap_or_default().iter().for_each(|&word| lexical.push(word));
-        }
-        let words = self.description_words.get(self.index.descriptions.rows(function)).unwrap_or_default();
-        Signals {
-            exemplars: dense.mean().map(|dense| ExemplarSignals {
-                dense,
-                centroid,
-                lexical: lexical.mean().unwrap_or_default(),
-            }),
-            description: descriptions
-                .iter()
-                .copied()
-                .reduce(f32::max)
-                .map(|dense| DescriptionSignals { dense, lexical: words.iter().copied().fold(0.0, f32::max) }),
-            nearest_positive: positive,
-            nearest_negative: negative,
-        }
-    }
-
-    /// From exact cosines.
-    fn candidate(&self, function: usize) -> Candidate {
-        let index = self.index;
-        let rows = index.exemplars.rows(function);
-        let word_at = |row: usize| self.exemplar_words.get(row).copied().unwrap_or_default();
-        let mut cosines = match &self.exemplars {
-            Dense::All(cosines) => cosines[rows.clone()].to_vec(),
-            Dense::Nearest { .. } => index.exemplars.approximate(self.symmetric.as_ref(), rows.clone()),
-        };
-        if let Some(query) = &self.symmetric {
-            let mut exact: Vec<usize> = (0..cosines.len()).collect();
-            if exact.len() > 2 * EXACT_ROWS {
-                let fused = |at: &usize| index.shares.exemplar_score(cosines[*at], word_at(rows.start + at));
-                exact.select_nth_unstable_by(EXACT_ROWS, fuse::best_first(fused, |&at| at));
-                exact[EXACT_ROWS..].select_nth_unstable_by(EXACT_ROWS, fuse::best_first(|&at| cosines[at], |&at| at));
-                exact.truncate(2 * EXACT_ROWS);
-            }
-            for at in exact {
-                cosines[at] = index.exemplars.vectors.cosine(query, rows.start + at);
-            }
-        }
-        let described = index.descriptions.rows(function);
-        let descriptions: Vec<f32> = match &self.asymmetric {
-            Some(query) => described.clone().map(|row| index.descriptions.vectors.cosine(query, row)).collect(),
-            None => vec![0.0; described.len()],
-        };
-        let centroid = self.centroid(function);
-        let signals = self.fuse(function, centroid, &cosines, &descriptions);
-
-        let mut evidence: Vec<(usize, Evidence)> = cosines
-            .into_iter()
-            .zip(rows)
-            .filter(|(_, row)| !self.is_silent(*row))
-            .map(|(dense, row)| {
-                let lexical = word_at(row);
-                let score = index.shares.exemplar_score(dense, lexical).clamp(0.0, 1.0);
-                (row + 1, Evidence { source: index.exemplars.sources[row], dense, lexical, score })
-            })
-            .collect();
-        evidence.extend(signals.description.map(|DescriptionSignals { dense, lexical }| {
-            let score = index.shares.description_score(dense, lexical).clamp(0.0, 1.0);
-            (0, Evidence { source: Source::Description, dense, lexical, score })
-        }));
-        let best_first = fuse::best_first(|(_, evidence): &(usize, Evidence)| evidence.score, |(at, _)| *at);
-        let shown = index.options.evidence;
-        if evidence.len() > shown {
-            evidence.select_nth_unstable_by(shown, &best_first);
-            evidence.truncate(shown);
-        }
-        evidence.sort_by(best_first);
-        Candidate {
-            function: FunctionId::from_index(function),
-            score: signals.score(index.shares),
-            exemplars: signals.exemplars,
-            description: signals.description,
-            learned: None,
-            share: 0.0,
-            negative: signals.nearest_negative,
-            evidence: evidence.into_iter().map(|(_, evidence)| evidence).collect(),
-        }
-    }
-}
-
-impl Index {
-    fn nearest_exemplars(&self, query: Option<&Coded<'_>>, allowed: Option<&[bool]>) -> Dense {
-        let shelf = &self.exemplars;
-        let asked: usize = match allowed {
-            Some(allowed) => (0..self.functions).filter(|&at| allowed[at]).map(|at| shelf.rows(at).len()).sum(),
-            None => shelf.sources.len(),
-        };
-        if let (Some(graph), Some(query)) = (&self.graph, query)
-            && asked >= self.options.hnsw_from
-        {
-            let function_of = |row: usize| shelf.starts.partition_point(|&start| start <= row) - 1;
-            let keep = |row: usize| allowed.is_none_or(|allowed| allowed[function_of(row)]);
-            let nearest = graph.nearest(&shelf.vectors, query, GRAPH_HITS, self.options.hnsw_effort, keep);
-            let others = nearest.last().map_or(0.0, |last| last.1);
-            let mut hits: HashMap<usize, Vec<(usize, f32)>> = HashMap::new();
-            for (row, cosine) in nearest {
-                hits.entry(function_of(row)).or_default().push((row, cosine));
-            }
-            return Dense::Nearest { hits, others };
-        }
-        let mut cosines = vec![0.0; shelf.sources.len()];
-        if let Some(query) = query {
-            match allowed {
-                None => shelf.vectors.approximate(query, 0..cosines.len(), &mut cosines),
-                Some(allowed) => {
-                    for function in (0..self.functions).filter(|&function| allowed[function]) {
-                        let rows = shelf.rows(function);
-                        shelf.vectors.approximate(query, rows.clone(), &mut cosines[rows]);
-                    }
-                }
-            }
-        }
-        Dense::All(cosines)
-    }
-}
-
-/// The direction of the mean of each function's positive exemplars.
-fn centroids(exemplars: &Shelf, functions: usize) -> Vectors {
-    let dimensions = exemplars.vectors.dimensions();
-    let mut floats = Vec::with_capacity(functions * dimensions);
-    for function in 0..functions {
-        floats.extend_from_slice(mean_direction(exemplars, exemplars.rows(function)).row(0));
-    }
-    Vectors::new(dimensions, floats)
-}
-
-/// The direction of the mean of these rows, negative ones aside, as one row; zeros if there is none.
-fn mean_direction(exemplars: &Shelf, rows: impl Iterator<Item = usize>) -> Vectors {
-    let dimensions = exemplars.vectors.dimensions();
-    let mut sum = vec![0.0_f64; dimensions];
-    for row in rows.filter(|&row| !is_negative(exemplars.sources[row])) {
-        for (sum, &value) in sum.iter_mut().zip(exemplars.vectors.row(row)) {
-            *sum += f64::from(value);
-        }
-    }
-    let length = sum.iter().map(|value| value * value).sum::<f64>().sqrt();
-    #[expect(clippy::cast_possible_truncation, reason = "a component of a unit vector")]
-    let floats = sum.iter().map(|value| if length > 1e-9 { (value / length) as f32 } else { 0.0 });
-    Vectors::new(dimensions, floats.collect())
-}
-
-/// Stands for the rows of a graph and how it is made.
-fn content(documents: &[Document], identity: &str, dimensions: usize) -> [u8; blake3::OUT_LEN] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&(dimensions as u64).to_le_bytes());
-    hasher.update(blake3::hash(identity.as_bytes()).as_bytes());
-    for document in documents {
-        hasher.update(&(document.dense.len() as u64).to_le_bytes());
-        for key in keys(document) {
-            hasher.update(key.bytes());
-        }
-    }
-    *hasher.finalize().as_bytes()
-}
-
-const fn is_exemplar(document: &Document) -> bool {
-    matches!(document.source, Source::Exemplar { .. })
 }
 
 const fn is_negative(source: Source) -> bool {
@@ -767,109 +274,18 @@ const fn order(source: Source) -> usize {
     }
 }
 
-const fn purpose(source: Source) -> Purpose {
-    match source {
-        Source::Description => Purpose::Passage,
-        Source::Exemplar { .. } => Purpose::Symmetric,
-    }
-}
-
-fn keys(document: &Document) -> impl Iterator<Item = Key> {
-    document.dense.iter().map(|text| Key::new(purpose(document.source), text))
-}
-
-/// The direction of the mean; no direction if it has none.
-fn mean<'v>(vectors: impl Iterator<Item = &'v Vec<f32>>, dimensions: usize) -> Vec<f32> {
-    let mut sum = vec![0.0; dimensions];
-    for vector in vectors {
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
-    }
-    vector::unit(sum).unwrap_or_else(|| vec![0.0; dimensions])
-}
-
-/// Each text once.
-fn wanted(documents: &[Document], sentences: &[String]) -> Vec<Wanted> {
-    let mut seen = std::collections::HashSet::with_capacity(documents.len());
-    let said = documents.iter().flat_map(|document| document.dense.iter().map(|text| (purpose(document.source), text)));
-    let all = said.chain(sentences.iter().map(|text| (Purpose::Symmetric, text)));
-    let keyed = all.map(|(purpose, text)| Wanted { key: Key::new(purpose, text), purpose, text: text.clone() });
-    keyed.filter(|wanted| seen.insert(wanted.key)).collect()
-}
-
-/// Embeds `missing` into `vectors`.
-async fn embed(
-    mut missing: Vec<Wanted>,
-    embedder: &dyn Embedder,
-    store: Option<&Store>,
-    vectors: &mut HashMap<Key, Vec<f32>>,
-    progress: &(dyn Fn(usize, usize) + Send + Sync),
-) -> Result<(), BuildError> {
-    let (all, expected) = (missing.len(), embedder.dimensions());
-    if all == 0 {
-        return Ok(());
-    }
-    // Texts of like length share a batch, so that little is padding.
-    missing.sort_by_key(|wanted| (wanted.purpose as u8, wanted.text.len()));
-    let mut saved = std::time::Instant::now();
-    progress(0, all);
-    let mut done = 0;
-    for batch in missing.chunk_by(|one, other| one.purpose == other.purpose).flat_map(|same| same.chunks(BATCH)) {
-        let texts: Vec<String> = batch.iter().map(|wanted| wanted.text.clone()).collect();
-        let embedded = embed_patiently(embedder, texts, batch[0].purpose).await?;
-        if embedded.len() != batch.len() {
-            return Err(BuildError::Count { asked: batch.len(), got: embedded.len() });
-        }
-        for (wanted, vector) in batch.iter().zip(embedded) {
-            let got = vector.len();
-            if got != expected || !vector.iter().all(|value| value.is_finite()) {
-                return Err(BuildError::Vector { expected, got });
-            }
-            // A text without any known token may have no direction; then it is simply never near.
-            vectors.insert(wanted.key, vector::unit(vector).unwrap_or_else(|| vec![0.0; expected]));
-        }
-        done += batch.len();
-        progress(done, all);
-        if let Some(store) = store
-            && saved.elapsed() > SAVE_EVERY
-        {
-            store.save(vectors);
-            saved = std::time::Instant::now();
-        }
-    }
-    Ok(())
-}
-
-/// Users come first: a build waits while the model is busy.
-async fn embed_patiently(
-    embedder: &dyn Embedder,
-    texts: Vec<String>,
-    purpose: Purpose,
-) -> Result<Vec<Vec<f32>>, EmbedError> {
-    let until = std::time::Instant::now() + PATIENCE;
-    loop {
-        match embedder.embed(texts.clone(), purpose).await {
-            Err(EmbedError::Busy) if std::time::Instant::now() < until => tokio::time::sleep(PAUSE).await,
-            answer => return answer,
-        }
-    }
-}
-
-async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BuildError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| BuildError::Interrupted(error.to_string()))
-}
-
-const _: () = assert!(GRAPH_HITS > POOLED && EXACT_ROWS > POOLED);
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
+    use std::{path::Path, sync::atomic::Ordering};
 
     use proptest::prelude::*;
 
     use super::{
+        fuse::Signals,
         testing::{DIMENSIONS, Hashed, random_rows},
         *,
     };
+    use crate::embed::{Embedder, Purpose};
 
     fn described(function: usize, text: &str) -> Document {
         let function = FunctionId::from_index(function);

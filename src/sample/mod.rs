@@ -7,7 +7,7 @@ use jiff::{Zoned, civil::datetime, tz::TimeZone};
 use serde_json::{Map, Value};
 
 use crate::{
-    call::{CompileError, Evidence, Proposal, Sighting, Validator, Verdict},
+    call::{CompileError, Evidence, Proposal, Validator, Verdict},
     decide::arguments::{self as assemble, Said},
     exemplars::values,
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
@@ -185,19 +185,7 @@ impl<'m> Sampler<'m> {
     pub fn judge(&self, id: FunctionId, text: &str, arguments: Map<String, Value>) -> Verdict {
         let utterance = Utterance::new(text);
         let mentions = self.recognizers.recognize(&utterance, &self.moments[0]);
-        let sightings: Vec<Sighting> = mentions
-            .iter()
-            .map(|mention| Sighting {
-                span: mention.span,
-                text: mention.text.clone(),
-                value: mention.value.clone(),
-                others: mention.others.clone(),
-                id: mention.recognizer,
-                recognizer: self.module.recognizer(mention.recognizer).name.clone(),
-                score: mention.score,
-            })
-            .collect();
-        let evidence = Evidence { utterance: &utterance, earlier: &[], sightings: &sightings, negated: &[] };
+        let evidence = Evidence { utterance: &utterance, earlier: &[], mentions: &mentions, negated: &[] };
         self.validator.validate(self.module.function(id), Proposal { function: id, arguments }, &evidence)
     }
 }

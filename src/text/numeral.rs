@@ -1,7 +1,5 @@
 //! Kanji numerals, alone and with digits between them: 十二, 二千五百, 二〇二六, 3万5千.
 
-use super::script::is_han;
-
 /// Characters of one number at most, so that reading every place of a text stays linear.
 const MOST: usize = 20;
 
@@ -45,15 +43,6 @@ pub fn read<'p>(pieces: impl Iterator<Item = &'p str>) -> Option<Numeral> {
     }
     let value = total.checked_add(section)?.checked_add(digits.unwrap_or(0))?;
     (taken > 0).then_some(Numeral { value, pieces: taken, has_kanji })
-}
-
-/// The same, unless it is one numeral that is likely part of a word, as in 一般 and 三菱. `pieces` gives them again.
-pub fn counted<'p, P: Iterator<Item = &'p str>>(pieces: impl Fn() -> P) -> Option<Numeral> {
-    let numeral = read(pieces())?;
-    let mut behind = pieces().skip(numeral.pieces);
-    let (next, after) = (behind.next().unwrap_or_default(), behind.next().unwrap_or_default());
-    let is_in_word = next.chars().next().is_some_and(is_han) && !is_counter(next, after);
-    (numeral.pieces > 1 || !numeral.has_kanji || !is_in_word).then_some(numeral)
 }
 
 /// True if `next`, with `after` behind it, begins what things are counted by: 個, 人, 丁目.

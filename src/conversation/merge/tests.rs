@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::call::{Known, assembled, testing};
+use crate::call::{assembled, testing};
 
 mod properties;
 
@@ -31,9 +31,8 @@ fn aside(pointer: &str, found: Value, turn: u32) -> Aside {
 }
 
 fn arguments(form: &Form) -> Value {
-    let known: Vec<Known<'_>> =
-        form.slots.iter().map(|filled| Known { pointer: &filled.pointer, value: &filled.value }).collect();
-    Value::Object(assembled(&order(), &known))
+    let known = form.slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value));
+    Value::Object(assembled(&order(), known))
 }
 
 /// A conversation over one form.

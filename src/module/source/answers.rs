@@ -11,7 +11,7 @@ pub(in crate::module) fn answer(document: &Value, pointer: &str, limits: &Limits
     let mut normaliser = Normaliser::new("", document, limits);
     normaliser.begin(String::new());
     let described = described(document, pointer)?;
-    let normalised = normaliser.schema(described.get("schema")?, &Place::ROOT, 0, 0, &mut found);
+    let normalised = normaliser.normalised(described.get("schema")?, &Place::ROOT, 0, &mut found);
     let definitions = normaliser.definitions(&mut found);
     let Value::Object(mut schema) = normalised else { return None };
     if !definitions.is_empty() {

@@ -87,6 +87,21 @@ pub(in crate::module) fn read(file: &str, document: &Value, limits: &Limits, fin
     groups
 }
 
+fn owner_mode(written: &str, file: &str, place: &Place<'_>, findings: &mut Findings) -> Option<OwnerMode> {
+    let written = written.to_ascii_lowercase();
+    match written.as_str() {
+        "normal" => Some(OwnerMode::Normal),
+        "extended" => Some(OwnerMode::Extended),
+        "negative" => Some(OwnerMode::Negative),
+        other => {
+            let hint = findings.near(other, ["normal", "extended", "negative"]);
+            let found = Diagnostic::error("bad-exemplar", file, place, format!("`{other}` is not an owner mode"));
+            findings.push(found.hint(hint.unwrap_or_else(|| "modes are normal, extended, negative".to_owned())));
+            None
+        }
+    }
+}
+
 fn exemplar(
     file: &str,
     index: usize,
@@ -128,21 +143,10 @@ fn exemplar(
     let label = text(["label", "label"]);
     let context_frame = text(["context_frame", "contextFrame"]);
     let context_slot = text(["context_slot", "contextSlot"]);
-    let written_mode = text(["owner_mode", "ownerMode"]);
-    let mode = match written_mode.as_deref().map(str::to_ascii_lowercase).as_deref() {
-        Some("normal") => OwnerMode::Normal,
-        Some("extended") => OwnerMode::Extended,
-        Some("negative") => OwnerMode::Negative,
-        Some(other) => {
-            let hint = findings.near(other, ["normal", "extended", "negative"]);
-            let key = if map.contains_key("owner_mode") { "owner_mode" } else { "ownerMode" };
-            let message = format!("`{other}` is not an owner mode");
-            findings.push(
-                Diagnostic::error("bad-exemplar", file, place.key(key), message)
-                    .hint(hint.unwrap_or_else(|| "modes are normal, extended, negative".to_owned())),
-            );
-            return None;
-        }
+    let written = text(["owner_mode", "ownerMode"]);
+    let key = if map.contains_key("owner_mode") { "owner_mode" } else { "ownerMode" };
+    let mode = match written {
+        Some(written) => owner_mode(&written, file, &place.key(key), findings)?,
         None if label.as_deref().is_some_and(|label| label.eq_ignore_ascii_case("negative")) => OwnerMode::Negative,
         None => OwnerMode::Normal,
     };

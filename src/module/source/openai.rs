@@ -109,7 +109,7 @@ fn read(
         Some((key, schema)) => {
             let at = place.key(key);
             normaliser.begin(at.to_string());
-            let normalised = normaliser.schema(schema, &at, 0, 0, findings);
+            let normalised = normaliser.normalised(schema, &at, 0, findings);
             let definitions = normaliser.definitions(findings);
             // The fault is reported; the function stays, so that nothing else is blamed for its absence.
             super::as_parameters(normalised, definitions, file, &at, findings).unwrap_or_else(none)

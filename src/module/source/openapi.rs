@@ -27,25 +27,24 @@ use crate::text::name_words;
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
 
+fn is_version_3(file: &str, document: &Value, findings: &mut Findings) -> bool {
+    let (place, message) = match document.get("openapi").and_then(Value::as_str) {
+        Some(version) if version.starts_with("3.") => return true,
+        Some(version) => (Place::ROOT.key("openapi"), format!("OpenAPI `{version}` is not supported")),
+        None => (Place::ROOT, "the document does not say its version in `openapi`, as a string".to_owned()),
+    };
+    findings.push(Diagnostic::error("unknown-format", file, place, message).hint(VERSIONS));
+    false
+}
+
 pub(in crate::module) fn functions(
     file: &str,
     document: &Value,
     limits: &Limits,
     findings: &mut Findings,
 ) -> Vec<SourceFunction> {
-    match document.get("openapi").and_then(Value::as_str) {
-        Some(version) if version.starts_with("3.") => {}
-        Some(version) => {
-            let message = format!("OpenAPI `{version}` is not supported");
-            findings
-                .push(Diagnostic::error("unknown-format", file, Place::ROOT.key("openapi"), message).hint(VERSIONS));
-            return Vec::new();
-        }
-        None => {
-            let message = "the document does not say its version in `openapi`, as a string";
-            findings.push(Diagnostic::error("unknown-format", file, Place::ROOT, message).hint(VERSIONS));
-            return Vec::new();
-        }
+    if !is_version_3(file, document, findings) {
+        return Vec::new();
     }
     let paths_at = Place::ROOT.key("paths");
     let Some(Value::Object(paths)) = document.get("paths") else {
@@ -177,7 +176,7 @@ impl<'d> Reader<'d> {
         let components = Place::Start("/components/schemas");
         let at = components.key(name);
         self.normaliser.begin(String::new());
-        let normalised = self.normaliser.schema(schema, &at, 0, 0, self.findings);
+        let normalised = self.normaliser.normalised(schema, &at, 0, self.findings);
         let definitions = self.normaliser.definitions(self.findings);
         let description = normalised.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
         let parameters = as_parameters(normalised, definitions, self.file, &at, self.findings)?;
@@ -337,14 +336,14 @@ impl<'d> Reader<'d> {
             return None;
         }
         let mut schema = if let Some(schema) = parameter.get("schema") {
-            self.normaliser.schema(schema, &at.key("schema"), 1, 0, self.findings)
+            self.normaliser.normalised(schema, &at.key("schema"), 1, self.findings)
         } else if let Some((media, content)) =
             parameter.get("content").and_then(Value::as_object).and_then(|content| content.iter().next())
         {
             let content_at = at.key("content");
             let media_at = content_at.key(media);
             let schema = content.get("schema").unwrap_or(&Value::Bool(true));
-            self.normaliser.schema(schema, &media_at.key("schema"), 1, 0, self.findings)
+            self.normaliser.normalised(schema, &media_at.key("schema"), 1, self.findings)
         } else {
             let found =
                 Diagnostic::warning("no-schema", self.file, at, format!("the parameter `{name}` has no schema"));
@@ -377,7 +376,7 @@ impl<'d> Reader<'d> {
         let media_at = content_at.key(media);
         let Some(schema) = described.get("schema") else { return (false, sent) };
         let schema_at = media_at.key("schema");
-        let normalised = self.normaliser.schema(schema, &schema_at, 0, 0, self.findings);
+        let normalised = self.normaliser.normalised(schema, &schema_at, 0, self.findings);
         let Value::Object(mut map) = normalised else { return (false, sent) };
 
         let mergeable = |key: &String| {

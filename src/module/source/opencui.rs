@@ -55,7 +55,7 @@ pub(in crate::module) fn functions(
         }
         let Some(frame) = translated["skills"].get(name) else { continue };
         normaliser.begin(at.to_string());
-        let normalised = normaliser.schema(frame, &at, 0, 0, findings);
+        let normalised = normaliser.normalised(frame, &at, 0, findings);
         let definitions = normaliser.definitions(findings);
         let description = normalised.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
         let Some(mut parameters) = as_parameters(normalised, definitions, file, &at, findings) else { continue };

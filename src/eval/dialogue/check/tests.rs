@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{super::read, *};
 use crate::{
-    call::{Call, Known, Validator},
+    call::{Call, Validator},
     conversation::{Filled, state::Source},
     eval::{Place, testing},
     llm::Usage,
@@ -38,9 +38,9 @@ fn id(index: usize) -> FunctionId {
 }
 
 fn call(module: &Module, function: usize, known: &[(&str, Value)]) -> Call {
-    let known: Vec<Known<'_>> = known.iter().map(|(pointer, value)| Known { pointer, value }).collect();
+    let known = known.iter().map(|(pointer, value)| (*pointer, value));
     let validator = Validator::compile(module).unwrap();
-    validator.complete(module.function(id(function)), id(function), &known).call.expect("no schema forbids it")
+    validator.complete(module.function(id(function)), id(function), known).call.expect("no schema forbids it")
 }
 
 fn filled(pointer: &str, value: Value) -> Filled {

@@ -1,0 +1,296 @@
+//! A text of the person, and where in it a value is said.
+
+use std::{borrow::Cow, cell::OnceCell};
+
+use jiff::civil::{Date, Time};
+use serde_json::Value;
+
+use super::{
+    in_digits::InDigits,
+    words::{FILLERS, is_bound, is_filler, kin, split_words},
+    written::read_number,
+};
+use crate::{
+    recognize::{Moments, Quantity, ValueReader},
+    text::{Span, Utterance, fold},
+};
+
+/// Values of more words than this are only looked for as they stand.
+const MAX_WORDS: usize = 200;
+/// How much of a value's letters must have been said, where its words are found in another order or with gaps.
+const OVERLAP: f32 = 0.7;
+/// Letters of a word that may stand unsaid among others that were: the "CA" of "San Francisco, CA". What is longer says
+/// something of its own.
+const UNSAID: usize = 2;
+
+/// Marks that are rare where people talk, and common where a reply was cut or misread.
+const SYNTAX: [char; 6] = ['"', '\\', '{', '}', '[', ']'];
+
+const NEGATIONS: [&str; 8] = ["no", "not", "without", "never", "none", "except", "non", "dont"];
+
+/// A text with what is looked up in it, made when it is first needed.
+pub(super) struct Said<'a> {
+    pub(super) text: Cow<'a, Utterance>,
+    reader: &'a ValueReader,
+    quantities: OnceCell<Vec<Quantity>>,
+    moments: OnceCell<Moments>,
+    in_digits: OnceCell<InDigits>,
+    words: OnceCell<Vec<Word>>,
+}
+
+/// A word, with its number in digits.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) folded: String,
+    pub(super) span: Span,
+}
+
+impl<'a> Said<'a> {
+    pub(super) fn new(text: Cow<'a, Utterance>, reader: &'a ValueReader) -> Self {
+        let (quantities, moments) = (OnceCell::new(), OnceCell::new());
+        Self { text, reader, quantities, moments, in_digits: OnceCell::new(), words: OnceCell::new() }
+    }
+
+    pub(super) fn words(&self) -> &[Word] {
+        self.words.get_or_init(|| {
+            let text = self.in_digits();
+            let word = |(start, word): (usize, &str)| Word {
+                folded: word.to_owned(),
+                span: text.span(start..start + word.len()),
+            };
+            split_words(text.text()).map(word).collect()
+        })
+    }
+
+    fn in_digits(&self) -> &InDigits {
+        self.in_digits.get_or_init(|| InDigits::new(&self.text, self.quantities()))
+    }
+
+    fn quantities(&self) -> &[Quantity] {
+        self.quantities.get_or_init(|| self.reader.quantities(&self.text))
+    }
+
+    fn moments(&self) -> &Moments {
+        self.moments.get_or_init(|| self.reader.moments(&self.text))
+    }
+
+    /// A value as [`Self::words`] are written.
+    fn written(&self, value: &str) -> InDigits {
+        let value = Utterance::new(value.trim());
+        InDigits::new(&value, &self.reader.quantities(&value))
+    }
+
+    /// The same text without some parts. Places stay.
+    pub(super) fn without(&self, parts: &[Span]) -> Said<'a> {
+        let is_out = |index: usize| parts.iter().any(|part| part.contains(Span::new(index, index + 1)));
+        let text: String =
+            self.text.text().chars().enumerate().map(|(index, c)| if is_out(index) { '|' } else { c }).collect();
+        Said::new(Cow::Owned(Utterance::new(&text)), self.reader)
+    }
+
+    /// True if a word of `value` that weighs anything is in `whole`, and no longer here.
+    pub(super) fn lacks_what_is_in(&self, value: &str, whole: &Said<'_>) -> bool {
+        let folded = fold(value);
+        let is_in = |source: &Said<'_>, wanted: &str| source.words().iter().any(|said| kin(&said.folded, wanted));
+        split_words(&folded).any(|(_, word)| !FILLERS.contains(&word) && !is_in(self, word) && is_in(whole, word))
+    }
+
+    /// Where `value` was said, and how surely. `is_open`: the schema does not offer it, and it may be any text.
+    pub(super) fn find(&self, value: &Value, used: &[Span], is_open: bool) -> Option<(Span, f32)> {
+        match value {
+            // "a" is in most sentences, and says nothing.
+            Value::String(text) if is_open && (is_filler(text) || self.lacks_syntax_of(text)) => None,
+            Value::String(text) => self
+                .verbatim(text, used)
+                .or_else(|| self.in_words(text, used))
+                .or_else(|| self.number(read_number(text, self.reader)?.1, used))
+                .or_else(|| self.digits(text))
+                .or_else(|| self.in_digits().find(&self.written(text)).map(|span| (span, 0.9)))
+                .or_else(|| self.date(text))
+                .or_else(|| Some((self.reader.find_duration(self.moments(), text)?, 0.7)))
+                .or_else(|| self.overlap(text)),
+            Value::Number(number) => self.number(number.as_f64()?, used),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// True of a value with marks that JSON is written with and that were not said: what is left of a reply that was not
+    /// well-formed. Folding would not see them.
+    fn lacks_syntax_of(&self, value: &str) -> bool {
+        value.chars().any(|c| SYNTAX.contains(&c) && !self.text.text().contains(c))
+    }
+
+    /// The folded value as it stands, at the bounds of words.
+    fn verbatim(&self, value: &str, used: &[Span]) -> Option<(Span, f32)> {
+        let folded = fold(value.trim());
+        if !folded.chars().any(char::is_alphanumeric) {
+            return None;
+        }
+        let text = self.text.folded();
+        let mut best: Option<Span> = None;
+        for (at, _) in text.match_indices(folded.as_str()) {
+            let end = at + folded.len();
+            let span = self.text.span_of_folded(at..end);
+            if !((is_bound(text, at) && is_bound(text, end)) || self.is_words(span)) {
+                continue;
+            }
+            if !used.iter().any(|taken| taken.overlaps(span)) {
+                best = Some(span);
+                break;
+            }
+            best = best.or(Some(span));
+        }
+        // Letters whose marks fold away may end before their word does.
+        let same_word = || self.text.words().iter().copied().find(|word| self.text.slice(*word) == value.trim());
+        let span = best.or_else(same_word)?;
+        Some((span, if self.text.slice(span) == value { 1.0 } else { 0.98 }))
+    }
+
+    /// True if `span` begins and ends with words of the utterance, whatever letters touch it.
+    fn is_words(&self, span: Span) -> bool {
+        let words = self.text.words();
+        words.binary_search_by_key(&span.start, |word| word.start).is_ok()
+            && words.binary_search_by_key(&span.end, |word| word.end).is_ok()
+    }
+
+    /// The value's words in a row, with other endings.
+    fn in_words(&self, value: &str, used: &[Span]) -> Option<(Span, f32)> {
+        let value = self.written(value);
+        let wanted: Vec<&str> = split_words(value.text()).map(|(_, word)| word).collect();
+        if wanted.is_empty() || wanted.len() > MAX_WORDS {
+            return None;
+        }
+        let words = self.words();
+        let mut best: Option<Span> = None;
+        for window in words.windows(wanted.len()) {
+            if window.iter().zip(&wanted).all(|(said, wanted)| kin(&said.folded, wanted)) {
+                let span = Span::new(window[0].span.start, window[window.len() - 1].span.end);
+                if !used.iter().any(|taken| taken.overlaps(span)) {
+                    best = Some(span);
+                    break;
+                }
+                best = best.or(Some(span));
+            }
+        }
+        best.map(|span| (span, 0.9))
+    }
+
+    /// The value's words, anywhere, but for a few short ones. One with a digit, or one that negates, must be there.
+    fn overlap(&self, value: &str) -> Option<(Span, f32)> {
+        let folded = fold(value);
+        let wanted: Vec<&str> = split_words(&folded).map(|(_, word)| word).collect();
+        if wanted.len() < 2 || wanted.len() > MAX_WORDS {
+            return None;
+        }
+        let weigh = |word: &str| if FILLERS.contains(&word) { 0 } else { word.chars().count() };
+        let (mut letters, mut heard, mut found) = (0, 0, Vec::new());
+        for word in &wanted {
+            let weight = weigh(word);
+            letters += weight;
+            let is_said = self.words().iter().any(|said| kin(&said.folded, word));
+            if is_said && weight > 0 {
+                heard += weight;
+                if !found.contains(word) {
+                    found.push(*word);
+                }
+            } else if !is_said
+                && (weight > UNSAID || NEGATIONS.contains(word) || word.bytes().any(|byte| byte.is_ascii_digit()))
+            {
+                return None;
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts of letters")]
+        let share = heard as f32 / letters.max(1) as f32;
+        if letters == 0 || share < OVERLAP {
+            return None;
+        }
+        let span = self.together(&found)?;
+        Some((span, 0.5 + 0.3 * (share - OVERLAP) / (1.0 - OVERLAP)))
+    }
+
+    /// The shortest place that has all of these words, with few others among them: words that are scattered over a
+    /// sentence do not say what they would say together.
+    fn together(&self, wanted: &[&str]) -> Option<Span> {
+        let words = self.words();
+        let among = if wanted.len() < 3 { 0 } else { wanted.len() / 2 };
+        let mut best: Option<Span> = None;
+        for (start, first) in
+            words.iter().enumerate().filter(|(_, word)| wanted.iter().any(|one| kin(&word.folded, one)))
+        {
+            let mut left = wanted.to_vec();
+            let mut others = 0;
+            for word in &words[start..] {
+                match left.iter().position(|one| kin(&word.folded, one)) {
+                    Some(index) => _ = left.swap_remove(index),
+                    None if FILLERS.contains(&word.folded.as_str()) => {}
+                    None => others += 1,
+                }
+                if left.is_empty() {
+                    let span = Span::new(first.span.start, word.span.end);
+                    best = Some(best.filter(|best| best.len() <= span.len()).unwrap_or(span));
+                }
+                if left.is_empty() || others > among {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    fn number(&self, wanted: f64, used: &[Span]) -> Option<(Span, f32)> {
+        let equal = |left: f64, right: f64| (left - right).abs() <= 1e-9 * right.abs().max(1.0);
+        let fits = |quantity: &&Quantity| {
+            equal(quantity.value, wanted) || quantity.is_percent && equal(quantity.value / 100.0, wanted)
+        };
+        let is_used = |quantity: &Quantity| used.iter().any(|span| span.overlaps(quantity.span));
+        let found = self.quantities().iter().filter(fits);
+        let best = found.min_by_key(|quantity| (is_used(quantity), quantity.is_rank))?;
+        Some((best.span, if best.is_rank { 0.85 } else { 0.95 }))
+    }
+
+    /// A number of six digits or more, written in groups or with a prefix (phones, cards, account numbers).
+    fn digits(&self, value: &str) -> Option<(Span, f32)> {
+        let wanted: String = value.chars().filter(char::is_ascii_digit).collect();
+        if wanted.len() < 6 || value.chars().any(char::is_alphabetic) {
+            return None;
+        }
+        // A country's code is not said where it goes without saying.
+        let unsaid = if value.trim_start().starts_with('+') { 4 } else { 0 };
+        // A run of digits with the usual separators between them.
+        let text = self.text.folded();
+        let (mut run, mut start, mut end) = (String::new(), 0, 0);
+        for (at, character) in text.char_indices().chain(std::iter::once((text.len(), '\0'))) {
+            if character.is_ascii_digit() {
+                if run.is_empty() {
+                    start = at;
+                }
+                run.push(character);
+                end = at + 1;
+            } else if !run.is_empty() && !matches!(character, ' ' | '-' | '.' | '(' | ')' | '/' | '+') {
+                let national = run.trim_start_matches('0');
+                if run == wanted
+                    || (national.len() >= 6
+                        && wanted.len() - national.len().min(wanted.len()) <= unsaid
+                        && wanted.ends_with(national))
+                {
+                    return Some((self.text.span_of_folded(start..end), 0.9));
+                }
+                run.clear();
+            }
+        }
+        None
+    }
+
+    /// An ISO date (or date-time) that was said: its day with its month, or its weekday.
+    fn date(&self, value: &str) -> Option<(Span, f32)> {
+        let date: Date = value.get(..10)?.parse().ok()?;
+        let clock = value.get(11..16).filter(|clock| *clock != "00:00");
+        let is_said = clock.is_none_or(|clock| self.says_time(clock));
+        is_said.then(|| self.moments().find_day(date)).flatten().map(|span| (span, 0.7))
+    }
+
+    /// True if this time of day (`17:45`) was said, in either way of counting the hours.
+    pub(super) fn says_time(&self, clock: &str) -> bool {
+        clock.parse::<Time>().is_ok_and(|time| self.moments().says_time(time))
+    }
+}

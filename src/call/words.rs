@@ -1,0 +1,75 @@
+//! Words of texts that are compared: where they begin, which weigh nothing, and which are forms of one word.
+
+use crate::text::{fold, is_unspaced, script::is_katakana};
+
+/// Words that weigh nothing among others.
+pub(super) const FILLERS: [&str; 18] = [
+    "the", "a", "an", "of", "to", "for", "in", "on", "at", "and", "with", "my", "your", "is", "by", "from", "de", "la",
+];
+
+/// Words that are no value by themselves. "My" is one: it says whose. "LA" and "IN" are places.
+const ARTICLES: [&str; 10] = ["the", "a", "an", "of", "to", "for", "and", "with", "is", "from"];
+
+/// True for a text of nothing but words that say nothing.
+pub(super) fn is_filler(text: &str) -> bool {
+    let folded = fold(text);
+    let mut words = split_words(&folded).peekable();
+    words.peek().is_some() && words.all(|(_, word)| ARTICLES.contains(&word))
+}
+
+/// Words of letters and digits, with the byte where each begins.
+pub(super) fn split_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split(|c: char| !c.is_alphanumeric()).filter_map(move |word| {
+        // The separator after a word is one character; its length is found where the text goes on.
+        let start = at;
+        at += word.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+        (!word.is_empty()).then_some((start, word))
+    })
+}
+
+/// True unless a word would be cut at byte `at`. Scripts without spaces have no such bounds, nor do words whose
+/// endings are written onto them.
+pub(super) fn is_bound(text: &str, at: usize) -> bool {
+    let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) else { return true };
+    // A run of katakana is one word: "アメリカ" is not said by "ラテンアメリカ".
+    let is_one_word = is_katakana(before) && is_katakana(after);
+    !(before.is_alphanumeric() && after.is_alphanumeric())
+        || !is_one_word && (is_unspaced(before) || is_unspaced(after))
+}
+
+/// The same word, or the same with another of the common endings. Both folded.
+#[must_use]
+pub fn kin(left: &str, right: &str) -> bool {
+    if left == right {
+        return true;
+    }
+    let common: usize =
+        left.chars().zip(right.chars()).take_while(|(left, right)| left == right).map(|(c, _)| c.len_utf8()).sum();
+    let endings = [&left[common..], &right[common..]];
+    // `city`/`cities`, `dress`/`dresses`: what is left on either side must be an ending. "Mars" is no form of "Mary".
+    common >= 3
+        && (!endings.contains(&"y") || endings.contains(&"ies") || endings.contains(&""))
+        && endings.iter().all(|ending| {
+            matches!(
+                *ending,
+                "" | "s"
+                    | "es"
+                    | "y"
+                    | "ies"
+                    | "ed"
+                    | "d"
+                    | "ing"
+                    | "e"
+                    | "er"
+                    | "r"
+                    | "n"
+                    | "en"
+                    | "ly"
+                    | "led"
+                    | "ling"
+            )
+        })
+        && (common >= 4 || endings.iter().all(|ending| matches!(*ending, "" | "s" | "es" | "y" | "ies")))
+}
