@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     decide::{
         align::{Anchor, Filling},
-        carrier as around, extent,
+        carrier as around,
         situation::Situation,
         vocabulary::{own_words, words_of},
     },
@@ -15,7 +15,7 @@ use crate::{
         Mention,
         reply::{self as yes_no, YesNo},
     },
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, is_unspaced},
 };
 
 /// Words of an answer that is free text, at most.
@@ -197,7 +197,7 @@ pub(super) fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span
 
 fn parts_without_spaces(utterance: &Utterance, within: Span) -> Vec<Span> {
     let text: Vec<char> = utterance.slice(within).chars().collect();
-    let joints = extent::joints_without_spaces(&text);
+    let joints = joints_without_spaces(&text);
     let is_joint = |at: &usize| joints.contains(at) || matches!(text[*at], '、' | '，' | ',' | '；' | '　' | ' ');
     let mut parts: Vec<Span> = Vec::new();
     for at in (0..text.len()).filter(|at| !is_joint(at)) {
@@ -208,6 +208,26 @@ fn parts_without_spaces(utterance: &Utterance, within: Span) -> Vec<Span> {
         }
     }
     parts
+}
+
+/// "チリとペルー": where a list without spaces is parted, as places of と. It parts words of which one at least is not all
+/// hiragana, or that end as names do.
+fn joints_without_spaces(text: &[char]) -> Vec<usize> {
+    let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
+    let ends_as_name = |at: usize| {
+        let before: String = text[..at].iter().rev().take(3).collect();
+        ["んさ", "んく", "んゃち", "まさ"].iter().any(|end| before.starts_with(end))
+    };
+    let mut joints = Vec::new();
+    let mut from = 0;
+    for at in 1..text.len().saturating_sub(1) {
+        let parts = |at: usize| !is_hiragana(text[at - 1]) || !is_hiragana(text[at + 1]) || ends_as_name(at);
+        if text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts(at) {
+            joints.push(at);
+            from = at + 1;
+        }
+    }
+    joints
 }
 
 /// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything, as

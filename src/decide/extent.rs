@@ -6,7 +6,7 @@ use crate::{
     language::{Language, negation::Role},
     module::{Function, Piece, Slot, SlotId, SlotKind, Step},
     recognize::reply,
-    text::{Span, fold, is_unspaced},
+    text::{Span, fold},
 };
 
 /// Words of a part behind a comma, at most: "IL 60614".
@@ -331,24 +331,4 @@ fn is_list_of_texts(slot: &Slot) -> bool {
         && slot.kind == SlotKind::String
         && slot.choices.is_empty()
         && slot.recognizers.is_empty()
-}
-
-/// "チリとペルー": where a list without spaces is parted, as places of と. It parts words of which one at least is not all
-/// hiragana, or that end as names do.
-pub(super) fn joints_without_spaces(text: &[char]) -> Vec<usize> {
-    let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
-    let ends_as_name = |at: usize| {
-        let before: String = text[..at].iter().rev().take(3).collect();
-        ["んさ", "んく", "んゃち", "まさ"].iter().any(|end| before.starts_with(end))
-    };
-    let mut joints = Vec::new();
-    let mut from = 0;
-    for at in 1..text.len().saturating_sub(1) {
-        let parts = |at: usize| !is_hiragana(text[at - 1]) || !is_hiragana(text[at + 1]) || ends_as_name(at);
-        if text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts(at) {
-            joints.push(at);
-            from = at + 1;
-        }
-    }
-    joints
 }
