@@ -242,10 +242,11 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
     Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
 }
 
-/// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card". Where the
-/// module's exemplars were learned from, what they make likely together says so already.
+/// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card". In a
+/// language of which the encoder tells sentences less clearly apart, scores say nothing where exemplars were learned from.
 fn near(situation: &Situation<'_>) -> Vec<FunctionId> {
-    if is_learned(situation) || scope_by_score(situation) < NEAR || situation.analysis.acts.courtesy.is_some() {
+    let is_blurred = is_learned(situation) && !situation.knowledge.is_clear;
+    if is_blurred || scope_by_score(situation) < NEAR || situation.analysis.acts.courtesy.is_some() {
         return Vec::new();
     }
     let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);

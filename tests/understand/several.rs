@@ -361,7 +361,7 @@ async fn a_tie_asks_what_sets_the_functions_apart() {
             ],
         ),
         (
-            "what are the rates right now",
+            "what are the rates today",
             &[
                 "Did you mean: show rates (get rates); or: show rates (get prices)?",
                 "Did you mean: show rates (get prices); or: show rates (get rates)?",
