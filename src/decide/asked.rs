@@ -133,7 +133,6 @@ pub(crate) fn counted_items(
         let steps = &function.slot(slot).path.0;
         steps.iter().position(|step| *step == Step::Each).map(|at| &steps[..=at])
     };
-    let is_open = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
     let is_member = list(head).is_some_and(|steps| steps.len() < own.path.0.len());
     let is_count = |one: &&Anchor| list(one.slot) == list(head) && function.slot(one.slot).kind == SlotKind::Integer;
     let names: Vec<&Filling> = fillings.iter().filter(|filling| filling.slot == head).collect();
@@ -141,7 +140,7 @@ pub(crate) fn counted_items(
     let is_named = !names.is_empty()
         && names.len() >= counts.len()
         && !names.iter().any(|name| counts.iter().any(|count| name.span.contains(*count)));
-    if !is_open || !is_member || is_named {
+    if !own.takes_any_words() || !is_member || is_named {
         return Vec::new();
     }
     let utterance = situation.utterance();
@@ -242,8 +241,7 @@ pub(crate) fn part_of_answer(
     let module = &situation.knowledge.module;
     let &[slot] = awaited else { return None };
     let own = module.function(function).slot(slot);
-    let is_open = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
-    if !is_open || is_list_of_texts(own) || fillings.iter().any(|filling| filling.slot == slot) {
+    if !own.takes_any_words() || is_list_of_texts(own) || fillings.iter().any(|filling| filling.slot == slot) {
         return None;
     }
     let core = core(situation, function, awaited);
@@ -291,10 +289,7 @@ pub(crate) fn led(
     }
     let takes_words = |slot: SlotId| {
         let slot = function.slot(slot);
-        slot.recognizers.is_empty()
-            && slot.kind == SlotKind::String
-            && slot.choices.is_empty()
-            && !slot.path.is_repeated()
+        slot.takes_any_words() && !slot.path.is_repeated()
     };
     let led_by = |word: &str| {
         let mut slots = leads.iter().filter(|(lead, slot)| lead == word && takes_words(*slot)).map(|(_, slot)| *slot);

@@ -19,6 +19,7 @@ use crate::{
     decide::{
         align::{Anchor, Filling},
         asked,
+        features::flag,
         reader::SpanScores,
         situation::Situation,
     },
@@ -164,7 +165,6 @@ impl Context<'_> {
         let rivals: Vec<SlotId> = self.rivals(span).collect();
         let other = self.definition.slot_ids().filter(|other| *other != slot);
         let other = other.filter_map(|other| self.scores.score(other, span)).fold(evidence::LEAST, f32::max);
-        let is_flag = |is: bool| if is { 1.0 } else { 0.0 };
         let own = self.definition.slot(slot);
         let Shape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
         Evidence {
@@ -173,15 +173,15 @@ impl Context<'_> {
             mass,
             lead: reader - other,
             template,
-            is_mention: is_flag(anchor.is_some()),
+            is_mention: flag(anchor.is_some()),
             list: of_kind(matches!(kind, Some(RecognizerKind::List(_)))),
             pattern: of_kind(matches!(kind, Some(RecognizerKind::Pattern(_)))),
             builtin: of_kind(matches!(kind, Some(RecognizerKind::Builtin(_)))),
             hint: of_kind(kind.is_none()),
-            off_list: is_flag(anchor.is_none() && !own.recognizers.is_empty()),
+            off_list: flag(anchor.is_none() && !own.recognizers.is_empty()),
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
-            named: is_flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
+            named: flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),
             words: (self.words(span) as f32).max(1.0).ln(),
             cut,
@@ -190,8 +190,8 @@ impl Context<'_> {
             broken,
             empty,
             led,
-            asked: is_flag(self.asked.contains(&slot)),
-            required: is_flag(own.required),
+            asked: flag(self.asked.contains(&slot)),
+            required: flag(own.required),
         }
         .bounded()
     }

@@ -1,10 +1,12 @@
 //! How far values of any words reach: an address to its last part and no further, a list to its last item, and the second
 //! of two values that a template joins by a word ("from ... to ...").
 
+use std::cell::OnceCell;
+
 use crate::{
     decide::{align::Filling, asked, carrier, situation::Situation, vocabulary::words_of},
     language::{Language, negation::Role},
-    module::{Function, Piece, Slot, SlotId, SlotKind, Step},
+    module::{Function, Piece, Slot, SlotId, Step},
     recognize::reply,
     text::{Span, fold},
 };
@@ -20,7 +22,7 @@ const LED: f32 = 0.7;
 
 /// Gives each value of any words its full length, and each list all its items.
 pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[SlotId], fillings: &mut Vec<Filling>) {
-    let extent = Extent { situation, function };
+    let extent = Extent { situation, function, pairs: OnceCell::new() };
     fillings.sort_by_key(|filling| filling.span);
     for at in 0..fillings.len() {
         if extent.takes_words(&fillings[at]) {
@@ -40,7 +42,12 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[Sl
 struct Extent<'a> {
     situation: &'a Situation<'a>,
     function: &'a Function,
+    /// See [`Extent::pairs`].
+    pairs: OnceCell<Vec<Pair>>,
 }
+
+/// A slot, the words that join the next one to it, and that one.
+type Pair = (SlotId, Vec<String>, SlotId);
 
 impl Extent<'_> {
     fn language(&self) -> &'static Language {
@@ -156,26 +163,28 @@ impl Extent<'_> {
     /// True of a word that leads to a slot in a template.
     fn is_lead(&self, word: Span) -> bool {
         let said = self.said(word);
-        self.pairs().any(|(_, lead, _)| lead.last() == Some(&said))
+        self.pairs().iter().any(|(_, lead, _)| lead.last() == Some(&said))
     }
 
     /// Two slots of any words that a template joins by a few words.
-    fn pairs(&self) -> impl Iterator<Item = (SlotId, Vec<String>, SlotId)> + '_ {
-        let windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
-        windows.filter_map(|pieces| match pieces {
+    fn pairs(&self) -> &[Pair] {
+        let pair = |pieces: &[Piece]| match pieces {
             [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }] => {
                 let lead = words_of(text);
                 let are_texts = is_text(self.function.slot(*one)) && is_text(self.function.slot(*other));
                 (are_texts && one != other && !lead.is_empty() && lead.len() <= LEADING).then_some((*one, lead, *other))
             }
             _ => None,
-        })
+        };
+        let windows = || self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
+        self.pairs.get_or_init(|| windows().filter_map(pair).collect())
     }
 
     /// The second of two values that a template joins, where the first is known and the words that join them follow it:
     /// up to the next value, without the words that lead to that.
     fn led(&self, fillings: &[Filling]) -> Option<Filling> {
-        self.pairs().find_map(|(one, lead, other)| {
+        self.pairs().iter().find_map(|(one, lead, other)| {
+            let (one, other) = (*one, *other);
             let known = fillings.iter().find(|filling| filling.slot == one && filling.anchor.is_none())?;
             if fillings.iter().any(|filling| filling.slot == other) {
                 return None;
@@ -320,15 +329,9 @@ impl Extent<'_> {
 }
 
 fn is_text(slot: &Slot) -> bool {
-    slot.recognizers.is_empty()
-        && slot.kind == SlotKind::String
-        && slot.choices.is_empty()
-        && !slot.path.0.contains(&Step::Each)
+    slot.takes_any_words() && !slot.path.is_repeated()
 }
 
 fn is_list_of_texts(slot: &Slot) -> bool {
-    slot.path.0.last() == Some(&Step::Each)
-        && slot.kind == SlotKind::String
-        && slot.choices.is_empty()
-        && slot.recognizers.is_empty()
+    slot.takes_any_words() && slot.path.0.last() == Some(&Step::Each)
 }

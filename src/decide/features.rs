@@ -28,6 +28,13 @@ macro_rules! features {
     };
 }
 
+pub(crate) use features;
+
+/// 1 for what is so.
+pub(crate) const fn flag(is: bool) -> f32 {
+    if is { 1.0 } else { 0.0 }
+}
+
 features! {
     /// What a candidate is ranked by.
     RankingInput {
@@ -73,7 +80,7 @@ impl RankingInput {
             words: of(shown.map(|it| it.lexical)),
             described: of(described.map(|it| it.dense)),
             described_words: of(described.map(|it| it.lexical)),
-            unshown: f32::from(u8::from(shown.is_none())),
+            unshown: flag(shown.is_none()),
         }
     }
 }

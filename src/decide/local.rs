@@ -262,13 +262,14 @@ fn only(alternatives: Vec<(Alternative, Option<Call>)>) -> Vec<Alternative> {
 fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
     let (model, candidates) = (DecisionModel::bundled(), situation.candidates());
     let considered = considered(situation);
+    let act = situation.speech_act();
     let readings: Vec<Reading<'_>> =
         considered.iter().map(|index| Reading::new(situation, candidates[*index].function)).collect();
     let support: Vec<f32> = readings.iter().map(Reading::support).collect();
     let mut alternatives: Vec<(Alternative, Option<Call>)> = Vec::with_capacity(readings.len());
     for (place, reading) in readings.iter().enumerate() {
         let (frame, call) = reading.judged(situation, 1.0);
-        let mut features = measure::of_alternative(situation, considered[place], reading, (&frame, call.as_ref()));
+        let mut features = measure::of_alternative(situation, act, considered[place], reading, (&frame, call.as_ref()));
         let others = support.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, support)| *support);
         features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
         let candidate = &candidates[considered[place]];

@@ -36,7 +36,7 @@ impl Situation<'_> {
         if self.candidates().is_empty() {
             return 0.0;
         }
-        DecisionModel::bundled().scope(&measure::of_candidates(self, self.candidates(), 0))
+        DecisionModel::bundled().scope(&measure::of_candidates(self, self.speech_act(), self.candidates(), 0))
     }
 
     /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits best.

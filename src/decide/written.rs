@@ -12,7 +12,7 @@ use crate::{
         vocabulary::words_of,
     },
     language::Language,
-    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind, Step},
+    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId},
     recognize::reply,
     text::{Span, fold},
 };
@@ -231,8 +231,5 @@ pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, fi
 
 /// True of a slot that any words may fill, once.
 fn takes_words(slot: &Slot) -> bool {
-    slot.recognizers.is_empty()
-        && slot.kind == SlotKind::String
-        && slot.choices.is_empty()
-        && !slot.path.0.contains(&Step::Each)
+    slot.takes_any_words() && !slot.path.is_repeated()
 }

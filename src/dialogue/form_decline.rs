@@ -5,7 +5,7 @@ use crate::{
     conversation::{Act, Expects},
     decide::situation::Situation,
     dialogue::{form_reading::OpenForm, slot_reference::Named},
-    module::{SlotId, SlotKind},
+    module::SlotId,
     recognize::{
         acts::{Kind, Move, Pick},
         reply::{Reply, YesNo},
@@ -40,11 +40,7 @@ impl OpenForm<'_> {
     /// words may be the value, this must be likelier than an answer.
     pub(crate) fn sounds_declined(&self, free: &Situation<'_>) -> bool {
         let Some(odds) = free.speech_act() else { return false };
-        let takes_words = |slot: &SlotId| {
-            let slot = self.function.slot(*slot);
-            slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
-        };
-        let may_be_value = self.asked_slots().iter().any(takes_words);
+        let may_be_value = self.asked_slots().iter().any(|slot| self.function.slot(*slot).takes_any_words());
         self.is_optional()
             && !self.has_acts()
             && odds.decline >= if may_be_value { odds.reply.max(DECLINED) } else { DECLINED }

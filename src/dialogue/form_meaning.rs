@@ -7,7 +7,7 @@ use crate::{
     conversation::Filled,
     decide::{situation::Situation, vocabulary::words_of},
     dialogue::{
-        form_parts::{KNOWN, takes_words},
+        form_parts::KNOWN,
         form_reading::{OpenForm, PLAIN},
     },
     language::Language,
@@ -61,7 +61,7 @@ impl OpenForm<'_> {
             [said.slice(Span::new(0, span.start)), &new.join(" "), said.slice(Span::new(span.end, said.len()))].concat()
         };
         let read = Utterance::new(&new_text);
-        if takes_words(slot) {
+        if slot.takes_any_words() {
             return None;
         }
         let context = recognize::Context { now: own.analysis.now.clone() };
@@ -132,14 +132,14 @@ impl OpenForm<'_> {
         let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };
         let words = own.utterance().words().iter().filter(|word| span.overlaps(**word)).count();
         // A word or two may be a name, of which the reader knows little.
-        if self.asked.first() != Some(&value.pointer) || !takes_words(self.function.slot(asked)) || words <= NAME {
+        if self.asked.first() != Some(&value.pointer) || !self.function.slot(asked).takes_any_words() || words <= NAME {
             return;
         }
         let Some(scores) = own.span_scores(self.id, &[]) else { return };
         let of_asked = scores.around(asked, span).map_or(f32::NEG_INFINITY, |(best, _)| best);
         let others = self.function.slot_ids().filter(|slot| {
             let known = self.function.slot(*slot);
-            *slot != asked && takes_words(known) && !known.path.is_repeated() && !self.form.has(&known.path)
+            *slot != asked && known.takes_any_words() && !known.path.is_repeated() && !self.form.has(&known.path)
         });
         let scored = others.filter_map(|slot| Some((slot, scores.around(slot, span)?.0)));
         let best = scored.max_by(|one, other| one.1.total_cmp(&other.1));

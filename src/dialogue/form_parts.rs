@@ -91,7 +91,7 @@ impl OpenForm<'_> {
             }
             _ => None,
         });
-        next.find(|other| takes_words(self.function.slot(slot)) && takes_words(self.function.slot(*other)))
+        next.find(|other| self.function.slot(slot).takes_any_words() && self.function.slot(*other).takes_any_words())
     }
 
     /// "Jane Austin" to "what is your first name?": where exemplars show two slots side by side, two words fill both.
@@ -186,7 +186,7 @@ impl OpenForm<'_> {
         let filled = |(slot, span): (&SlotId, &Span)| {
             let slot = self.function.slot(*slot);
             let mention = mention_of(slot, *span);
-            let may_be = mention.is_some() || takes_words(slot);
+            let may_be = mention.is_some() || slot.takes_any_words();
             may_be.then(|| Filled {
                 value: mention.map_or_else(|| utterance.slice(*span).into(), |mention| mention.value.clone()),
                 ..self.value_of(slot, (utterance, *span), mention, PLAIN)
@@ -253,7 +253,7 @@ impl OpenForm<'_> {
                     _ => None,
                 })
             })
-            .filter(|slot| takes_words(self.function.slot(*slot)))
+            .filter(|slot| self.function.slot(*slot).takes_any_words())
     }
 
     /// What recognizers found that only one slot of the function takes, and that nothing else was made of.
@@ -458,11 +458,6 @@ impl OpenForm<'_> {
     }
 }
 
-/// True of a slot that any words may fill.
-pub(crate) fn takes_words(slot: &Slot) -> bool {
-    slot.recognizers.is_empty() && slot.kind == SlotKind::String && slot.choices.is_empty()
-}
-
 /// Without the space around it, and without a full stop.
 fn trimmed(utterance: &Utterance, span: Span) -> Span {
     let characters: Vec<char> = utterance.text().chars().collect();
@@ -511,7 +506,7 @@ fn side_by_side(function: &Function, pieces: &[Piece]) -> Option<Vec<SlotId>> {
     let mut slots = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Slot { slot: Some(slot), .. } if takes_words(function.slot(*slot)) => slots.push(*slot),
+            Piece::Slot { slot: Some(slot), .. } if function.slot(*slot).takes_any_words() => slots.push(*slot),
             Piece::Text(text) if text.trim().is_empty() => {}
             _ => return None,
         }

@@ -20,7 +20,7 @@ use crate::{
     },
     dialogue::{interpret::said, slot_reference::Named},
     language::facts::is_unspaced_language,
-    module::{Function, FunctionId, Module, SlotId, SlotKind, SlotPath},
+    module::{Function, FunctionId, Module, SlotId, SlotPath},
     recognize::{
         self, Mention,
         acts::{ACTS, Kind, Move, Moves, Pick},
@@ -402,8 +402,7 @@ impl OpenForm<'_> {
             let own = self.function.slot(asked);
             let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
             let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
-            let is_text = own.kind == SlotKind::String && own.choices.is_empty() && own.recognizers.is_empty();
-            (is_known || is_bare(value)) && value.recognizer.as_deref().map_or(is_text, takes)
+            (is_known || is_bare(value)) && value.recognizer.as_deref().map_or(own.takes_any_words(), takes)
         };
         if let Some(value) = values.iter_mut().find(may_be_asked) {
             value.pointer.clone_from(pointer);

@@ -340,6 +340,12 @@ impl Slot {
             })
             .unwrap_or_default()
     }
+
+    /// True of a slot that any words may fill: the schema offers no choices, and no recognizer reads it.
+    #[must_use]
+    pub fn takes_any_words(&self) -> bool {
+        self.kind == SlotKind::String && self.choices.is_empty() && self.recognizers.is_empty()
+    }
 }
 
 /// The JSON type of a slot's value.

@@ -1,7 +1,7 @@
 //! How a span lies in the sentence as it is written: whether it cuts a name or a quotation, and what it is made of.
 
 use crate::{
-    decide::align::words::is_carrier,
+    decide::{align::words::is_carrier, features::flag},
     language::Language,
     text::{Span, Utterance, fold},
 };
@@ -110,10 +110,6 @@ impl Surface {
         let goes_on = || one.is_carrier && one.is_spaced && self.words.get(behind + 1).is_some_and(is_name);
         own.is_capital && (is_name(one) || goes_on())
     }
-}
-
-fn flag(is: bool) -> f32 {
-    f32::from(u8::from(is))
 }
 
 /// What stands between quotation marks, without them.

@@ -12,32 +12,7 @@ fn travel() -> Module {
     load(directory.path(), ModuleName::new("travel").expect("a name"), &Limits::default()).expect("it loads")
 }
 
-const NONE: Evidence = Evidence {
-    reader: 0.0,
-    nearest: 0.0,
-    mass: 0.0,
-    lead: 0.0,
-    template: 0.0,
-    is_mention: 0.0,
-    list: 0.0,
-    pattern: 0.0,
-    builtin: 0.0,
-    hint: 0.0,
-    off_list: 0.0,
-    foreign: 0.0,
-    rivals: 0.0,
-    named: 0.0,
-    literal: 0.0,
-    words: 0.0,
-    cut: 0.0,
-    quoted: 0.0,
-    capitals: 0.0,
-    broken: 0.0,
-    empty: 0.0,
-    led: 0.0,
-    asked: 0.0,
-    required: 0.0,
-};
+const NONE: Evidence = Evidence::all(0.0);
 
 /// Free text, as likely as the reader says.
 fn model() -> SlotModel {

@@ -2,7 +2,13 @@
 
 use crate::{
     call::{Call, Origin},
-    decide::{features::Features, outcome::Frame, reading::Reading, situation::Situation},
+    decide::{
+        features::{Features, flag},
+        outcome::Frame,
+        reading::Reading,
+        situation::Situation,
+    },
+    embed::ActOdds,
     module::{FunctionId, SlotId},
     recognize::reply,
     retrieve::Candidate,
@@ -10,7 +16,12 @@ use crate::{
 };
 
 /// What retrieval and learning know of the best of these candidates, without its slots.
-pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate], at: usize) -> Features {
+pub(crate) fn of_candidates(
+    situation: &Situation<'_>,
+    act: Option<ActOdds>,
+    candidates: &[Candidate],
+    at: usize,
+) -> Features {
     let (knowledge, mut features) = (situation.knowledge, Features::default());
     let Some(own) = candidates.get(at) else { return features };
     let least = 1e-5_f32;
@@ -49,12 +60,12 @@ pub(crate) fn of_candidates(situation: &Situation<'_>, candidates: &[Candidate],
     features.negative = own.negative.unwrap_or_default();
     features.unspaced = flag(crate::language::facts::is_unspaced_language(module.language()));
     of_words(situation, own.function, &[], &mut features);
-    of_acts(situation, own.function, &mut features);
+    of_act(situation, act, own.function, &mut features);
     features
 }
 
-fn of_acts(situation: &Situation<'_>, function: FunctionId, features: &mut Features) {
-    let Some(odds) = situation.speech_act() else { return };
+fn of_act(situation: &Situation<'_>, act: Option<ActOdds>, function: FunctionId, features: &mut Features) {
+    let Some(odds) = act else { return };
     features.act_question = odds.question;
     features.act_other = odds.other;
     features.act_reply = odds.reply;
@@ -65,11 +76,12 @@ fn of_acts(situation: &Situation<'_>, function: FunctionId, features: &mut Featu
 /// Everything that is known of the candidate `at` with its slots read.
 pub(crate) fn of_alternative(
     situation: &Situation<'_>,
+    act: Option<ActOdds>,
     at: usize,
     reading: &Reading<'_>,
     (frame, call): (&Frame, Option<&Call>),
 ) -> Features {
-    let mut features = of_candidates(situation, situation.candidates(), at);
+    let mut features = of_candidates(situation, act, situation.candidates(), at);
     let spans = reading.spans_of(&[]);
     of_words(situation, reading.function, &spans, &mut features);
     of_slots(situation, reading, frame, &mut features);
@@ -153,10 +165,6 @@ fn of_the_rest(situation: &Situation<'_>, reading: &Reading<'_>, features: &mut 
     features.expected = flag(situation.expected.functions().contains(&function));
     let awaited = situation.expected.slots_of(function);
     features.answered = flag(!awaited.is_empty() && !reading.spans_of(&awaited).is_empty());
-}
-
-const fn flag(is: bool) -> f32 {
-    if is { 1.0 } else { 0.0 }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 of anything")]

@@ -30,10 +30,11 @@ pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
     if let Some(last) = words.last() {
         count("$", last);
     }
-    let characters: Vec<char> = format!(" {} ", words.join(" ")).chars().collect();
     if !words.is_empty() {
-        for run in RUNS.iter().flat_map(|length| characters.windows(*length)) {
-            count("c:", &run.iter().collect::<String>());
+        let text = format!(" {} ", words.join(" "));
+        let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        for length in RUNS {
+            starts.windows(length + 1).for_each(|run| count("c:", &text[run[0]..run[length]]));
         }
     }
     let length = counts.values().map(|count| count * count).sum::<f32>().sqrt();
