@@ -311,20 +311,7 @@ impl Snapshots {
             let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
             let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
             let asks = asks(&module, (&sentences, &vectors), acts);
-            let is_clear = background.clarity() >= 1.0;
-            Knowledge {
-                module,
-                recognizers,
-                aligner,
-                validator,
-                index,
-                head,
-                slots,
-                vocabulary,
-                asks,
-                is_clear,
-                usual_score,
-            }
+            Knowledge { module, recognizers, aligner, validator, index, head, slots, vocabulary, asks, usual_score }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
         let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();

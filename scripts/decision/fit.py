@@ -39,7 +39,7 @@ IN_SCOPE = 0.85
 # An opening without a value ("I'd like to send some money") counts for so much: the corpus has as many as utterances of
 # any other kind, and what tells them from remarks is little.
 OPENING = 0.4
-RIGHT = 0.2
+RIGHT = 0.3
 
 
 def load(paths):

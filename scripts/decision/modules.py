@@ -43,6 +43,32 @@ TYPES = {
     "list": {"type": "array", "items": {"type": "string"}},
 }
 BUILT_IN = {"money": "money", "phone": "phone", "datetime": "datetime", "duration": "duration"}
+# What people put before, into and behind a sentence that says nothing of what they want.
+AROUND = {
+    "en": (
+        ["hi,", "hello,", "okay,", "sorry,", "hey,", "good morning,"],
+        ["just", "quickly", "actually", "unfortunately"],
+        ["please", "thanks", "right now", "if possible", "thank you"],
+    ),
+    "de": (
+        ["hallo,", "guten Tag,", "hi,", "entschuldigung,"],
+        ["leider", "mal", "bitte", "gerade", "kurz", "einfach"],
+        ["bitte", "danke", "wenn möglich", "vielen Dank"],
+    ),
+    "es": (
+        ["hola,", "buenas,", "buenos días,", "perdona,"],
+        ["lamentablemente", "rápido", "simplemente"],
+        ["por favor", "gracias", "si puede ser", "ahora mismo"],
+    ),
+    "fr": (
+        ["bonjour,", "salut,", "excusez-moi,"],
+        ["malheureusement", "juste", "simplement", "vite"],
+        ["s'il vous plaît", "merci", "si possible", "tout de suite"],
+    ),
+    "ja": (["すみません、", "こんにちは、", "恐れ入りますが、"], [], ["。お願いします", "。よろしくお願いします"]),
+}
+# Exemplars of a function that are said almost as they are written, and cases of a module that come from them.
+NEAR, MOST_NEAR = 2, 24
 IDENTIFIER = re.compile(r"[A-Za-z]{0,4}[-#/]?\d{2,}[-\dA-Za-z]*")
 
 
@@ -206,8 +232,54 @@ def cut(schema, rows, foreign, language, number, rng):
             if functions:
                 line["arguments"] = expected[0]["arguments"]
         written.append(line)
+    written += near(exemplars, rows, kinds, language, random.Random(f"near {len(kept)} {usual}"))
     made = [schema_of(function, rng, described) for function in kept]
     return made, exemplars, recognizers(kept, rows, rng), written
+
+
+def near(exemplars, rows, kinds, language, rng):
+    """Cases that say the module's own exemplars, with other values and next to nothing changed."""
+    said = collections.defaultdict(list)
+    for row in rows:
+        for function, slot, words in marks(row):
+            said[function, slot].append(words)
+    cases = []
+    for function, own in exemplars.items():
+        for exemplar in rng.sample(own, min(len(own), NEAR)):
+            found = collections.defaultdict(list)
+
+            def fill(mark):
+                words, kind = rng.choice(said[function, mark[1]] or [mark[1]]), kinds.get((function, mark[1]))
+                found[mark[1]] += [words] if kind == "list" else accepted(words, kind, language)
+                return words
+
+            text = re.sub(r"<([^<>]+)>", fill, changed_a_little(exemplar["template"], language, rng))
+            cases.append({"utterance": text, "kind": "near", "function": function, "arguments": found})
+    return share(cases, MOST_NEAR, rng)
+
+
+def changed_a_little(text, language, rng):
+    """The template, or the same with a greeting, a word or thanks more, without marks, with a typo, an article less."""
+    before, inside, behind = AROUND[language]
+    words, space = text.split(" "), "" if language == "ja" else " "
+    way = rng.choice(["same", "before", "inside", "behind", "bare", "typo", "without article"])
+    if way == "before":
+        return rng.choice(before) + space + text[:1].lower() + text[1:]
+    if way == "behind":
+        return text.rstrip(" .!?。？") + space + rng.choice(behind)
+    if way == "bare":
+        return re.sub(r"[.,!?。、？]", "", text).lower()
+    if way == "inside" and inside and len(words) > 3:
+        words.insert(rng.randint(2, min(4, len(words) - 1)), rng.choice(inside))
+    long = [at for at, word in enumerate(words) if len(word) > 4 and "<" not in word]
+    if way == "typo" and space and long:
+        at = rng.choice(long)
+        one = rng.randint(1, len(words[at]) - 3)
+        words[at] = words[at][:one] + words[at][one + 1] + words[at][one] + words[at][one + 2 :]
+    articles = [at for at, word in enumerate(words) if word.lower() in ARTICLES[language]]
+    if way == "without article" and articles:
+        del words[rng.choice(articles)]
+    return " ".join(words)
 
 
 def small_talk(language):

@@ -23,8 +23,6 @@ pub struct Knowledge {
     pub slots: Option<SlotReader>,
     /// How likely the exemplars of each function ask about something, rather than for it; `None` where nothing tells.
     pub asks: Vec<Option<f32>>,
-    /// The embedder tells sentences of the module's language apart as clearly as English ones.
-    pub is_clear: bool,
     /// The score that the best function usually gets for what is none of the module's business.
     pub usual_score: f32,
 }

@@ -122,8 +122,8 @@ fn read(situation: &Situation<'_>) -> Decision {
     }
     let mut alternatives = alternatives(situation);
     let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
-    if is_nothing(situation, best.0.function, meant(&alternatives)) {
-        let meant = meant(&alternatives);
+    let meant = meant(&alternatives);
+    if is_nothing(situation, best.0.function, meant) {
         return nothing(situation, meant, alternatives);
     }
     let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
@@ -140,10 +140,7 @@ fn read(situation: &Situation<'_>) -> Decision {
         (Some(_), _) if is_doubtful(situation, best) => Outcome::Ask(About::Confirm { function: frame.function }),
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(about)) => Outcome::Ask(about),
-        (None, None) => {
-            let meant = meant(&alternatives);
-            return nothing(situation, meant, alternatives);
-        }
+        (None, None) => return nothing(situation, meant, alternatives),
     };
     Decision { outcome, confidence, frames: vec![frame], notes: Vec::new(), alternatives: only(alternatives) }
 }
@@ -156,6 +153,12 @@ fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
         false => may_lack(situation, best),
     };
     is_unsure && !situation.is_meant && !situation.is_demanded
+}
+
+/// True where the module shows more than a few exemplars.
+fn is_shown(situation: &Situation<'_>) -> bool {
+    let functions = &situation.knowledge.module.functions;
+    functions.iter().map(|function| function.exemplars.len()).sum::<usize>() >= LEARNED
 }
 
 /// True where the module's exemplars were learned from.
@@ -224,15 +227,13 @@ fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
         let own = situation.candidates().iter().find(|candidate| candidate.function == best);
         own.is_some_and(|own| by_score(situation, own) > 0.0)
     };
-    let module = &situation.knowledge.module;
-    let exemplars: usize = module.functions.iter().map(|function| function.exemplars.len()).sum();
-    let is_foreign = is_unspaced_language(module.language()) || exemplars < LEARNED;
+    let is_foreign = is_unspaced_language(situation.knowledge.module.language()) || !is_shown(situation);
     !situation.is_meant && (meant < situation.thresholds.in_scope || is_foreign && !is_said())
 }
 
 /// Nothing is meant, or it is not said what: something is with a probability of `meant`.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
-    let outcome = match near(situation) {
+    let outcome = match near(situation, &alternatives) {
         _ if situation.is_demanded => which(situation),
         functions if functions.len() > 1 => Outcome::Ask(About::Tie { functions }),
         _ => Outcome::NoMatch,
@@ -242,11 +243,14 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
     Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
 }
 
-/// The functions that the words are surely about and that nothing tells apart: "something is wrong with my card". In a
-/// language of which the encoder tells sentences less clearly apart, scores say nothing where exemplars were learned from.
-fn near(situation: &Situation<'_>) -> Vec<FunctionId> {
-    let is_blurred = is_learned(situation) && !situation.knowledge.is_clear;
-    if is_blurred || scope_by_score(situation) < NEAR || situation.analysis.acts.courtesy.is_some() {
+/// The functions that the words are surely about and that nothing tells apart: "something about my card". Where more than a
+/// few exemplars were learned from, nothing may be left that is none of the module's business.
+fn near(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> Vec<FunctionId> {
+    let is_explained = || alternatives.first().is_some_and(|(best, _)| best.features.left_over < LEFT);
+    if is_learned(situation) && is_shown(situation) && !is_explained()
+        || scope_by_score(situation) < NEAR
+        || situation.analysis.acts.courtesy.is_some()
+    {
         return Vec::new();
     }
     let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
