@@ -9,9 +9,9 @@ use crate::{
         situation::Situation,
     },
     dialogue::{
-        form_reading::{ANSWERED, OTHERWISE},
-        interpret::{Dialogue, Interpretation, said},
+        interpretation::{Dialogue, Interpretation},
         new_request::{new_request, said_before},
+        open_form::{ANSWERED, OTHERWISE, said},
     },
     module::{FunctionId, Module},
     recognize::acts::{ACTS, Kind, Pick},

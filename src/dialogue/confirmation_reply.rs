@@ -1,11 +1,11 @@
 //! The reply to "is that right?".
 
 use crate::{
-    conversation::Act,
+    conversation::{Act, State, Who},
     dialogue::{
-        form_reading::OpenForm,
         form_reply::form_reply,
-        interpret::{Dialogue, Interpretation, Task, last_question},
+        interpretation::{Dialogue, Interpretation, Task},
+        open_form::OpenForm,
     },
     recognize::{
         acts::{ACTS, Kind, Moves},
@@ -73,4 +73,9 @@ fn changes(acts: &Moves) -> bool {
                 | Kind::Portion { .. }
         )
     })
+}
+
+/// What was asked last, as it was worded.
+fn last_question(state: &State) -> Option<&str> {
+    state.lines.iter().rev().find(|line| line.who == Who::Assistant).map(|line| line.text.as_str())
 }

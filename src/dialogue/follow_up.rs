@@ -5,8 +5,9 @@ use crate::{
     conversation::{Act, End, Filled, Form, Manner, Said, merge::CERTAIN},
     decide::{reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
-        form_reading::{FormReading, OTHERWISE, OpenForm, PLAIN},
-        interpret::{Dialogue, Interpretation, said},
+        form_reading::FormReading,
+        interpretation::{Dialogue, Interpretation},
+        open_form::{OTHERWISE, OpenForm, PLAIN, said},
     },
     language::Language,
     module::SlotPath,

@@ -4,7 +4,7 @@
 use crate::{
     conversation::{Act, Expects},
     decide::situation::Situation,
-    dialogue::{form_reading::OpenForm, slot_reference::Named},
+    dialogue::{open_form::OpenForm, slot_reference::Named},
     module::SlotId,
     recognize::{
         acts::{Kind, Move, Pick},

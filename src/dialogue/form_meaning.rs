@@ -6,10 +6,7 @@ use serde_json::Value;
 use crate::{
     conversation::Filled,
     decide::{situation::Situation, vocabulary::words_of},
-    dialogue::{
-        form_parts::KNOWN,
-        form_reading::{OpenForm, PLAIN},
-    },
+    dialogue::open_form::{KNOWN, OpenForm, PLAIN},
     language::Language,
     module::{RecognizerKind, SlotPath},
     recognize::{

@@ -6,7 +6,7 @@ use crate::{
     conversation::{Filled, Manner, Removal, Said, Source, merge::count_slot},
     decide::{asked, situation::Situation},
     dialogue::{
-        form_reading::{ANSWERED, OpenForm, PLAIN},
+        open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
         slot_reference::Named,
     },
     module::{Builtin, Function, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath, Step},
@@ -19,48 +19,12 @@ use crate::{
 
 /// Turns after which a value is no longer what "it" is.
 const RECENT: u32 = 2;
-/// How well a recognizer must know what nobody else claims.
-pub(crate) const KNOWN: f32 = 0.85;
 /// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
 const ALIKE: f64 = 0.6;
 /// The same where recognizers found something in the new one.
 const HARDLY_OTHER: f64 = 0.8;
 
 impl OpenForm<'_> {
-    /// What these words say of a slot: the value that a recognizer found, else the words themselves.
-    pub(crate) fn value_of(
-        &self,
-        slot: &Slot,
-        (utterance, span): (&Utterance, Span),
-        mention: Option<&Mention>,
-        confidence: f32,
-    ) -> Filled {
-        let text = utterance.slice(span);
-        Filled {
-            pointer: slot.path.pointer(),
-            value: mention.map_or_else(|| text.into(), |mention| mention.value.clone()),
-            text: Some(text.to_owned()),
-            span: Some(span),
-            recognizer: mention.map(|mention| self.module.recognizer(mention.recognizer).name.clone()),
-            from: Source::Said,
-            turn: self.state.turn,
-            confidence,
-        }
-    }
-
-    /// The only slot that was asked for.
-    pub(crate) fn asked_slot(&self) -> Option<SlotId> {
-        if let [slot] = self.asked_slots()[..] { Some(slot) } else { None }
-    }
-
-    pub(crate) fn asked_slots(&self) -> Vec<SlotId> {
-        let slot = |asked: &String| {
-            let path = SlotPath::of_pointer(asked);
-            self.function.slot_at(&path)
-        };
-        self.asked.iter().filter_map(slot).collect()
-    }
-
     /// The slot that names the items of the function's list, if it has one list of objects.
     pub(crate) fn head(&self) -> Option<SlotId> {
         let in_list = |slot: &SlotId| {

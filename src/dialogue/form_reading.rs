@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     call::Origin,
-    conversation::{Act, Aside, Filled, Form, Manner, Said, Source, State, merge::CERTAIN},
+    conversation::{Act, Aside, Filled, Manner, Said, Source, merge::CERTAIN},
     decide::{
         analysis::Part,
         answered, asked, carrier,
@@ -18,44 +18,26 @@ use crate::{
         vocabulary::own_words,
         written,
     },
-    dialogue::{interpret::said, slot_reference::Named},
+    dialogue::{
+        open_form::{ANSWERED, OpenForm, PLAIN, said},
+        slot_reference::Named,
+    },
     language::facts::is_unspaced_language,
-    module::{Function, FunctionId, Module, SlotId, SlotPath},
+    module::{FunctionId, SlotId, SlotPath},
     recognize::{
         self, Mention,
-        acts::{ACTS, Kind, Move, Moves, Pick},
+        acts::{ACTS, Kind, Pick},
         reply::{self, YesNo},
     },
     text::{Span, Utterance, fold},
 };
 
-/// How sure a value is that answers what was asked, all words accounted for.
-pub(crate) const ANSWERED: f32 = 0.95;
-/// How sure it must be that another function is meant where the words could also belong to what was asked.
-pub(crate) const OTHERWISE: f32 = 0.6;
 /// What is left of the confidence in an answer where not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
-/// How sure words must be that fill a slot which was not asked for: where the reader knows the language, and where it
-/// does not.
+/// How sure words must be that fill a slot which was not asked for, where the reader knows the language.
 const LIKELY: f32 = 0.4;
-pub(crate) const PLAIN: f32 = 0.8;
-
-/// The form that an utterance is read against.
-#[derive(Clone, Copy)]
-pub(crate) struct OpenForm<'a> {
-    pub module: &'a Module,
-    pub function: &'a Function,
-    pub id: FunctionId,
-    pub form: &'a Form,
-    /// Pointers of the places that were asked for.
-    pub asked: &'a [String],
-    pub state: &'a State,
-    pub acts: &'a Moves,
-    /// It answers a question whether all is right: what it says, it corrects.
-    pub corrects: bool,
-}
 
 /// What an utterance says of a form.
 pub(crate) struct FormReading {
@@ -67,35 +49,6 @@ pub(crate) struct FormReading {
 }
 
 impl OpenForm<'_> {
-    pub(crate) fn acts(&self) -> impl Iterator<Item = &Move> {
-        self.acts.moves.iter().filter(|one| one.confidence >= ACTS)
-    }
-
-    pub(crate) fn name(&self, function: FunctionId) -> &str {
-        &self.module.function(function).name
-    }
-
-    pub(crate) fn has_acts(&self) -> bool {
-        self.acts().next().is_some()
-    }
-
-    /// What the words do is plain without their values: "skip that".
-    pub(crate) fn is_settled_by_acts(&self) -> bool {
-        self.acts.rest.is_none() && self.has_acts()
-    }
-
-    pub(crate) fn manner(&self) -> Manner {
-        let mut manner = if self.corrects { Manner::Correct } else { Manner::Fill };
-        for one in self.acts() {
-            match one.kind {
-                Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return Manner::Correct,
-                Kind::Add => manner = Manner::Add,
-                _ => {}
-            }
-        }
-        manner
-    }
-
     /// True if the utterance has a value for the form that a recognizer knows.
     pub(crate) fn is_told_values(&self, situation: &Situation<'_>) -> bool {
         let own = Situation { given: Some(self.id), is_meant: true, ..*situation };

@@ -9,8 +9,9 @@ use crate::{
         situation::{Requests, Situation},
     },
     dialogue::{
-        form_reading::{ANSWERED, FormReading, OTHERWISE, OpenForm},
-        interpret::{Dialogue, Interpretation, Task, said as said_by},
+        form_reading::FormReading,
+        interpretation::{Dialogue, Interpretation, Task},
+        open_form::{ANSWERED, OTHERWISE, OpenForm, said as said_by},
     },
     recognize::{
         acts::ACTS,

@@ -13,7 +13,8 @@ use crate::{
     },
     dialogue::{
         form_reading::number,
-        interpret::{Dialogue, Interpretation, Task, said},
+        interpretation::{Dialogue, Interpretation, Task},
+        open_form::said,
     },
     module::{FunctionId, Module, SlotPath},
     recognize::acts::{ACTS, Kind, Moves},

@@ -15,7 +15,8 @@ use crate::{
         situation::{Requests, Situation},
     },
     dialogue::{
-        interpret::{self, Assistance, Dialogue, Interpretation, Task, Told, interpret},
+        interpret::{self, interpret},
+        interpretation::{Assistance, Dialogue, Interpretation, Task, Told},
         next_step::{Answer, Turning},
         question::Voice,
     },

@@ -1,0 +1,129 @@
+//! A form that an utterance is read against, and what a decision says of it.
+
+use crate::{
+    call::{Origin, ViolationKind},
+    conversation::{Aside, Filled, Form, Manner, Said, Source, State},
+    decide::outcome::Frame,
+    module::{Function, FunctionId, Module, Slot, SlotId, SlotPath},
+    recognize::{
+        Mention,
+        acts::{ACTS, Kind, Move, Moves},
+    },
+    text::{Span, Utterance},
+};
+
+/// How sure a value is that answers what was asked, all words accounted for.
+pub(crate) const ANSWERED: f32 = 0.95;
+/// How sure it must be that another function is meant where the words could also belong to what was asked.
+pub(crate) const OTHERWISE: f32 = 0.6;
+/// How sure words must be that fill a slot which was not asked for, where the reader does not know the language.
+pub(crate) const PLAIN: f32 = 0.8;
+/// How well a recognizer must know what nobody else claims.
+pub(crate) const KNOWN: f32 = 0.85;
+
+/// The form that an utterance is read against.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenForm<'a> {
+    pub module: &'a Module,
+    pub function: &'a Function,
+    pub id: FunctionId,
+    pub form: &'a Form,
+    /// Pointers of the places that were asked for.
+    pub asked: &'a [String],
+    pub state: &'a State,
+    pub acts: &'a Moves,
+    /// It answers a question whether all is right: what it says, it corrects.
+    pub corrects: bool,
+}
+
+impl OpenForm<'_> {
+    pub(crate) fn acts(&self) -> impl Iterator<Item = &Move> {
+        self.acts.moves.iter().filter(|one| one.confidence >= ACTS)
+    }
+
+    pub(crate) fn name(&self, function: FunctionId) -> &str {
+        &self.module.function(function).name
+    }
+
+    pub(crate) fn has_acts(&self) -> bool {
+        self.acts().next().is_some()
+    }
+
+    /// What the words do is plain without their values: "skip that".
+    pub(crate) fn is_settled_by_acts(&self) -> bool {
+        self.acts.rest.is_none() && self.has_acts()
+    }
+
+    pub(crate) fn manner(&self) -> Manner {
+        let mut manner = if self.corrects { Manner::Correct } else { Manner::Fill };
+        for one in self.acts() {
+            match one.kind {
+                Kind::Correct | Kind::Change { .. } | Kind::Replace { .. } => return Manner::Correct,
+                Kind::Add => manner = Manner::Add,
+                _ => {}
+            }
+        }
+        manner
+    }
+
+    /// What these words say of a slot: the value that a recognizer found, else the words themselves.
+    pub(crate) fn value_of(
+        &self,
+        slot: &Slot,
+        (utterance, span): (&Utterance, Span),
+        mention: Option<&Mention>,
+        confidence: f32,
+    ) -> Filled {
+        let text = utterance.slice(span);
+        Filled {
+            pointer: slot.path.pointer(),
+            value: mention.map_or_else(|| text.into(), |mention| mention.value.clone()),
+            text: Some(text.to_owned()),
+            span: Some(span),
+            recognizer: mention.map(|mention| self.module.recognizer(mention.recognizer).name.clone()),
+            from: Source::Said,
+            turn: self.state.turn,
+            confidence,
+        }
+    }
+
+    /// The only slot that was asked for.
+    pub(crate) fn asked_slot(&self) -> Option<SlotId> {
+        if let [slot] = self.asked_slots()[..] { Some(slot) } else { None }
+    }
+
+    pub(crate) fn asked_slots(&self) -> Vec<SlotId> {
+        let slot = |asked: &String| {
+            let path = SlotPath::of_pointer(asked);
+            self.function.slot_at(&path)
+        };
+        self.asked.iter().filter_map(slot).collect()
+    }
+}
+
+/// What a frame of this turn says. Of a value that was said in an earlier turn the form knows better, if it has one.
+pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
+    let is_known = |path: &SlotPath| form.is_some_and(|form| form.has(path));
+    let is_new = |origin: &Origin, path: &SlotPath| match origin {
+        Origin::Utterance { .. } => true,
+        Origin::Earlier { .. } | Origin::Choice | Origin::Generated => !is_known(path),
+        Origin::Default => false,
+    };
+    let values = frame.slots.iter().filter(|value| is_new(&value.origin, &value.path));
+    let is_fault = |kind: ViolationKind| {
+        !matches!(
+            kind,
+            ViolationKind::Missing | ViolationKind::Unknown | ViolationKind::Ungrounded | ViolationKind::Negated
+        )
+    };
+    let faults = frame.invalid.iter().filter(|violation| is_fault(violation.kind) && violation.found.is_some());
+    let excluded = frame.excluded.iter().filter(|value| matches!(value.origin, Origin::Utterance { .. }));
+    Said {
+        turn,
+        confidence: frame.confidence,
+        values: values.map(|value| Filled::new(value, turn)).collect(),
+        invalid: faults.map(|violation| Aside::new(violation, turn)).collect(),
+        excluded: excluded.map(|value| Filled::new(value, turn)).collect(),
+        ..Said::default()
+    }
+}
