@@ -26,11 +26,12 @@ use uuid::Uuid;
 
 use crate::{
     call::{Call, Grounded, Origin, Violation},
+    conversation::Pending,
     module::{FunctionId, Module, OwnerMode, SlotPath},
     recognize::Mention,
     retrieve::{Candidate, Evidence, Source},
     text::Span,
-    understand::{About, Attempt, Frame, Outcome, Question, Turn},
+    understand::{Attempt, Frame, Outcome, Question, Turn},
 };
 
 /// What is said instead of an object where nothing in the text gives one.
@@ -190,21 +191,23 @@ fn name_of(module: &Module, function: FunctionId) -> String {
 
 fn asked(module: &Module, question: &Question) -> QuestionBody {
     let about = match &question.about {
-        About::Missing { function, slot } => {
-            AboutBody::Missing { function: name_of(module, *function), slot: slot.to_string() }
+        Pending::Missing { function, .. } => {
+            let (function, mut slots) = (name_of(module, *function), paths(&question.about.slots()));
+            match slots.pop() {
+                Some(slot) if slots.is_empty() => AboutBody::Missing { function, slot },
+                last => AboutBody::Group { function, slots: slots.into_iter().chain(last).collect() },
+            }
         }
-        About::Invalid { function, path } => {
-            AboutBody::Invalid { function: name_of(module, *function), path: path.clone() }
+        Pending::Invalid { function, aside } => {
+            AboutBody::Invalid { function: name_of(module, *function), path: aside.pointer.clone() }
         }
-        About::Group { function, slots } => {
-            AboutBody::Group { function: name_of(module, *function), slots: paths(slots) }
+        Pending::Rule { function, broken } => {
+            let rule = broken.check.clone();
+            AboutBody::Rule { function: name_of(module, *function), rule, slots: paths(&broken.slots) }
         }
-        About::Rule { function, rule, slots } => {
-            AboutBody::Rule { function: name_of(module, *function), rule: rule.clone(), slots: paths(slots) }
-        }
-        About::Confirm { function } => AboutBody::Confirm { function: name_of(module, *function) },
-        About::Change { function } => AboutBody::Change { function: name_of(module, *function) },
-        About::Tie { functions } => {
+        Pending::Confirm { function } => AboutBody::Confirm { function: name_of(module, *function) },
+        Pending::Change { function } => AboutBody::Change { function: name_of(module, *function) },
+        Pending::Tie { functions } => {
             AboutBody::Tie { functions: functions.iter().map(|function| name_of(module, *function)).collect() }
         }
     };
@@ -421,7 +424,7 @@ mod tests {
 
     #[test]
     fn an_ask_has_a_question_and_no_tool_calls() {
-        let about = About::Missing { function: FunctionId::from_index(0), slot: SlotPath(vec![key("location")]) };
+        let about = Pending::Missing { function: FunctionId::from_index(0), pointers: vec!["/location".to_owned()] };
         let mut frame = frame(vec![said(vec![key("format")], "/format", json!("celsius"), (31, 38), "celsius")]);
         frame.missing.push(SlotPath(vec![key("location")]));
         frame.invalid.push(Violation {

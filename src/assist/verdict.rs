@@ -7,9 +7,10 @@ use crate::{
         judge::{self, Judged},
     },
     call::Call,
+    conversation::Pending,
     decide::{
         calibration as belief, local,
-        outcome::{About, Decision, Frame, Outcome},
+        outcome::{Decision, Frame, Outcome},
     },
     module::FunctionId,
 };
@@ -29,12 +30,12 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
     let doubted = judged.iter().find_map(|one| doubt(brief, &one.frame));
     let (frames, calls): (Vec<Frame>, Vec<Option<Call>>) = judged.into_iter().map(|one| (one.frame, one.call)).unzip();
     if let Some((functions, note)) = doubted {
-        let outcome = Outcome::Ask(About::Tie { functions });
+        let outcome = Outcome::Ask(Pending::Tie { functions });
         return Decision { outcome, confidence, frames, notes: vec![note.to_owned()], alternatives: Vec::new() };
     }
     let refused = frames.iter().find_map(|frame| Some((frame.function, brief.refusal(frame.function)?)));
     if let Some((function, note)) = refused {
-        let outcome = Outcome::Ask(About::Tie { functions: vec![function] });
+        let outcome = Outcome::Ask(Pending::Tie { functions: vec![function] });
         return Decision { outcome, confidence, frames, notes: vec![note], alternatives: Vec::new() };
     }
     let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {

@@ -2,7 +2,8 @@
 
 use super::{
     merge::{Said, merged},
-    next::{Asking, completed},
+    next::completed,
+    pending::Pending,
     state::{Carried, Confirmation, End, Expects, Filled, Form, Source, State},
 };
 use crate::{
@@ -145,9 +146,9 @@ const OPTIONAL_TRIES: u32 = 2;
 fn leave_unanswered(state: &mut State, module: &Module, pointers: &[String]) {
     let Some(form) = state.forms.last_mut() else { return };
     let Some(id) = module.function_named(&form.function) else { return };
-    let asking = Asking::Missing { function: id, pointers: pointers.to_vec() };
-    let tries = form.tries.get(&asking.key()).copied().unwrap_or_default();
-    if tries >= OPTIONAL_TRIES && asking.is_optional(module) {
+    let pending = Pending::Missing { function: id, pointers: pointers.to_vec() };
+    let tries = form.tries.get(&pending.key()).copied().unwrap_or_default();
+    if tries >= OPTIONAL_TRIES && pending.is_optional(module) {
         form.skipped.extend(pointers.iter().map(|pointer| SlotPath::of_pointer(pointer).to_string()));
     }
 }

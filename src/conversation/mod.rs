@@ -7,6 +7,7 @@
 //! | `apply` | what a turn does to the state |
 //! | `rules` | what has to hold between the values of a form |
 //! | `next` | what is to be done now: call, ask, confirm, hand off, or nothing |
+//! | `pending` | the question that is open |
 //! | `token` | a state as the text that a client echoes |
 //! | `options` | how it is signed and how long it may be |
 //! | `store` | where a service keeps states between turns |
@@ -17,6 +18,7 @@ pub mod apply;
 pub mod merge;
 pub mod next;
 pub mod options;
+pub mod pending;
 pub mod rules;
 pub mod state;
 pub mod store;
@@ -24,7 +26,8 @@ pub mod token;
 
 pub use apply::{Act, Applied, apply};
 pub use merge::{Manner, Removal, Said};
-pub use next::{Asking, Manners, Next, next};
+pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
+pub use pending::Pending;
 pub use state::{Aside, Carried, Confirmation, End, Expects, Filled, Finished, Form, Line, Source, State, Who};
 pub use token::{ConsentError, StateTooLarge, TokenError, Tokens};

@@ -1,13 +1,14 @@
 //! What is to be done now, by what is known. Pure: the same state has the same next step.
 
 use super::{
+    pending::Pending,
     rules,
     state::{Aside, Confirmation, Form, State},
 };
 use crate::{
     call::{Call, Completed, Validator, Violation, ViolationKind},
     module::{
-        Function, FunctionId, Module, Slot, SlotId, SlotPath,
+        Function, Module, Slot, SlotId, SlotPath,
         settings::{Ask, FunctionSettings},
     },
 };
@@ -26,63 +27,11 @@ pub enum Next {
     /// Valid, complete and confirmed, in the order in which they were asked for, each with the place of its form in
     /// [`State::forms`]; never empty. Requests of one utterance wait for one another.
     Call(Vec<(usize, Call)>),
-    Ask(Asking),
+    Ask(Pending),
     /// This was asked too often.
-    HandOff {
-        function: FunctionId,
-        asking: Asking,
-    },
+    HandOff(Pending),
     /// Nothing is open.
     Nothing,
-}
-
-/// What is to be asked.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Asking {
-    /// For values of these places, which are all required or asked for by the module; never empty. Pointers in an array
-    /// that has no item yet have `-` for it.
-    Missing { function: FunctionId, pointers: Vec<String> },
-    /// For another value in place of one that is not valid.
-    Invalid { function: FunctionId, aside: Aside },
-    /// Which of some values is to be changed, since they do not go together.
-    Rule { function: FunctionId, broken: rules::Broken },
-    /// For a yes.
-    Confirm { function: FunctionId },
-}
-
-impl Asking {
-    #[must_use]
-    pub const fn function(&self) -> FunctionId {
-        match self {
-            Self::Missing { function, .. }
-            | Self::Invalid { function, .. }
-            | Self::Rule { function, .. }
-            | Self::Confirm { function } => *function,
-        }
-    }
-
-    /// True of a question that nobody has to answer.
-    #[must_use]
-    pub fn is_optional(&self, module: &Module) -> bool {
-        let Self::Missing { function, pointers } = self else { return false };
-        let is_optional = |pointer: &String| {
-            let path = SlotPath::of_pointer(pointer);
-            let mut slots = module.function(*function).slots.iter();
-            slots.any(|slot| slot.path == path && !slot.required && !path.is_repeated())
-        };
-        pointers.iter().all(is_optional)
-    }
-
-    /// Under which tries are counted.
-    #[must_use]
-    pub fn key(&self) -> String {
-        match self {
-            Self::Missing { pointers, .. } => pointers.first().cloned().unwrap_or_default(),
-            Self::Invalid { aside, .. } => aside.pointer.clone(),
-            Self::Rule { broken, .. } => broken.check.clone(),
-            Self::Confirm { .. } => "yes".to_owned(),
-        }
-    }
 }
 
 /// See [the module](self). `now` is the moment of the turn, in the module's time zone.
@@ -92,21 +41,20 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
     // What one utterance asked for is called together.
     let together = state.forms.iter().enumerate().filter(|(_, form)| form.opened == active.opened);
     let mut calls = Vec::new();
-    let mut asking = None;
+    let mut pending = None;
     for (place, form) in together {
         match step(form, module, validator, manners, now) {
             Some(Step::Ready(call)) => calls.push((place, call)),
             // The form that is being filled goes first.
-            Some(Step::Ask(next)) if asking.is_none() || std::ptr::eq(form, active) => asking = Some((form, next)),
+            Some(Step::Ask(next)) if pending.is_none() || std::ptr::eq(form, active) => pending = Some((form, next)),
             Some(Step::Ask(_)) | None => {}
         }
     }
-    match asking {
-        Some((form, asking)) => {
+    match pending {
+        Some((form, pending)) => {
             let limit = module.settings.conversation.tries.unwrap_or(manners.tries);
-            let tries = form.tries.get(&asking.key()).copied().unwrap_or_default();
-            let function = asking.function();
-            if tries >= limit.max(1) { Next::HandOff { function, asking } } else { Next::Ask(asking) }
+            let tries = form.tries.get(&pending.key()).copied().unwrap_or_default();
+            if tries >= limit.max(1) { Next::HandOff(pending) } else { Next::Ask(pending) }
         }
         None if calls.is_empty() => Next::Nothing,
         None => Next::Call(calls),
@@ -123,7 +71,7 @@ pub fn completed(form: &Form, module: &Module, validator: &Validator) -> Option<
 
 enum Step {
     Ready(Call),
-    Ask(Asking),
+    Ask(Pending),
 }
 
 /// `None` if the module has no such function any more.
@@ -135,27 +83,27 @@ fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, n
     let completed = completed(form, module, validator)?;
     // What the person believes to be settled comes first.
     if let Some(aside) = form.aside.first() {
-        return Some(Step::Ask(Asking::Invalid { function: id, aside: aside.clone() }));
+        return Some(Step::Ask(Pending::Invalid { function: id, aside: aside.clone() }));
     }
     let lacking = completed.call.as_ref().err().map_or(&[][..], Vec::as_slice);
     if let Some(wrong) = lacking.iter().find(|violation| violation.kind != ViolationKind::Missing) {
-        return Some(Step::Ask(Asking::Invalid { function: id, aside: Aside::new(wrong, form.opened) }));
+        return Some(Step::Ask(Pending::Invalid { function: id, aside: Aside::new(wrong, form.opened) }));
     }
     if let Some(broken) = rules::broken(&settings.rules, &completed.arguments, now).into_iter().next() {
-        return Some(Step::Ask(Asking::Rule { function: id, broken }));
+        return Some(Step::Ask(Pending::Rule { function: id, broken }));
     }
     let mut wanted: Vec<String> = lacking.iter().map(|violation| place_to_ask(function, &violation.path)).collect();
     wanted.extend(optional(form, function, settings));
     if !wanted.is_empty() {
         let ask = settings.ask.or(module.settings.conversation.ask).unwrap_or(manners.ask);
         let pointers = together(in_order(function, settings, wanted), ask);
-        return Some(Step::Ask(Asking::Missing { function: id, pointers }));
+        return Some(Step::Ask(Pending::Missing { function: id, pointers }));
     }
     match completed.call {
         Ok(call) if !(settings.confirm || form.is_doubtful) || form.confirmation == Confirmation::Given => {
             Some(Step::Ready(call))
         }
-        Ok(_) => Some(Step::Ask(Asking::Confirm { function: id })),
+        Ok(_) => Some(Step::Ask(Pending::Confirm { function: id })),
         // There is nothing that one could ask for: unreachable, since a call that fails says why.
         Err(_) => None,
     }

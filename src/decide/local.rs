@@ -3,12 +3,13 @@
 
 use crate::{
     call::{Call, Grounded, Origin},
+    conversation::Pending,
     decide::{
         answered,
         features::measure,
         model::DecisionModel,
         near_duplicates as overloads,
-        outcome::{About, Alternative, Decision, Frame, Outcome},
+        outcome::{Alternative, Decision, Frame, Outcome},
         reading::Reading,
         scope::{by_score, scope_by_score},
         situation::Situation,
@@ -130,14 +131,14 @@ fn read(situation: &Situation<'_>) -> Decision {
     if tied.len() > 1 {
         let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
         let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
-        let outcome = Outcome::Ask(About::Tie { functions: tied });
+        let outcome = Outcome::Ask(Pending::Tie { functions: tied });
         return Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: only(alternatives) };
     }
     let call = alternatives[0].1.take();
     let best = &alternatives[0].0;
     let (frame, confidence) = (best.frame.clone(), best.right);
     let outcome = match (call, frame.asks()) {
-        (Some(_), _) if is_doubtful(situation, best) => Outcome::Ask(About::Confirm { function: frame.function }),
+        (Some(_), _) if is_doubtful(situation, best) => Outcome::Ask(Pending::Confirm { function: frame.function }),
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(about)) => Outcome::Ask(about),
         (None, None) => return nothing(situation, meant, alternatives),
@@ -235,7 +236,7 @@ fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
     let outcome = match near(situation, &alternatives) {
         _ if situation.is_demanded => which(situation),
-        functions if functions.len() > 1 => Outcome::Ask(About::Tie { functions }),
+        functions if functions.len() > 1 => Outcome::Ask(Pending::Tie { functions }),
         _ => Outcome::NoMatch,
     };
     let confidence = if outcome == Outcome::NoMatch { 1.0 - meant } else { meant };
@@ -344,7 +345,7 @@ fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> Decision {
 fn which(situation: &Situation<'_>) -> Outcome {
     let likely = situation.candidates().iter().take(OFFERED).map(|candidate| candidate.function);
     let functions: Vec<FunctionId> = likely.collect();
-    if functions.is_empty() { Outcome::NoMatch } else { Outcome::Ask(About::Tie { functions }) }
+    if functions.is_empty() { Outcome::NoMatch } else { Outcome::Ask(Pending::Tie { functions }) }
 }
 
 /// The candidates whose slots are worth filling: the likely ones, and what goes by the same name as the likeliest.

@@ -1,10 +1,10 @@
 //! What deciding comes to, as data: nothing here is in words yet.
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
     call::{Call, Grounded, Violation},
+    conversation::{Aside, Pending},
     decide::features::Features,
     module::{Function, FunctionId, SlotPath},
     text::Span,
@@ -41,29 +41,9 @@ pub struct Alternative {
 pub(crate) enum Outcome {
     /// Valid and complete; never empty.
     Call(Vec<Call>),
-    Ask(About),
+    Ask(Pending),
     /// Out of scope.
     NoMatch,
-}
-
-/// What a question is about.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum About {
-    /// A required slot is missing.
-    Missing { function: FunctionId, slot: SlotPath },
-    /// Several slots have no value and are asked for together.
-    Group { function: FunctionId, slots: Vec<SlotPath> },
-    /// A value was given and is not valid.
-    Invalid { function: FunctionId, path: String },
-    /// Values that do not go together.
-    Rule { function: FunctionId, rule: String, slots: Vec<SlotPath> },
-    /// Several functions fit equally well.
-    Tie { functions: Vec<FunctionId> },
-    /// What will be done, for a yes.
-    Confirm { function: FunctionId },
-    /// What is to be changed, after a no.
-    Change { function: FunctionId },
 }
 
 /// One function with what is known of its slots.
@@ -85,12 +65,12 @@ pub struct Frame {
 impl Frame {
     /// The next thing to ask of an incomplete frame: an invalid value first, since the person believes it is settled.
     /// `None` if nothing is missing or invalid.
-    pub(crate) fn asks(&self) -> Option<About> {
+    pub(crate) fn asks(&self) -> Option<Pending> {
         let function = self.function;
         if let Some(violation) = self.invalid.first() {
-            return Some(About::Invalid { function, path: violation.path.clone() });
+            return Some(Pending::Invalid { function, aside: Aside::new(violation, 0) });
         }
-        self.missing.first().map(|slot| About::Missing { function, slot: slot.clone() })
+        self.missing.first().map(|slot| Pending::Missing { function, pointers: vec![slot.pointer()] })
     }
 
     /// What is known, as the arguments of a call.

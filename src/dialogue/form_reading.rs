@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use crate::{
     call::Origin,
-    conversation::{Act, Aside, Filled, Manner, Said, Source, merge::CERTAIN},
+    conversation::{Act, Aside, Filled, Manner, Pending, Said, Source, merge::CERTAIN},
     decide::{
         analysis::Part,
         answered, asked, carrier,
         expected::{Asked, Expected},
         local,
-        outcome::{About, Decision, Frame, Outcome},
+        outcome::{Decision, Frame, Outcome},
         reading::Reading,
         scope::by_score,
         situation::Situation,
@@ -511,7 +511,7 @@ fn day_of(value: &Value) -> Option<Date> {
 }
 
 fn is_tie(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Ask(About::Tie { .. }))
+    matches!(outcome, Outcome::Ask(Pending::Tie { .. }))
 }
 
 /// True of words right between two values, as in an address without spaces.

@@ -2,12 +2,12 @@
 
 use crate::{
     call::Origin,
-    conversation::{Act, Filled, Form, Said, merge::CERTAIN},
+    conversation::{Act, Filled, Form, Pending, Said, merge::CERTAIN},
     decide::{
         analysis::Analysis,
         expected::Expected,
         local,
-        outcome::{About, Decision, Frame, Outcome},
+        outcome::{Decision, Frame, Outcome},
         reading::Reading,
         situation::{Requests, Situation},
     },
@@ -40,7 +40,7 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
         ..Interpretation::default()
     };
     match &decision.outcome {
-        Outcome::Ask(About::Tie { functions }) => found.tied.clone_from(functions),
+        Outcome::Ask(Pending::Tie { functions }) => found.tied.clone_from(functions),
         Outcome::NoMatch => {}
         Outcome::Call(_) | Outcome::Ask(_) => found.acts = opened(dialogue, situation, decision, open),
     }
@@ -76,7 +76,7 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
             acts.extend(unheard.map(|said| Act::Inform { function, said, another: false }));
         }
         let mut whole = said(frame, turn, None);
-        whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(About::Confirm { .. }));
+        whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
         let part = portion(&mut whole, &situation.analysis.acts, &situation.analysis.utterance);
         acts.push(Act::Inform { function, said: whole, another: !is_first });
         acts.extend(part.map(|said| Act::Inform { function, said, another: false }));

@@ -5,12 +5,12 @@ use serde_json::{Map, Value};
 use crate::{
     call::{Call, Grounded, Origin, Violation, ViolationKind},
     conversation::{
-        Applied, Asking, Confirmation, End, Expects, Form, Manners, Next, State, Who,
+        Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, State, Who,
         next::{completed, next},
     },
     decide::{
         knowledge::Knowledge,
-        outcome::{About, Frame, missing as missing_paths},
+        outcome::{Frame, missing as missing_paths},
     },
     dialogue::{
         outcome::{Outcome, Question},
@@ -128,7 +128,7 @@ impl Turning<'_> {
         }
         let functions = self.tied.iter().map(|id| module.function(*id).name.clone()).collect();
         state.expects = Some(Expects::Choice { functions, utterance, tries: tries + 1 });
-        let about = About::Tie { functions: self.tied.to_vec() };
+        let about = Pending::Tie { functions: self.tied.to_vec() };
         Ending { question: Some(question::worded(module, self.language, about, &[])), ..Ending::default() }
     }
 
@@ -147,11 +147,12 @@ impl Turning<'_> {
                         }
                     }
                 }
-                Next::HandOff { asking, .. } if applied.is_repeat => {
-                    ending.question = self.ask(state, &asking, false);
+                Next::HandOff(pending) if applied.is_repeat => {
+                    ending.question = self.ask(state, pending, false);
                     return ending;
                 }
-                Next::HandOff { function, asking } => {
+                Next::HandOff(pending) => {
+                    let [function] = *pending.functions() else { return ending };
                     let slots = self.known(state, function);
                     let place = state.forms.iter().rposition(|form| form.function == module.function(function).name);
                     if place.and_then(|place| state.finish(place, End::HandedOff)).is_none() {
@@ -159,14 +160,14 @@ impl Turning<'_> {
                     }
                     // Beside a call, the rest goes on.
                     if ending.called.is_empty() {
-                        ending.handed_off = Some((function, asking.key(), self.voice().hand_off(function, slots)));
+                        ending.handed_off = Some((function, pending.key(), self.voice().hand_off(function, slots)));
                         return ending;
                     }
                 }
-                Next::Ask(asking) => {
+                Next::Ask(pending) => {
                     // What goes on after a call was not asked in vain.
                     let counts = ending.called.is_empty() && applied.cancelled.is_empty() && !applied.is_repeat;
-                    ending.question = self.ask(state, &asking, counts);
+                    ending.question = self.ask(state, pending, counts);
                     return ending;
                 }
             }
@@ -174,25 +175,23 @@ impl Turning<'_> {
     }
 
     /// Asks, and remembers what was asked.
-    fn ask(&self, state: &mut State, asking: &Asking, counts: bool) -> Option<Question> {
+    fn ask(&self, state: &mut State, pending: Pending, counts: bool) -> Option<Question> {
         let (module, applied, voice) = (self.module(), self.applied, self.voice());
-        let id = asking.function();
-        let name = module.function(id).name.clone();
-        let place = state.forms.iter().rposition(|form| form.function == name)?;
+        let [id] = *pending.functions() else { return None };
+        let name = &module.function(id).name;
+        let place = state.forms.iter().rposition(|form| form.function == *name)?;
         // What is asked about is what is filled next.
         let mut form = state.forms.remove(place);
-        let key = asking.key();
+        let key = pending.key();
         let tries = form.tries.get(&key).copied().unwrap_or_default();
-        let is_optional = asking.is_optional(module);
-        let is_change = applied.is_refused && matches!(asking, Asking::Confirm { .. });
-        let question = if is_change {
-            voice.about_change(id)
-        } else {
-            let repeated = if applied.is_repeat || is_optional { 0 } else { tries };
-            voice.about_asking(&self.knowledge.validator, &form, asking, repeated)
-        };
+        let is_optional = pending.is_optional(module);
+        let is_confirmation = matches!(pending, Pending::Confirm { .. });
+        let pending = if is_confirmation && applied.is_refused { Pending::Change { function: id } } else { pending };
+        let has_own_lead = is_optional || is_confirmation || matches!(pending, Pending::Rule { .. });
+        let repeated = if applied.is_repeat || is_optional { 0 } else { tries };
+        state.expects = pending.expects(module);
+        let question = voice.question(&self.knowledge.validator, &form, pending, repeated);
         // What is asked in the same words again says why.
-        let has_own_lead = is_optional || matches!(asking, Asking::Confirm { .. } | Asking::Rule { .. });
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
         let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(|| voice.not_understood()) };
         let question = match lead {
@@ -203,18 +202,9 @@ impl Turning<'_> {
             form.tries.retain(|other, _| *other == key);
             form.tries.insert(key, tries + 1);
         }
-        if matches!(asking, Asking::Confirm { .. }) {
+        if is_confirmation {
             form.confirmation = Confirmation::Asked;
         }
-        state.expects = Some(match asking {
-            _ if is_change => Expects::Change { function: name },
-            Asking::Missing { pointers, .. } => Expects::Slots { function: name, pointers: pointers.clone() },
-            Asking::Invalid { aside, .. } => Expects::Slots { function: name, pointers: vec![aside.pointer.clone()] },
-            Asking::Rule { broken, .. } => {
-                Expects::Slots { function: name, pointers: broken.slots.iter().map(SlotPath::pointer).collect() }
-            }
-            Asking::Confirm { .. } => Expects::Yes { function: name },
-        });
         state.forms.push(form);
         Some(question)
     }

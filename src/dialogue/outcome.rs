@@ -1,8 +1,6 @@
 //! What a turn comes to, in words.
 
-use serde::Serialize;
-
-use crate::{call::Call, decide::outcome::About, module::FunctionId};
+use crate::{call::Call, conversation::Pending, module::FunctionId};
 
 /// No valid call is an outcome too; an error is a failure of ours or of the model server.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,8 +44,8 @@ impl Outcome {
 }
 
 /// What we ask, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     pub text: String,
-    pub about: About,
+    pub about: Pending,
 }

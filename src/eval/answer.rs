@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use super::{OutcomeKind, Understood};
 use crate::{
     call::{Grounded, Origin},
+    conversation::Pending,
     module::{FunctionId, Step},
-    understand::{About, Outcome, Turn},
+    understand::{Outcome, Turn},
 };
 
 /// Items of an array that understood slots may name; far more than a call has.
@@ -58,7 +59,7 @@ impl Answer {
                 })
                 .collect(),
             Outcome::Ask(question) => match &question.about {
-                About::Tie { .. } => Vec::new(),
+                Pending::Tie { .. } => Vec::new(),
                 _ => turn.frames.iter().map(|frame| (frame.function, understood(&frame.slots))).collect(),
             },
             Outcome::NoMatch | Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => Vec::new(),
@@ -78,7 +79,7 @@ impl Answer {
         };
         let is_proposed = match &turn.outcome {
             Outcome::Call(_) => true,
-            Outcome::Ask(question) => matches!(question.about, About::Confirm { .. }),
+            Outcome::Ask(question) => matches!(question.about, Pending::Confirm { .. }),
             Outcome::NoMatch | Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => false,
         };
         Self {

@@ -314,10 +314,11 @@ mod tests {
     };
     use crate::{
         call::{Grounded, Origin},
+        conversation::Pending,
         llm::Usage,
         module::{ModuleName, Settings, SlotPath},
         text::Span,
-        understand::{About, DecidedBy, Frame, Outcome, Question, Timings, Trace},
+        understand::{DecidedBy, Frame, Outcome, Question, Timings, Trace},
     };
 
     fn module() -> Module {
@@ -366,12 +367,12 @@ mod tests {
         }
     }
 
-    fn ask(about: About) -> Outcome {
+    fn ask(about: Pending) -> Outcome {
         Outcome::Ask(Question { text: "?".to_owned(), about })
     }
 
     fn missing() -> Outcome {
-        ask(About::Missing { function: FunctionId::from_index(0), slot: SlotPath(Vec::new()) })
+        ask(Pending::Missing { function: FunctionId::from_index(0), pointers: vec![String::new()] })
     }
 
     #[test]
@@ -394,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_tie_decides_nothing() {
-        let tie = About::Tie { functions: vec![FunctionId::from_index(0), FunctionId::from_index(1)] };
+        let tie = Pending::Tie { functions: vec![FunctionId::from_index(0), FunctionId::from_index(1)] };
         let answer = Answer::of(&turn(ask(tie), vec![(1, Vec::new()), (0, Vec::new())]));
         assert!(answer.functions.is_empty());
         assert_eq!(answer.leader, Some(FunctionId::from_index(1)));

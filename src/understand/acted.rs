@@ -4,7 +4,7 @@ use crate::{
     act::{Deed, Status},
     assist::history::shortened,
     call::Call,
-    conversation::{Confirmation, End, Expects, Form, State, Who, next::Asking},
+    conversation::{Confirmation, End, Form, Pending, State, Who},
     dialogue::{question::Voice, result::CallResult},
     snapshot::Snapshot,
     understand::{Conversed, Outcome, Question, Turn},
@@ -137,8 +137,9 @@ fn reopened(
     let form = state.forms.last_mut()?;
     form.confirmation = Confirmation::Asked;
     let id = snapshot.module.function_named(&function)?;
-    let question = voice.about_asking(&snapshot.validator, form, &Asking::Confirm { function: id }, 0);
-    state.expects = Some(Expects::Yes { function });
+    let pending = Pending::Confirm { function: id };
+    state.expects = pending.expects(&snapshot.module);
+    let question = voice.question(&snapshot.validator, form, pending, 0);
     Some(question)
 }
 

@@ -44,7 +44,7 @@ pub use crate::{
     },
     decide::{
         expected::{Asked, Expected, Hint},
-        outcome::{About, Alternative, Frame},
+        outcome::{Alternative, Frame},
     },
     dialogue::{
         outcome::{Outcome, Question},

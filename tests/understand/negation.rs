@@ -5,11 +5,12 @@ use std::{fs, sync::Arc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uptake::{
+    conversation::Pending,
     embed::{Hashed, HashedOptions, SharedEmbedder},
     llm::{Server, scripted::Scripted},
     module::settings::StrategyName,
     snapshot::Snapshot,
-    understand::{About, Frame, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
+    understand::{Frame, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
 };
 
 use crate::support;
@@ -93,7 +94,7 @@ fn excluded(frame: &Frame) -> Vec<(String, Value)> {
 
 fn asks_for(turn: &Turn, wanted: &str) -> bool {
     matches!(&turn.outcome, Outcome::Ask(question)
-        if matches!(&question.about, About::Missing { slot, .. } if slot.to_string() == wanted))
+        if matches!(&question.about, about @ Pending::Missing { .. } if about.slots().iter().any(|slot| slot.to_string() == wanted)))
 }
 
 #[tokio::test]

@@ -8,12 +8,13 @@ use std::{
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use uptake::{
+    conversation::Pending,
     embed::{EmbedError, Embedder, Hashed, HashedOptions, Purpose, SharedEmbedder},
     llm::{ChatReply, Server, ToolCall, scripted::Scripted},
     module::settings::StrategyName,
     snapshot::Snapshot,
     text::{Span, Utterance},
-    understand::{About, BudgetOverrides, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
+    understand::{BudgetOverrides, Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
 };
 
 use super::local::embedder;
@@ -371,7 +372,7 @@ async fn a_tie_asks_what_sets_the_functions_apart() {
         let turn = understand(&bank, &request(utterance)).await;
         let Outcome::Ask(question) = &turn.outcome else { panic!("{utterance}: {:?}", turn.outcome) };
         assert!(
-            matches!(&question.about, About::Tie { functions } if functions.len() == 2),
+            matches!(&question.about, Pending::Tie { functions } if functions.len() == 2),
             "{utterance}: {:?}",
             turn.outcome
         );

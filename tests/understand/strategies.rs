@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use uptake::{
+    conversation::Pending,
     llm::{self, Capabilities, LlmError, Message, Server, Support, scripted::Scripted},
     module::settings::StrategyName,
     snapshot::Snapshot,
-    understand::{About, BudgetOverrides, Outcome, TurnError, TurnRequest, UnderstandOptions, Understander},
+    understand::{BudgetOverrides, Outcome, TurnError, TurnRequest, UnderstandOptions, Understander},
 };
 
 use super::ways::WAYS;
@@ -83,7 +84,7 @@ async fn what_was_not_said_is_asked_in_every_form() {
         let turn = turn.expect("an answer");
         let Outcome::Ask(question) = &turn.outcome else { panic!("{}: {:?}", way.name, turn.outcome) };
         assert_eq!(question.text, "For how many days?", "{}", way.name);
-        assert!(matches!(question.about, About::Missing { .. }));
+        assert!(matches!(question.about, Pending::Missing { .. }));
         assert_eq!(turn.frames[0].slots.len(), 1, "{}: the city is kept", way.name);
     }
 }
@@ -201,7 +202,7 @@ async fn several_yeses_are_a_tie_unless_one_is_far_ahead() {
     let understander = way.understander(llm::connect(&server.options()).expect("valid options"));
     let turn = understander.turn(&snapshot, &way.request("order a car to drive me home")).await.expect("an answer");
     let Outcome::Ask(question) = &turn.outcome else { panic!("{:?}", turn.outcome) };
-    assert!(matches!(&question.about, About::Tie { functions } if functions.len() == 2), "{question:?}");
+    assert!(matches!(&question.about, Pending::Tie { functions } if functions.len() == 2), "{question:?}");
     assert_eq!(server.served(), 3, "the arguments of neither are asked for");
 }
 
@@ -289,7 +290,10 @@ async fn a_budget_bounds_retries_time_and_tokens() {
         // The best valid understanding wins: what is right is kept, what is not is asked for.
         let turn = turn.expect("an answer");
         let Outcome::Ask(question) = &turn.outcome else { panic!("{:?}", turn.outcome) };
-        assert!(matches!(&question.about, About::Invalid { path, .. } if path == "/num_days"), "{question:?}");
+        assert!(
+            matches!(&question.about, Pending::Invalid { aside, .. } if aside.pointer == "/num_days"),
+            "{question:?}"
+        );
         assert_eq!(turn.frames[0].slots[0].value, "Seattle");
     }
     // Enough for one question and not for its repetition.

@@ -18,9 +18,10 @@ use crate::{
         verdict,
     },
     call::{Violation, ViolationKind, repair},
+    conversation::Pending,
     decide::{
         calibration as belief,
-        outcome::{About, Decision, Frame, Outcome, points_to},
+        outcome::{Decision, Frame, Outcome, points_to},
     },
     llm::{ChatReply, ChatRequest, LlmError, Message},
     module::{
@@ -105,7 +106,7 @@ fn tie(brief: &Brief<'_>, functions: &[FunctionId]) -> Decision {
         })
         .collect();
     let confidence = frames.iter().map(|frame| frame.confidence).fold(0.0, f32::max);
-    let outcome = Outcome::Ask(About::Tie { functions: functions.to_vec() });
+    let outcome = Outcome::Ask(Pending::Tie { functions: functions.to_vec() });
     Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
 }
 

@@ -22,9 +22,8 @@ mod words;
 pub(crate) use voice::Voice;
 
 use crate::{
-    call::Violation,
-    conversation::Aside,
-    decide::outcome::{About, Frame, points_to},
+    conversation::{Aside, Pending},
+    decide::outcome::{Frame, points_to},
     dialogue::outcome::Question,
     module::{Function, FunctionId, Module, Slot, SlotPath},
     text::{fold, plain::first_sentence},
@@ -36,54 +35,53 @@ use words::Wanted;
 const LISTED: usize = 7;
 
 /// The question that asks about this, of what is known in `frames`. `language` is the BCP 47 tag that the request wants.
-pub(crate) fn worded(module: &Module, language: Option<&str>, about: About, frames: &[Frame]) -> Question {
+pub(crate) fn worded(module: &Module, language: Option<&str>, about: Pending, frames: &[Frame]) -> Question {
     let voice = Voice::new(module, language);
+    let all = |slots: &[SlotPath]| {
+        let names: Vec<String> = slots.iter().map(|slot| spoken(&slot.to_string())).collect();
+        voice.words.ask_all(&voice.words.and(&names), None)
+    };
     let text = match &about {
-        About::Missing { function, slot } => {
-            match module.function(*function).slots.iter().find(|known| known.path == *slot) {
-                Some(slot) => of(&voice, *function, slot),
-                None => voice.words.ask_all(&spoken(&slot.to_string()), None),
+        Pending::Missing { function, .. } => match &about.slots()[..] {
+            [path] => {
+                let known = module.function(*function).slots.iter().find(|known| known.path == *path);
+                known.map_or_else(|| all(std::slice::from_ref(path)), |slot| of(&voice, *function, slot))
             }
-        }
-        About::Group { slots, .. } | About::Rule { slots, .. } => {
-            let names: Vec<String> = slots.iter().map(|slot| spoken(&slot.to_string())).collect();
-            voice.words.ask_all(&voice.words.and(&names), None)
-        }
-        About::Invalid { function, path } => {
-            let of_function = frames.iter().filter(|frame| frame.function == *function);
-            let mut violations = of_function.flat_map(|frame| &frame.invalid);
-            match violations.find(|violation| violation.path == *path) {
-                Some(violation) => invalid(&voice, *function, violation),
-                None => voice.words.ask_all(&spoken(&SlotPath::of_pointer(path).to_string()), None),
-            }
-        }
-        About::Tie { functions } => {
-            let options: Vec<String> = functions.iter().map(|id| option(&voice, functions, *id)).collect();
-            voice.words.tie(&options)
-        }
-        About::Confirm { function } => {
+            slots => all(slots),
+        },
+        Pending::Rule { broken, .. } => all(&broken.slots),
+        Pending::Invalid { function, aside } => invalid(&voice, *function, aside),
+        Pending::Tie { functions } => voice.tie(functions),
+        Pending::Confirm { function } => {
             let known = frames.iter().find(|frame| frame.function == *function).map(Frame::arguments);
             voice.confirmation(*function, &known.unwrap_or_default())
         }
-        About::Change { .. } => voice.words.change().to_owned(),
+        Pending::Change { .. } => voice.words.change().to_owned(),
     };
     Question { text, about }
 }
 
-fn invalid(voice: &Voice<'_>, id: FunctionId, violation: &Violation) -> String {
+fn invalid(voice: &Voice<'_>, id: FunctionId, aside: &Aside) -> String {
     let function = voice.module.function(id);
-    let slot = function.slots.iter().find(|slot| points_to(&slot.path, &violation.path));
-    let name = slot.map_or_else(|| violation.path.clone(), |slot| spoken(slot.label()));
-    let aside = Aside::new(violation, 0);
+    let slot = function.slots.iter().find(|slot| points_to(&slot.path, &aside.pointer));
+    let name = slot.map_or_else(|| aside.pointer.clone(), |slot| spoken(slot.label()));
     let wanted = if voice.words.is_english() {
-        Wanted::Other(violation.expected.trim_end_matches('.'))
+        Wanted::Other(aside.expected.trim_end_matches('.'))
     } else {
-        voice.wanted(slot, &aside)
+        voice.wanted(slot, aside)
     };
-    let found = voice.found(function, &aside);
+    let found = voice.found(function, aside);
     let reason = voice.words.refused(found.as_deref(), &name, &voice.words.wanted(&wanted));
-    let which = voice.which(&violation.readings);
+    let which = voice.which(&aside.readings);
     which.unwrap_or_else(|| slot.map_or(reason.clone(), |slot| voice.words.then(&reason, &of(voice, id, slot))))
+}
+
+impl Voice<'_> {
+    /// Which of several functions is meant.
+    fn tie(&self, functions: &[FunctionId]) -> String {
+        let options: Vec<String> = functions.iter().map(|id| option(self, functions, *id)).collect();
+        self.words.tie(&options)
+    }
 }
 
 /// One function of a tie, in words that none of the others has.

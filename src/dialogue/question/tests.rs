@@ -3,10 +3,11 @@ use std::{fmt::Write, fs, path::Path};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    call::{Validator, ViolationKind},
+    call::{Validator, Violation, ViolationKind},
     conversation::{
         Confirmation, Filled, Form, Source, State,
-        next::{Asking, Manners, Next, next},
+        next::{Manners, Next, next},
+        pending::Pending,
     },
     dialogue::{question::*, result::CallResult},
     module::{Limits, ModuleName, ad_hoc, fixture, load, settings::Ask},
@@ -90,8 +91,8 @@ impl House {
         self.module.function_named(function).expect("there")
     }
 
-    fn ask(&self, language: &str, form: &Form, asking: &Asking, repeated: u32) -> String {
-        Voice::new(&self.module, Some(language)).about_asking(&self.validator, form, asking, repeated).text
+    fn ask(&self, language: &str, form: &Form, pending: &Pending, repeated: u32) -> String {
+        Voice::new(&self.module, Some(language)).question(&self.validator, form, pending.clone(), repeated).text
     }
 
     /// What comes next by itself, asked.
@@ -101,7 +102,7 @@ impl House {
         let manners = Manners { ask: Ask::One, tries: 3 };
         let now = "2026-03-10T12:00:00[UTC]".parse().expect("a moment");
         match next(&state, &self.module, &self.validator, manners, &now) {
-            Next::Ask(asking) => self.ask(language, form, &asking, 0),
+            Next::Ask(pending) => self.ask(language, form, &pending, 0),
             other => panic!("{other:?}"),
         }
     }
@@ -169,7 +170,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
     let house = House::new();
     let voice = Voice::new(&house.module, Some(language));
     let (order, book, taxi) = (house.id("order_food"), house.id("book_room"), house.id("call_taxi"));
-    let missing = |function: FunctionId, pointers: &[&str]| Asking::Missing {
+    let missing = |function: FunctionId, pointers: &[&str]| Pending::Missing {
         function,
         pointers: pointers.iter().map(|pointer| (*pointer).to_owned()).collect(),
     };
@@ -195,7 +196,7 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         &[("/dishes/0/name", json!("pizza")), ("/dishes/1/name", json!("cola")), ("/dishes/1/pieces", json!(30))],
     );
     let invalid = |function: FunctionId, form: &Form, aside: Aside| {
-        house.ask(language, form, &Asking::Invalid { function, aside }, 0)
+        house.ask(language, form, &Pending::Invalid { function, aside }, 0)
     };
     let violated = |path: &str, kind: ViolationKind, found: &Value| {
         let violation = Violation {
@@ -257,9 +258,9 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         ("rule in the author's words", house.next(language, &room(&full))),
         ("rule about an item", house.next(language, &many)),
         ("confirm", house.next(language, &food())),
-        ("confirm, in the author's words", house.ask(language, &room(&full), &Asking::Confirm { function: book }, 0)),
-        ("change", voice.about_change(order).text),
-        ("tie", worded(&house.module, Some(language), About::Tie { functions: vec![order, book] }, &[]).text),
+        ("confirm, in the author's words", house.ask(language, &room(&full), &Pending::Confirm { function: book }, 0)),
+        ("change", house.ask(language, &empty, &Pending::Change { function: order }, 0)),
+        ("tie", worded(&house.module, Some(language), Pending::Tie { functions: vec![order, book] }, &[]).text),
         ("cancelled", voice.cancelled(&[(order, Map::new()), (book, Map::new())])),
         ("hand off", voice.hand_off(order, Map::new())),
         ("greeting", polite(Some(Courtesy::Greeting))),
@@ -411,13 +412,12 @@ fn short_descriptions_are_names_in_other_languages() {
         let color = if language == "de" { "rot" } else { "red" };
         let form = filled("order_shoes", &[("/size", json!(42)), ("/color", json!(color))]);
         let id = FunctionId::from_index(0);
-        let missing = Asking::Missing { function: id, pointers: vec!["/size".to_owned()] };
+        let missing = Pending::Missing { function: id, pointers: vec!["/size".to_owned()] };
         let voice = Voice::new(&module, None);
-        assert_eq!(voice.about_asking(&validator, &form, &missing, 0).text, question);
-        assert_eq!(voice.about_asking(&validator, &form, &Asking::Confirm { function: id }, 0).text, confirmation);
+        assert_eq!(voice.question(&validator, &form, missing, 0).text, question);
+        assert_eq!(voice.question(&validator, &form, Pending::Confirm { function: id }, 0).text, confirmation);
         // In English the names are the better words.
-        let english =
-            Voice::new(&module, Some("en")).about_asking(&validator, &form, &Asking::Confirm { function: id }, 0);
+        let english = Voice::new(&module, Some("en")).question(&validator, &form, Pending::Confirm { function: id }, 0);
         assert!(english.text.starts_with("Order shoes: size 42"), "{}", english.text);
     }
 }
@@ -425,8 +425,8 @@ fn short_descriptions_are_names_in_other_languages() {
 #[test]
 fn clauses_without_values_drop_out() {
     let house = House::new();
-    let asking = Asking::Confirm { function: house.id("book_room") };
-    let said = |values: &[(&str, Value)]| house.ask("en", &room(values), &asking, 0);
+    let pending = Pending::Confirm { function: house.id("book_room") };
+    let said = |values: &[(&str, Value)]| house.ask("en", &room(values), &pending, 0);
     let (start, end) = (("/start", json!("2026-04-09")), ("/end", json!("2026-04-10")));
     let (guests, extra) = (("/guests", json!(2)), ("/extra", json!("a view")));
     assert_eq!(
@@ -505,8 +505,8 @@ fn a_question_is_a_plain_sentence() {
     };
     let question = |description: &str, name: &str| {
         let module = module(description, name);
-        let slot = module.functions[0].slots[0].path.clone();
-        let about = About::Missing { function: FunctionId::from_index(0), slot };
+        let pointers = vec![module.functions[0].slots[0].path.pointer()];
+        let about = Pending::Missing { function: FunctionId::from_index(0), pointers };
         worded(&module, None, about, &[]).text
     };
     for (description, name, expected) in [

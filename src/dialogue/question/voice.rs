@@ -4,12 +4,7 @@ use serde_json::Value;
 
 use crate::{
     call::{Validator, ViolationKind},
-    conversation::{
-        Aside, Form,
-        next::{Asking, completed},
-        rules::Broken,
-    },
-    decide::outcome::About,
+    conversation::{Aside, Form, next::completed, pending::Pending, rules::Broken},
     dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
@@ -57,26 +52,21 @@ impl<'a> Voice<'a> {
         Self { module, languages, words, listener: Listener::Person }
     }
 
-    /// What `asking` comes to in words. `repeated` says how often the same was asked before.
-    pub(crate) fn about_asking(&self, validator: &Validator, form: &Form, asking: &Asking, repeated: u32) -> Question {
+    /// What is asked of a form, in words. `repeated` says how often the same was asked before.
+    pub(crate) fn question(&self, validator: &Validator, form: &Form, about: Pending, repeated: u32) -> Question {
         let arguments = || {
             let completed = completed(form, self.module, validator);
             completed.map(|completed| completed.arguments).unwrap_or_default()
         };
-        match asking {
-            Asking::Missing { function, pointers } => self.about_missing(*function, form, pointers, repeated),
-            Asking::Invalid { function, aside } => self.about_invalid(*function, form, aside, repeated),
-            Asking::Rule { function, broken } => self.about_rule(*function, form, broken, &arguments().into()),
-            Asking::Confirm { function } => {
-                let text = self.confirmation(*function, &arguments());
-                Question { text, about: About::Confirm { function: *function } }
-            }
-        }
-    }
-
-    /// What is to be changed, after a no to a confirmation.
-    pub(crate) fn about_change(&self, function: FunctionId) -> Question {
-        Question { text: self.words.change().to_owned(), about: About::Change { function } }
+        let text = match &about {
+            Pending::Missing { function, pointers } => self.missing(*function, form, pointers, repeated),
+            Pending::Invalid { function, aside } => self.invalid(*function, form, aside, repeated),
+            Pending::Rule { function, broken } => self.rule(*function, form, broken, &arguments().into()),
+            Pending::Tie { functions } => self.tie(functions),
+            Pending::Confirm { function } => self.confirmation(*function, &arguments()),
+            Pending::Change { .. } => self.words.change().to_owned(),
+        };
+        Question { text, about }
     }
 
     pub(crate) fn restarted(&self) -> String {
@@ -87,35 +77,27 @@ impl<'a> Voice<'a> {
         self.words.not_understood().to_owned()
     }
 
-    fn about_missing(&self, id: FunctionId, form: &Form, pointers: &[String], repeated: u32) -> Question {
+    fn missing(&self, id: FunctionId, form: &Form, pointers: &[String], repeated: u32) -> String {
         let function = self.module.function(id);
-        let mut slots: Vec<SlotPath> = pointers.iter().map(|pointer| SlotPath::of_pointer(pointer)).collect();
-        slots.dedup();
         let first = pointers.first().map_or("", String::as_str);
         let question = match pointers {
             [_, _, ..] => self.ask_all(function, form, pointers),
             _ => self.ask(function, form, first),
         };
-        let skipped = slots.iter().find(|path| form.skipped.contains(&path.to_string()));
-        let text = match skipped {
-            Some(path) => self.words.needed(&self.name_of(function, path), &question),
+        let mut slots = pointers.iter().map(|pointer| SlotPath::of_pointer(pointer));
+        match slots.find(|path| form.skipped.contains(&path.to_string())) {
+            Some(path) => self.words.needed(&self.name_of(function, &path), &question),
             None => self.words.again(&question, repeated),
-        };
-        let about = match slots.as_slice() {
-            [slot] => About::Missing { function: id, slot: slot.clone() },
-            _ => About::Group { function: id, slots },
-        };
-        Question { text, about }
+        }
     }
 
-    fn about_invalid(&self, id: FunctionId, form: &Form, aside: &Aside, repeated: u32) -> Question {
+    fn invalid(&self, id: FunctionId, form: &Form, aside: &Aside, repeated: u32) -> String {
         let function = self.module.function(id);
         let path = SlotPath::of_pointer(&aside.pointer);
         let slot = function.slots.iter().find(|slot| slot.path == path);
         let own = self.slot_settings(function, &path);
         if let Some(which) = self.which(&aside.readings) {
-            let text = self.about_item(function, form, &aside.pointer, self.words.again(&which, repeated));
-            return Question { text, about: About::Invalid { function: id, path: aside.pointer.clone() } };
+            return self.about_item(function, form, &aside.pointer, self.words.again(&which, repeated));
         }
         let reason = own.and_then(|own| self.author(own.invalid.as_ref())).map(str::to_owned).unwrap_or_else(|| {
             let found = self.found(function, aside);
@@ -123,8 +105,7 @@ impl<'a> Voice<'a> {
             self.words.refused(found.as_deref(), &self.name_of(function, &path), &wanted)
         });
         let question = self.words.again(&self.ask(function, form, &aside.pointer), repeated);
-        let about = About::Invalid { function: id, path: aside.pointer.clone() };
-        Question { text: self.words.then(&reason, &question), about }
+        self.words.then(&reason, &question)
     }
 
     /// Which of several values was meant; `None` if there are none to choose from.
@@ -162,10 +143,9 @@ impl<'a> Voice<'a> {
         aside.found.as_ref().filter(|_| !self.is_sensitive(function, &path)).map(|value| one_line(&plain(value)))
     }
 
-    fn about_rule(&self, id: FunctionId, form: &Form, broken: &Broken, arguments: &Value) -> Question {
+    fn rule(&self, id: FunctionId, form: &Form, broken: &Broken, arguments: &Value) -> String {
         let function = self.module.function(id);
         let own = self.settings(function).and_then(|own| own.rules.get(broken.rule));
-        let about = About::Rule { function: id, rule: broken.check.clone(), slots: broken.slots.clone() };
         let text = match own.and_then(|own| self.author(own.message.as_ref())) {
             Some(message) if message.ends_with(['?', '？']) => message.to_owned(),
             Some(message) => self.words.then(message, self.words.change()),
@@ -184,7 +164,7 @@ impl<'a> Voice<'a> {
             }
         };
         let first = broken.pointers.first().map_or("", String::as_str);
-        Question { text: self.about_item(function, form, first, text), about }
+        self.about_item(function, form, first, text)
     }
 
     fn side(&self, function: &Function, side: &Side) -> String {

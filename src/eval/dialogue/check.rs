@@ -10,9 +10,9 @@ use super::{
     Asked, AskedSlot, Expect, Topic,
 };
 use crate::{
-    conversation::{Expects, Form, State},
+    conversation::{Form, Pending, State},
     module::{Function, FunctionId, Module, SlotPath},
-    understand::{About, Outcome, Question, Turn},
+    understand::{Outcome, Question, Turn},
 };
 
 /// Something that was expected, and what came instead. `null` stands for nothing.
@@ -87,7 +87,7 @@ impl<'a> Came<'a> {
     fn functions(self) -> Vec<FunctionId> {
         match &self.turn.outcome {
             Outcome::Call(calls) => calls.iter().map(crate::call::Call::function).collect(),
-            Outcome::Ask(question) => functions_of(&question.about),
+            Outcome::Ask(question) => question.about.functions().to_vec(),
             Outcome::NoMatch => Vec::new(),
             Outcome::Done { calls, .. } => calls.iter().map(crate::call::Call::function).collect(),
             Outcome::Cancelled { functions, .. } => functions.clone(),
@@ -137,32 +137,12 @@ impl<'a> Came<'a> {
         }
         known
     }
-
-    /// JSON pointers of the places that a question asks for. What a question names by its slot alone, the state knows by
-    /// its item.
-    fn places(self, about: &About) -> Vec<String> {
-        let (function, slots) = match about {
-            About::Missing { function, slot } => (*function, std::slice::from_ref(slot)),
-            About::Group { function, slots } | About::Rule { function, slots, .. } => (*function, &slots[..]),
-            About::Invalid { path, .. } => return vec![path.clone()],
-            About::Tie { .. } | About::Confirm { .. } | About::Change { .. } => return Vec::new(),
-        };
-        let expected = match &self.state.expects {
-            Some(Expects::Slots { function: name, pointers }) if *name == self.name(function) => &pointers[..],
-            _ => &[],
-        };
-        let place = |slot: &SlotPath| {
-            let place = expected.iter().find(|pointer| SlotPath::of_pointer(pointer) == *slot);
-            place.cloned().unwrap_or_else(|| slot.pointer())
-        };
-        slots.iter().map(place).collect()
-    }
 }
 
 /// A text for the person, and what it is about.
 struct Questioned<'a> {
     text: &'a str,
-    about: Option<&'a About>,
+    about: Option<&'a Pending>,
     /// The place that a hand-off is about.
     pointer: Option<&'a String>,
 }
@@ -173,27 +153,15 @@ impl<'a> Questioned<'a> {
     }
 }
 
-fn functions_of(about: &About) -> Vec<FunctionId> {
+fn topic(about: &Pending) -> Topic {
     match about {
-        About::Tie { functions } => functions.clone(),
-        About::Missing { function, .. }
-        | About::Group { function, .. }
-        | About::Invalid { function, .. }
-        | About::Rule { function, .. }
-        | About::Confirm { function }
-        | About::Change { function } => vec![*function],
-    }
-}
-
-const fn topic(about: &About) -> Topic {
-    match about {
-        About::Missing { .. } => Topic::Missing,
-        About::Group { .. } => Topic::Group,
-        About::Invalid { .. } => Topic::Invalid,
-        About::Rule { .. } => Topic::Rule,
-        About::Tie { .. } => Topic::Tie,
-        About::Confirm { .. } => Topic::Confirm,
-        About::Change { .. } => Topic::Change,
+        Pending::Missing { .. } if about.slots().len() > 1 => Topic::Group,
+        Pending::Missing { .. } => Topic::Missing,
+        Pending::Invalid { .. } => Topic::Invalid,
+        Pending::Rule { .. } => Topic::Rule,
+        Pending::Tie { .. } => Topic::Tie,
+        Pending::Confirm { .. } => Topic::Confirm,
+        Pending::Change { .. } => Topic::Change,
     }
 }
 
@@ -330,9 +298,9 @@ fn asked(expected: &Asked, got: Option<Questioned<'_>>, came: Came<'_>, member: 
         }
     }
     if let Some(expected) = &expected.slot {
-        let mut places = about.map(|about| came.places(about)).unwrap_or_default();
+        let mut places = about.map(Pending::pointers).unwrap_or_default();
         places.extend(got.as_ref().and_then(|question| question.pointer).cloned());
-        let function = about.and_then(|about| functions_of(about).first().copied()).or_else(|| came.active());
+        let function = about.and_then(|about| about.functions().first().copied()).or_else(|| came.active());
         if !is_asked(expected, &places, came.module, function) {
             let expected = match expected {
                 AskedSlot::Among(path) => json!(path),
@@ -486,8 +454,8 @@ pub(super) fn summary(came: Came<'_>) -> String {
 }
 
 fn question_line(came: Came<'_>, question: &Question) -> String {
-    let names: Vec<&str> = functions_of(&question.about).into_iter().map(|function| came.name(function)).collect();
-    let places: Vec<String> = came.places(&question.about).iter().map(|place| written(place)).collect();
+    let names: Vec<&str> = question.about.functions().iter().map(|function| came.name(*function)).collect();
+    let places: Vec<String> = question.about.pointers().iter().map(|place| written(place)).collect();
     let about = topic(&question.about).name();
     [&names.join(" or "), about, &places.join(", "), &format!("{:?}", question.text)]
         .into_iter()

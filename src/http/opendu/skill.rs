@@ -20,9 +20,10 @@ use super::{
 };
 use crate::{
     answer::FunctionCall,
+    conversation::Pending,
     module::{FunctionId, Module, ModuleName, OwnerMode},
     retrieve::{Candidate, Evidence, Source},
-    understand::{About, Asked, Expected, Frame, Outcome, Turn, TurnRequest},
+    understand::{Asked, Expected, Frame, Outcome, Turn, TurnRequest},
 };
 
 /// What is shown of what was retrieved where nothing was triggered.
@@ -146,7 +147,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SkillRequ
 
 fn elements(module: &Module, said: &str, turn: &Turn) -> Vec<SkillElement> {
     let tied = match &turn.outcome {
-        Outcome::Ask(question) => matches!(question.about, About::Tie { .. }),
+        Outcome::Ask(question) => matches!(question.about, Pending::Tie { .. }),
         Outcome::Call(_) => false,
         Outcome::NoMatch | Outcome::Done { .. } | Outcome::Cancelled { .. } | Outcome::Handoff { .. } => {
             return vec![nothing(module, said, turn)];

@@ -3,9 +3,9 @@
 use fastrand::Rng;
 use serde_json::Value;
 use uptake::{
-    conversation::State,
+    conversation::{Pending, State},
     module::{Module, SlotPath},
-    understand::{About, Outcome, Question, Turn},
+    understand::{Outcome, Question, Turn},
 };
 
 use super::{
@@ -88,21 +88,17 @@ impl<'w> Person<'w> {
         }
         let function = |id| self.world.function(&module.function(id).name);
         match about {
-            About::Missing { function: id, slot } => self.answers(function(*id), &slot.to_string()),
-            About::Group { function: id, slots } => {
-                let first = slots.first().map(ToString::to_string).unwrap_or_default();
+            Pending::Missing { function: id, .. } | Pending::Invalid { function: id, .. } => {
+                let first = about.slots().first().map(ToString::to_string).unwrap_or_default();
                 self.answers(function(*id), &first)
             }
-            About::Invalid { function: id, path } => {
-                self.answers(function(*id), &SlotPath::of_pointer(path).to_string())
-            }
-            About::Rule { .. } => self.mends(),
-            About::Tie { .. } => {
+            Pending::Rule { .. } => self.mends(),
+            Pending::Tie { .. } => {
                 let text = format!("I want to {}", self.wants.wish);
                 Utterance { text, means: Means::Request }
             }
-            About::Confirm { function: id } => self.confirms(function(*id)),
-            About::Change { function: id } => self.changes(function(*id)),
+            Pending::Confirm { function: id } => self.confirms(function(*id)),
+            Pending::Change { function: id } => self.changes(function(*id)),
         }
     }
 

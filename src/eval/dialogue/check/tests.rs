@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{super::read, *};
 use crate::{
-    call::{Call, Validator},
-    conversation::{Filled, state::Source},
+    call::{Call, Validator, ViolationKind},
+    conversation::{Aside, Filled, rules::Broken, state::Source},
     eval::{Place, testing},
     llm::Usage,
     module::{ModuleName, Settings},
@@ -89,7 +89,7 @@ fn turn(module: &Module, state: &State, outcome: Outcome, pending: Option<Questi
     }
 }
 
-fn question(text: &str, about: About) -> Question {
+fn question(text: &str, about: Pending) -> Question {
     Question { text: text.to_owned(), about }
 }
 
@@ -109,10 +109,9 @@ const RIGHT: [String; 0] = [];
 #[test]
 fn a_question_is_checked_by_what_it_asks_for() {
     let module = module();
-    let mut state = ordering(&[("/dishes/0/name", json!("pizza")), ("/dishes/1/name", json!("soup"))]);
-    state.expects = Some(Expects::Slots { function: "order".into(), pointers: vec!["/dishes/1/size".into()] });
-    let slot = SlotPath::of_pointer("/dishes/-/size");
-    let about = About::Missing { function: id(0), slot };
+    let state = ordering(&[("/dishes/0/name", json!("pizza")), ("/dishes/1/name", json!("soup"))]);
+    let pointers = vec!["/dishes/1/size".to_owned()];
+    let about = Pending::Missing { function: id(0), pointers };
     let turn = turn(&module, &state, Outcome::Ask(question("How large is the soup?", about)), None);
     let found = |expect| found(&module, &turn, &state, expect);
     assert_eq!(
@@ -144,23 +143,33 @@ fn several_slots_may_be_asked_for_at_once() {
     let module = module();
     let state = ordering(&[]);
     let slots = ["/city", "/person/phone"].map(SlotPath::of_pointer).to_vec();
-    let group = question("?", About::Group { function: id(0), slots: slots.clone() });
+    let pointers = slots.iter().map(SlotPath::pointer).collect();
+    let group = question("?", Pending::Missing { function: id(0), pointers });
     let turn_of = |question: Question| turn(&module, &state, Outcome::Ask(question), None);
     let found = |turn: &Turn, expect| found(&module, turn, &state, expect);
     let asked = turn_of(group);
     assert_eq!(found(&asked, json!({"about": "group", "slot": "phone"})), RIGHT);
     assert_eq!(found(&asked, json!({"slot": ["phone", "city"]})), RIGHT);
     assert_eq!(found(&asked, json!({"slot": ["phone"]})), ["slot: city, person.phone instead of phone"]);
-    let rule = turn_of(question("?", About::Rule { function: id(0), rule: "a < b".into(), slots }));
+    let broken = Broken { rule: 0, check: "a < b".into(), slots, pointers: Vec::new() };
+    let rule = turn_of(question("?", Pending::Rule { function: id(0), broken }));
     assert_eq!(found(&rule, json!({"about": "rule", "slot": "city"})), RIGHT);
-    let invalid = turn_of(question("?", About::Invalid { function: id(0), path: "/person/phone".into() }));
+    let aside = Aside {
+        pointer: "/person/phone".into(),
+        kind: ViolationKind::Format,
+        found: None,
+        expected: "a telephone number".into(),
+        readings: Vec::new(),
+        turn: 1,
+    };
+    let invalid = turn_of(question("?", Pending::Invalid { function: id(0), aside }));
     assert_eq!(found(&invalid, json!({"about": "invalid", "slot": "person.phone"})), RIGHT);
-    let tie = turn_of(question("?", About::Tie { functions: vec![id(0), id(1)] }));
+    let tie = turn_of(question("?", Pending::Tie { functions: vec![id(0), id(1)] }));
     assert_eq!(found(&tie, json!({"about": "tie", "functions": ["cancel", "order"]})), RIGHT);
     assert_eq!(found(&tie, json!({"function": "order"})), ["function: order + cancel instead of order"]);
     assert_eq!(found(&tie, json!({"slot": "city"})), ["slot: nothing instead of city"]);
     for (about, name) in
-        [(About::Confirm { function: id(0) }, "confirm"), (About::Change { function: id(0) }, "change")]
+        [(Pending::Confirm { function: id(0) }, "confirm"), (Pending::Change { function: id(0) }, "change")]
     {
         assert_eq!(found(&turn_of(question("?", about)), json!({"about": name})), RIGHT);
     }
@@ -172,7 +181,7 @@ fn a_call_has_what_is_expected_and_nothing_else() {
     let state = ordering(&[("/city", json!("Rome"))]);
     let pizza = [("/dishes/0/name", json!("pizza")), ("/dishes/0/size", json!("L"))];
     let calls = vec![call(&module, 0, &pizza)];
-    let open = question("Which city?", About::Missing { function: id(0), slot: SlotPath::of_pointer("/city") });
+    let open = question("Which city?", Pending::Missing { function: id(0), pointers: vec!["/city".to_owned()] });
     let turn = turn(&module, &state, Outcome::Call(calls), Some(open));
     let found = |expect| found(&module, &turn, &state, expect);
     let dishes = json!({"dishes": [{"name": "pizza", "size": ["L", "large"]}]});
