@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let request = TurnRequest {
                 utterance: marked.utterance.clone(),
                 given: Some(function),
-                expected: Expected::new(&snapshot.module, marked.asked.iter().map(asked).collect()),
+                expected: Expected::named(&snapshot.module, marked.asked.iter().map(asked).collect()),
                 ..TurnRequest::default()
             };
             let found = understander.slot_candidates(&snapshot, &request).await?;

@@ -28,9 +28,12 @@ pub struct Asked {
 /// Everything that was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expected {
-    asked: Vec<Asked>,
     functions: Vec<FunctionId>,
     slots: Vec<(FunctionId, SlotId)>,
+    /// Functions of which anything may be answered.
+    open: Vec<FunctionId>,
+    /// What the module does not have: the contexts of its exemplars may name it all the same.
+    unknown: Vec<Asked>,
 }
 
 /// What somebody else's recognizer found; it need not be right.
@@ -43,24 +46,40 @@ pub struct Hint {
 }
 
 impl Expected {
-    /// Names that the module does not have still hold as contexts of its exemplars.
+    /// These slots of a function; without any, whatever may be said of it.
+    pub(crate) fn of(function: FunctionId, slots: &[SlotId]) -> Self {
+        Self {
+            functions: vec![function],
+            slots: slots.iter().map(|slot| (function, *slot)).collect(),
+            open: if slots.is_empty() { vec![function] } else { Vec::new() },
+            unknown: Vec::new(),
+        }
+    }
+
+    /// What somebody asked for in names of their own.
     #[must_use]
-    pub fn new(module: &Module, asked: Vec<Asked>) -> Self {
+    pub fn named(module: &Module, asked: Vec<Asked>) -> Self {
         let mut expected = Self::default();
-        for one in &asked {
-            let Some(function) = module.function_alike(&one.frame) else { continue };
+        for one in asked {
+            let Some(function) = module.function_alike(&one.frame) else {
+                expected.unknown.push(one);
+                continue;
+            };
             if !expected.functions.contains(&function) {
                 expected.functions.push(function);
             }
-            let slot = one.slot.as_deref().and_then(|label| module.function(function).slot_labelled(label));
-            expected.slots.extend(slot.map(|slot| (function, slot)));
+            match one.slot.as_deref().map(|label| module.function(function).slot_labelled(label)) {
+                Some(Some(slot)) => expected.slots.push((function, slot)),
+                Some(None) => expected.unknown.push(one),
+                None => expected.open.push(function),
+            }
         }
-        Self { asked, ..expected }
+        expected
     }
 
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.asked.is_empty()
+        self.functions.is_empty() && self.unknown.is_empty()
     }
 
     #[must_use]
@@ -86,23 +105,27 @@ impl Expected {
 
     /// The exemplars whose context does not hold.
     pub(crate) fn silent(&self, module: &Module) -> Vec<(FunctionId, ExemplarId)> {
-        let silent = module.contextual().filter(|(.., exemplar)| !self.holds(exemplar));
+        let silent = module.contextual().filter(|(.., exemplar)| !self.holds(module, exemplar));
         silent.map(|(function, id, _)| (function, id)).collect()
     }
 
-    /// Whether the context of an exemplar holds; true of one without a context.
-    fn holds(&self, exemplar: &Exemplar) -> bool {
-        if exemplar.context_frame.is_none() && exemplar.context_slot.is_none() {
-            return true;
-        }
-        let is_frame = |asked: &Asked| exemplar.context_frame.as_deref().is_none_or(|frame| alike(frame, &asked.frame));
-        let is_slot = |asked: &Asked| match (&exemplar.context_slot, &asked.slot) {
+    /// Whether the context of an exemplar holds.
+    fn holds(&self, module: &Module, exemplar: &Exemplar) -> bool {
+        let (frame, slot) = (exemplar.context_frame.as_deref(), exemplar.context_slot.as_deref());
+        let is_frame = |name: &str| frame.is_none_or(|frame| alike(frame, name));
+        let is_function = |function: FunctionId| is_frame(&module.function(function).name);
+        let is_slot = |of: FunctionId, asked: SlotId| {
+            slot.is_none_or(|label| module.function(of).slot_labelled(label) == Some(asked))
+        };
+        let is_named = |asked: &Asked| match (slot, &asked.slot) {
             (None, _) => true,
             (Some(context), Some(slot)) => squeeze(context) == squeeze(slot),
-            // Anything of the frame may be answered.
-            (Some(_), None) => exemplar.context_frame.is_some(),
+            (Some(_), None) => frame.is_some(),
         };
-        self.asked.iter().any(|asked| is_frame(asked) && is_slot(asked))
+        self.slots.iter().any(|(function, asked)| is_function(*function) && is_slot(*function, *asked))
+            // Anything of the frame may be answered.
+            || self.open.iter().any(|function| is_function(*function) && (slot.is_none() || frame.is_some()))
+            || self.unknown.iter().any(|asked| is_frame(&asked.frame) && is_named(asked))
     }
 
     /// Expected functions that are not among the candidates and may be chosen.
@@ -151,5 +174,34 @@ impl Hint {
             (!cuts).then_some(span)
         });
         found.flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::{decide::expected::*, module};
+
+    #[test]
+    fn a_context_names_a_slot_by_its_label() {
+        let restaurant = Path::new(env!("CARGO_MANIFEST_DIR")).join("modules/restaurant");
+        let name = module::ModuleName::new("restaurant").expect("a name");
+        let module = module::load(&restaurant, name, &module::Limits::default()).expect("it loads");
+        let id = module.function_named("order_food").expect("a function");
+        let slot = module.function(id).slot_labelled("dishes[].quantity").expect("a slot");
+        let exemplar = |slot: &str| Exemplar {
+            context_frame: Some("order_food".to_owned()),
+            context_slot: Some(slot.to_owned()),
+            ..module.function(id).exemplars[0].clone()
+        };
+        let asked = Asked { frame: "OrderFood".to_owned(), slot: Some("quantity".to_owned()) };
+        for expected in [Expected::of(id, &[slot]), Expected::named(&module, vec![asked])] {
+            assert_eq!(expected.slots_of(id), [slot]);
+            assert!(expected.holds(&module, &exemplar("quantity")));
+            assert!(expected.holds(&module, &exemplar("dishes[].quantity")));
+            assert!(!expected.holds(&module, &exemplar("name")));
+        }
+        assert!(Expected::of(id, &[]).holds(&module, &exemplar("name")), "anything of it may be answered");
     }
 }

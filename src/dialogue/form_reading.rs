@@ -9,7 +9,7 @@ use crate::{
     decide::{
         analysis::Part,
         answered, asked, carrier,
-        expected::{Asked, Expected},
+        expected::Expected,
         local,
         outcome::{Decision, Frame, Outcome},
         reading::Reading,
@@ -404,8 +404,7 @@ impl OpenForm<'_> {
     /// One slot, filled with what the words at `span` say of it.
     pub(crate) fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut FormReading) -> bool {
         let path = self.function.slot(slot).path.clone();
-        let asked = Asked { frame: self.function.name.clone(), slot: Some(path.to_string()) };
-        let expected = Expected::new(self.module, vec![asked]);
+        let expected = Expected::of(self.id, &[slot]);
         let view = own.analysis.within(&Part { span, ..own.analysis.whole.clone() });
         let mut situation = own.within(&view);
         situation.expected = &expected;

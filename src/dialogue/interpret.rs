@@ -5,11 +5,7 @@
 
 use crate::{
     conversation::{Act, Expects, State},
-    decide::{
-        analysis::Analysis,
-        expected::{Asked, Expected},
-        situation::Situation,
-    },
+    decide::{analysis::Analysis, expected::Expected, situation::Situation},
     dialogue::{
         choice_reply::choice_reply,
         confirmation_reply::confirmation_reply,
@@ -18,7 +14,7 @@ use crate::{
         interpretation::{Dialogue, Interpretation, Task},
         new_request::new_request,
     },
-    module::{Module, SlotPath},
+    module::{Module, SlotId, SlotPath},
     recognize::{
         acts::{ACTS, Kind, Move, Pick},
         reply::{self, YesNo},
@@ -28,14 +24,10 @@ use crate::{
 
 /// What the open form waits for; `None` if there is none.
 pub(crate) fn expected(module: &Module, state: &State) -> Option<Expected> {
-    let (_, form) = state.active(module).filter(|_| !matches!(state.expects, Some(Expects::Choice { .. })))?;
-    let ask = |slot: Option<String>| Asked { frame: form.function.clone(), slot };
-    let mut asked: Vec<Asked> =
-        state.asked(&form.function).iter().map(|at| ask(Some(SlotPath::of_pointer(at).to_string()))).collect();
-    if asked.is_empty() {
-        asked.push(ask(None));
-    }
-    Some(Expected::new(module, asked))
+    let (id, form) = state.active(module).filter(|_| !matches!(state.expects, Some(Expects::Choice { .. })))?;
+    let slot = |asked: &String| module.function(id).slot_at(&SlotPath::of_pointer(asked));
+    let slots: Vec<SlotId> = state.asked(&form.function).iter().filter_map(slot).collect();
+    Some(Expected::of(id, &slots))
 }
 
 /// See [the module](self).

@@ -61,7 +61,7 @@ async fn answers_are_read_without_what_is_said_around_them() {
         ("find_office", "area", "えーと、札幌です", json!("札幌市")),
     ] {
         let asked = Asked { frame: function.to_owned(), slot: Some(slot.to_owned()) };
-        let expected = Expected::new(&snapshot.module, vec![asked]);
+        let expected = Expected::named(&snapshot.module, vec![asked]);
         for given in [None, snapshot.module.function_alike(function)] {
             let request =
                 TurnRequest { utterance: said.to_owned(), expected: expected.clone(), given, ..TurnRequest::default() };

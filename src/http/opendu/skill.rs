@@ -138,7 +138,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SkillRequ
     let hints = limits::hints(request.candidates)?;
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;
-    let expected = Expected::new(module, asked);
+    let expected = Expected::named(module, asked);
     let request = TurnRequest { utterance, expected, hints, ..TurnRequest::default() };
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
     app.metrics.turn(&module.name, &turn);

@@ -104,7 +104,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SlotReque
     };
     let asked =
         expected.into_iter().map(|slot| Asked { frame: module.function(function).name.clone(), slot: Some(slot) });
-    let expected = Expected::new(module, asked.collect());
+    let expected = Expected::named(module, asked.collect());
     let request = TurnRequest { utterance, given: Some(function), expected, hints, ..TurnRequest::default() };
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
     app.metrics.turn(&module.name, &turn);
