@@ -195,12 +195,12 @@ pub struct Understood {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum SlotBody {
-    One(SlotValue),
-    Many(Vec<SlotValue>),
+    One(SlotValueBody),
+    Many(Vec<SlotValueBody>),
 }
 
 impl SlotBody {
-    pub(super) fn values_mut(&mut self) -> &mut [SlotValue] {
+    pub(super) fn values_mut(&mut self) -> &mut [SlotValueBody] {
         match self {
             Self::One(value) => std::slice::from_mut(value),
             Self::Many(values) => values,
@@ -209,7 +209,8 @@ impl SlotBody {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct SlotValue {
+#[schema(as = SlotValue)]
+pub struct SlotValueBody {
     /// `==`, or `!=` for what was said only to be ruled out: the value is in no call then.
     #[schema(value_type = String, example = "==")]
     pub operator: &'static str,

@@ -13,7 +13,7 @@ pub use action::ActionBody;
 pub use alternative::AlternativeBody;
 pub use body::{
     AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, MentionBody, Message,
-    QuestionBody, SlotBody, SlotValue, TimingsBody, ToolCall, Understood, Uptake, Usage, ViolationBody,
+    QuestionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood, Uptake, Usage, ViolationBody,
 };
 pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionBody, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
@@ -25,9 +25,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 use crate::{
-    call::{Call, Grounded, Origin, Violation},
+    call::{self, Call, SlotValue, Violation},
     conversation::Pending,
-    module::{FunctionId, Module, OwnerMode, SlotPath},
+    module::{FunctionId, Module, OwnerMode, SlotId, SlotPath},
     recognize::Mention,
     retrieve::{Candidate, Evidence, Source},
     text::Span,
@@ -230,49 +230,50 @@ fn understood(module: &Module, frame: &Frame) -> Understood {
 }
 
 fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
+    let function = module.function(frame.function);
     let is = frame.slots.iter().map(|value| (value, true));
-    let mut grounded: Vec<(&Grounded, bool)> = is.chain(frame.excluded.iter().map(|value| (value, false))).collect();
-    let order = &module.function(frame.function).slots;
-    let place = |value: &Grounded| order.iter().position(|slot| slot.path == value.path).unwrap_or(order.len());
-    grounded.sort_by_cached_key(|(value, _)| place(value));
-    let mut slots: Vec<(String, SlotBody)> = Vec::with_capacity(grounded.len());
-    for (value, is) in grounded {
-        let path = value.path.to_string();
+    let all = is.chain(frame.excluded.iter().map(|value| (value, false)));
+    let mut placed: Vec<(Option<SlotId>, &SlotValue, bool)> =
+        all.map(|(value, is)| (function.slot_of(&value.pointer), value, is)).collect();
+    placed.sort_by_key(|(slot, ..)| slot.map_or(usize::MAX, SlotId::index));
+    let mut slots: Vec<(String, SlotBody)> = Vec::with_capacity(placed.len());
+    for (slot, value, is) in placed {
+        let place = slot.map_or_else(|| value.path(), |slot| function.slot(slot).path.clone());
+        let path = place.to_string();
         let known = slots.iter_mut().find(|(known, _)| *known == path);
+        let value = slot_value(value, is, place.is_repeated());
         match known {
-            Some((_, SlotBody::Many(values))) => values.push(slot_value(value, is)),
+            Some((_, SlotBody::Many(values))) => values.push(value),
             // "on Friday, not on Tuesday"
             Some((_, one @ SlotBody::One(_))) => {
                 let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) else { continue };
-                *one = SlotBody::Many(vec![first, slot_value(value, is)]);
+                *one = SlotBody::Many(vec![first, value]);
             }
-            None if value.path.is_repeated() => slots.push((path, SlotBody::Many(vec![slot_value(value, is)]))),
-            None => slots.push((path, SlotBody::One(slot_value(value, is)))),
+            None if place.is_repeated() => slots.push((path, SlotBody::Many(vec![value]))),
+            None => slots.push((path, SlotBody::One(value))),
         }
     }
     slots
 }
 
 /// `is` unless the value is ruled out.
-fn slot_value(grounded: &Grounded, is: bool) -> SlotValue {
-    let (from, text, span, recognizer) = match &grounded.origin {
-        Origin::Utterance { span, text, recognizer } => {
-            ("utterance", Some(text.clone()), Some(pair(*span)), recognizer.clone())
-        }
-        Origin::Earlier { text } => ("earlier", Some(text.clone()), None, None),
-        Origin::Choice => ("choice", None, None, None),
-        Origin::Default => ("default", None, None, None),
-        Origin::Generated => ("generated", None, None, None),
+fn slot_value(known: &SlotValue, is: bool, is_repeated: bool) -> SlotValueBody {
+    let from = match known.from {
+        call::Source::Said if known.span.is_some() => "utterance",
+        call::Source::Said | call::Source::Carried => "earlier",
+        call::Source::Choice => "choice",
+        call::Source::Default => "default",
+        call::Source::Generated => "generated",
     };
-    SlotValue {
+    SlotValueBody {
         operator: if is { "==" } else { "!=" },
-        value: grounded.value.clone(),
-        text,
-        span,
-        recognizer,
-        confidence: probability(grounded.confidence),
+        value: known.value.clone(),
+        text: known.text.clone(),
+        span: known.span.map(pair),
+        recognizer: known.recognizer.clone(),
+        confidence: probability(known.confidence),
         from,
-        pointer: (is && grounded.path.is_repeated()).then(|| grounded.pointer.clone()),
+        pointer: (is && is_repeated).then(|| known.pointer.clone()),
     }
 }
 
@@ -379,14 +380,9 @@ mod tests {
         Step::Key(key.into())
     }
 
-    fn said(path: Vec<Step>, pointer: &str, value: Value, at: (usize, usize), text: &str) -> Grounded {
-        Grounded {
-            path: SlotPath(path),
-            pointer: pointer.into(),
-            value,
-            origin: Origin::Utterance { span: at.into(), text: text.into(), recognizer: Some("city".into()) },
-            confidence: 0.98,
-        }
+    fn said(pointer: &str, value: Value, at: (usize, usize), text: &str) -> SlotValue {
+        let (text, span, recognizer) = (Some(text.into()), Some(at.into()), Some("city".into()));
+        SlotValue { text, span, recognizer, ..SlotValue::unsaid(pointer.into(), value, call::Source::Said, 0.98) }
     }
 
     fn turn(outcome: Outcome, frames: Vec<Frame>) -> Turn {
@@ -406,7 +402,7 @@ mod tests {
         }
     }
 
-    fn frame(slots: Vec<Grounded>) -> Frame {
+    fn frame(slots: Vec<SlotValue>) -> Frame {
         Frame {
             function: FunctionId::from_index(0),
             confidence: 0.9,
@@ -425,7 +421,7 @@ mod tests {
     #[test]
     fn an_ask_has_a_question_and_no_tool_calls() {
         let about = Pending::Missing { function: FunctionId::from_index(0), pointers: vec!["/location".to_owned()] };
-        let mut frame = frame(vec![said(vec![key("format")], "/format", json!("celsius"), (31, 38), "celsius")]);
+        let mut frame = frame(vec![said("/format", json!("celsius"), (31, 38), "celsius")]);
         frame.missing.push(SlotPath(vec![key("location")]));
         frame.invalid.push(Violation {
             kind: ViolationKind::NotAChoice,
@@ -538,19 +534,12 @@ mod tests {
 
     #[test]
     fn slots_keep_the_schemas_order_and_arrays_give_lists() {
-        let dish = || vec![key("dishes"), Step::Each, key("name")];
-        let default = Grounded {
-            path: SlotPath(vec![key("format")]),
-            pointer: "/format".into(),
-            value: json!("celsius"),
-            origin: Origin::Default,
-            confidence: 1.0,
-        };
+        let default = SlotValue::unsaid("/format".into(), json!("celsius"), call::Source::Default, 1.0);
         let frame = frame(vec![
-            said(dish(), "/dishes/0/name", json!("pizza"), (0, 5), "pizza"),
+            said("/dishes/0/name", json!("pizza"), (0, 5), "pizza"),
             default,
-            said(dish(), "/dishes/1/name", json!("cola"), (10, 14), "cola"),
-            said(vec![key("location")], "/location", json!("Seattle, WA"), (18, 27), "evergreen"),
+            said("/dishes/1/name", json!("cola"), (10, 14), "cola"),
+            said("/location", json!("Seattle, WA"), (18, 27), "evergreen"),
         ]);
         let slots = answered(&turn(Outcome::NoMatch, vec![frame]))["uptake"]["calls"][0]["slots"].clone();
         let paths: Vec<&String> = slots.as_object().unwrap().keys().collect();
@@ -568,15 +557,14 @@ mod tests {
 
     #[test]
     fn what_is_ruled_out_has_an_operator_of_its_own() {
-        let dish = || vec![key("dishes"), Step::Each, key("name")];
         let mut frame = frame(vec![
-            said(vec![key("location")], "/location", json!("Rome"), (0, 4), "rome"),
-            said(dish(), "/dishes/0/name", json!("pizza"), (5, 10), "pizza"),
+            said("/location", json!("Rome"), (0, 4), "rome"),
+            said("/dishes/0/name", json!("pizza"), (5, 10), "pizza"),
         ]);
         frame.excluded = vec![
-            said(dish(), "/dishes/-/name", json!("fries"), (14, 19), "fries"),
-            said(vec![key("location")], "/location", json!("Oslo"), (24, 28), "oslo"),
-            said(vec![key("format")], "/format", json!("kelvin"), (30, 36), "kelvin"),
+            said("/dishes/-/name", json!("fries"), (14, 19), "fries"),
+            said("/location", json!("Oslo"), (24, 28), "oslo"),
+            said("/format", json!("kelvin"), (30, 36), "kelvin"),
         ];
         let slots = answered(&turn(Outcome::NoMatch, vec![frame]))["uptake"]["calls"][0]["slots"].clone();
         let brief = |value: &Value| (value["operator"].clone(), value["value"].clone(), value["pointer"].clone());

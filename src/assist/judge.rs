@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     assist::{brief::Brief, control_tokens as neutral, task::Parsed},
-    call::{Call, Grounded, Origin, Proposal, Verdict, Violation, ViolationKind},
+    call::{Call, Proposal, SlotValue, Verdict, Violation, ViolationKind},
     decide::{
         calibration as belief,
         outcome::{self, Frame},
@@ -92,16 +92,13 @@ fn kept(brief: &Brief<'_>, judged: Vec<Judged>) -> Vec<Judged> {
 fn differ(one: &Frame, other: &Frame) -> bool {
     said(&one.slots).any(|(slot, at)| {
         said(&other.slots)
-            .any(|(rival, there)| slot.path == rival.path && slot.value != rival.value && !at.overlaps(there))
+            .any(|(rival, there)| slot.path() == rival.path() && slot.value != rival.value && !at.overlaps(there))
     })
 }
 
 /// The values that the utterance says, and where.
-fn said(slots: &[Grounded]) -> impl Iterator<Item = (&Grounded, Span)> {
-    slots.iter().filter_map(|slot| match &slot.origin {
-        Origin::Utterance { span, .. } => Some((slot, *span)),
-        _ => None,
-    })
+fn said(slots: &[SlotValue]) -> impl Iterator<Item = (&SlotValue, Span)> {
+    slots.iter().filter_map(|slot| Some((slot, slot.span?)))
 }
 
 /// In the order in which the utterance asks for them; what is alone after all is asked for by all of it.
@@ -126,7 +123,7 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
     let validator = &brief.snapshot.validator;
     let ruled_out = brief.ruled_out(id);
     let evidence = brief.evidence(&ruled_out);
-    let frame = |slots: Vec<Grounded>, mut excluded, missing, invalid| {
+    let frame = |slots: Vec<SlotValue>, mut excluded, missing, invalid| {
         brief.add_excluded(id, &slots, &mut excluded);
         Frame {
             function: id,
@@ -194,7 +191,7 @@ fn as_said(brief: &Brief<'_>, mut violations: Vec<Violation>) -> Vec<Violation> 
 
 /// The part of the utterance that asks for the function: the one in which its values were said, else the one that is
 /// nearest to it.
-fn segment(brief: &Brief<'_>, function: FunctionId, slots: &[Grounded]) -> Span {
+fn segment(brief: &Brief<'_>, function: FunctionId, slots: &[SlotValue]) -> Span {
     let whole = Span::new(0, brief.utterance().len());
     let parts @ [_, _, ..] = brief.parts() else { return whole };
     let score = |index: usize| {

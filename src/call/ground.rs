@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::{
-    Coercion, Grounded, Origin, Violation, ViolationKind,
+    Coercion, SlotValue, Source, Violation, ViolationKind,
     flag::flag_within,
     said::Said,
     schema::{accepts_type, choices, push_pointer, same, schemas_at, text_of},
@@ -69,14 +69,14 @@ pub struct Grounding {
     /// Without the ungrounded values, and without the objects and arrays that were left empty by that.
     pub arguments: Map<String, Value>,
     /// One for each scalar of `arguments`, in its order.
-    pub grounded: Vec<Grounded>,
+    pub grounded: Vec<SlotValue>,
     /// One [`ViolationKind::Ungrounded`] or [`ViolationKind::Negated`] for each value that was taken out or turned round.
     pub violations: Vec<Violation>,
     /// Values that occur only where they are ruled out; taken out too. Their pointers are those of the proposal.
-    pub excluded: Vec<Grounded>,
+    pub excluded: Vec<SlotValue>,
 }
 
-/// Grounds every scalar of `arguments`. What comes out contains no value without an [`Origin`].
+/// Grounds every scalar of `arguments`. What comes out contains no value without a [`Source`].
 #[must_use]
 pub fn ground(
     function: &Function,
@@ -166,33 +166,31 @@ impl<'a> Walk<'a> {
         let slot = self.slot();
         let negated = self.negated_for(slot.map(|(id, _)| id));
         if let Some(span) = value.as_bool().and_then(|_| self.denied_flag(slot?.1, &negated)) {
-            return Some(self.denied(&value, slot, span));
+            return Some(self.denied(&value, span));
         }
         let standing =
             if is_garbled(&value, self.evidence) { Standing::Nowhere } else { self.standing(&value, slot, &negated) };
-        let origin = match standing {
-            Standing::Grounded(origin, confidence) => Some((origin, confidence)),
-            Standing::Nowhere => None,
-            Standing::Excluded(origin, confidence) => {
+        let grounded = match standing {
+            Standing::Grounded(grounded) => grounded,
+            Standing::Nowhere => {
+                self.violate(ViolationKind::Ungrounded, &value, "a value that was said; leave it out if it was not");
+                return None;
+            }
+            Standing::Excluded(excluded) => {
                 self.violate(ViolationKind::Negated, &value, "a value that was not ruled out; leave it out");
-                let path = self.path(slot);
-                let pointer = self.pointer.clone();
-                self.grounding.excluded.push(Grounded { path, pointer, value, origin, confidence });
+                self.grounding.excluded.push(SlotValue { pointer: self.pointer.clone(), ..excluded });
                 return None;
             }
         };
-        let Some((origin, confidence)) = origin else {
-            self.violate(ViolationKind::Ungrounded, &value, "a value that was said; leave it out if it was not");
-            return None;
-        };
-        if let Origin::Utterance { span, .. } = &origin {
-            self.used.push(*span);
-            if let Some(mention) = self.ambiguous(&value, slot, *span) {
+        if let Some(span) = grounded.span {
+            self.used.push(span);
+            if let Some(mention) = self.ambiguous(&value, slot, span) {
                 self.leave_open(mention);
                 return None;
             }
         }
-        Some(self.keep(value, slot, origin, confidence))
+        self.grounding.grounded.push(grounded);
+        Some(value)
     }
 
     /// What a recognizer of the slot found at `span`, if that may mean other values as well as this one.
@@ -220,16 +218,6 @@ impl<'a> Walk<'a> {
         });
     }
 
-    fn keep(&mut self, value: Value, slot: Option<(SlotId, &'a Slot)>, origin: Origin, confidence: f32) -> Value {
-        let (path, pointer) = (self.path(slot), self.place.clone());
-        self.grounding.grounded.push(Grounded { path, pointer, value: value.clone(), origin, confidence });
-        value
-    }
-
-    fn path(&self, slot: Option<(SlotId, &'a Slot)>) -> SlotPath {
-        slot.map_or_else(|| SlotPath(self.steps.clone()), |(_, slot)| slot.path.clone())
-    }
-
     fn violate(&mut self, kind: ViolationKind, value: &Value, expected: &str) {
         let violation = Violation::new(kind, self.pointer.clone(), Some(value), expected.to_owned());
         self.grounding.violations.push(violation);
@@ -248,25 +236,26 @@ impl<'a> Walk<'a> {
     }
 
     /// The flag as it was said. Another value is reported.
-    fn denied(&mut self, proposed: &Value, slot: Option<(SlotId, &'a Slot)>, span: Span) -> Value {
+    fn denied(&mut self, proposed: &Value, span: Span) -> Value {
         if *proposed == Value::Bool(true) {
             self.violate(ViolationKind::Negated, proposed, "false, as it was ruled out");
         }
-        let text = self.evidence.utterance.slice(span).to_owned();
-        self.keep(Value::Bool(false), slot, Origin::Utterance { span, text, recognizer: None }, 0.9)
+        let value = Value::Bool(false);
+        self.grounding.grounded.push(self.said_at(&value, span, 0.9));
+        value
     }
 
     /// Where the value comes from, what is ruled out apart.
     fn standing(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>, negated: &[&RuledOut]) -> Standing {
         if !negated.is_empty() && !value.is_null() && !value.is_boolean() {
             match self.ruled_out(value, slot, negated) {
-                Some(Ok((origin, confidence))) => return Standing::Grounded(origin, confidence),
-                Some(Err((origin, confidence))) => return Standing::Excluded(origin, confidence),
+                Some(Ok(grounded)) => return Standing::Grounded(grounded),
+                Some(Err(excluded)) => return Standing::Excluded(excluded),
                 None => {}
             }
         }
         match self.origin(value, slot) {
-            Some((origin, confidence)) => Standing::Grounded(origin, confidence),
+            Some(grounded) => Standing::Grounded(grounded),
             None => Standing::Nowhere,
         }
     }
@@ -277,7 +266,7 @@ impl<'a> Walk<'a> {
         value: &Value,
         slot: Option<(SlotId, &'a Slot)>,
         negated: &[&RuledOut],
-    ) -> Option<Result<(Origin, f32), (Origin, f32)>> {
+    ) -> Option<Result<SlotValue, SlotValue>> {
         let is_within = |span: Span| negated.iter().any(|ruled_out| ruled_out.scope.overlaps(span));
         if let Some(found) = self.mentioned(value, &|mention| !is_within(mention.span)) {
             return Some(Ok(found));
@@ -300,14 +289,14 @@ impl<'a> Walk<'a> {
         if let Some((span, confidence)) =
             in_text(wanted).filter(|(span, _)| !is_tainted && !self.is_another_day(value, *span))
         {
-            return Some(Ok((self.said_at(span), confidence)));
+            return Some(Ok(self.said_at(value, span, confidence)));
         }
         if let Some(found) = self.mentioned(value, &|_| true) {
             return Some(Err(found));
         }
         let (span, confidence) = in_text(&self.said)?;
         let over = negated.iter().find(|ruled_out| ruled_out.scope.overlaps(span))?;
-        let found = (self.said_at(span), confidence);
+        let found = self.said_at(value, span, confidence);
         // "no onions", in the words of the person, says itself what is ruled out.
         let says_so = |text: &str| {
             let folded = fold(text);
@@ -333,8 +322,13 @@ impl<'a> Walk<'a> {
         !days.is_empty() && !days.contains(&wanted)
     }
 
-    fn said_at(&self, span: Span) -> Origin {
-        Origin::Utterance { span, text: self.evidence.utterance.slice(span).to_owned(), recognizer: None }
+    fn unsaid(&self, value: &Value, from: Source, confidence: f32) -> SlotValue {
+        SlotValue::unsaid(self.place.clone(), value.clone(), from, confidence)
+    }
+
+    fn said_at(&self, value: &Value, span: Span, confidence: f32) -> SlotValue {
+        let text = Some(self.evidence.utterance.slice(span).to_owned());
+        SlotValue { text, span: Some(span), ..self.unsaid(value, Source::Said, confidence) }
     }
 
     /// The value, and before it what was proposed before it was made fit: that is nearer to what was said.
@@ -359,7 +353,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn origin(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>) -> Option<(Origin, f32)> {
+    fn origin(&self, value: &Value, slot: Option<(SlotId, &'a Slot)>) -> Option<SlotValue> {
         let filled = |coercion: &Coercion| {
             coercion.name == "default"
                 && self
@@ -368,7 +362,7 @@ impl<'a> Walk<'a> {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         if value.is_null() || self.rules.coercions.iter().any(filled) {
-            return Some((Origin::Default, 1.0));
+            return Some(self.unsaid(value, Source::Default, 1.0));
         }
         if let Some(found) = self.mentioned(value, &|_| true) {
             return Some(found);
@@ -379,12 +373,12 @@ impl<'a> Walk<'a> {
         if let Some((span, confidence)) =
             in_text(&self.said, &self.used).filter(|(span, _)| !self.is_another_day(value, *span))
         {
-            return Some((self.said_at(span), confidence));
+            return Some(self.said_at(value, span, confidence));
         }
         if let Some(slot) = slot
             && (self.rules.free)(slot.0)
         {
-            return Some((Origin::Generated, 0.5));
+            return Some(self.unsaid(value, Source::Generated, 0.5));
         }
         let earlier = self.earlier.get_or_init(|| {
             let earlier = self.evidence.earlier.iter();
@@ -392,14 +386,15 @@ impl<'a> Walk<'a> {
         });
         for said in earlier {
             if let Some((span, confidence)) = in_text(said, &[]) {
-                return Some((Origin::Earlier { text: said.text.slice(span).to_owned() }, confidence * 0.9));
+                let text = Some(said.text.slice(span).to_owned());
+                return Some(SlotValue { text, ..self.unsaid(value, Source::Said, confidence * 0.9) });
             }
         }
         self.decided(value, slot.map(|(_, slot)| slot))
     }
 
     /// A value that nobody said, but that the schema offers.
-    fn decided(&self, value: &Value, slot: Option<&Slot>) -> Option<(Origin, f32)> {
+    fn decided(&self, value: &Value, slot: Option<&Slot>) -> Option<SlotValue> {
         // The slot of an open value knows nothing of what lies in it; the schema may.
         let inside = match slot {
             Some(slot) if slot.kind != SlotKind::Any => Vec::new(),
@@ -410,7 +405,7 @@ impl<'a> Walk<'a> {
             .into_iter()
             .chain(inside.iter().filter_map(|of| of.get("default")));
         if defaults.any(|default| same(default, value)) {
-            return Some((Origin::Default, 1.0));
+            return Some(self.unsaid(value, Source::Default, 1.0));
         }
         let declared = slot
             .map(|slot| slot.choices.iter().collect())
@@ -418,16 +413,18 @@ impl<'a> Walk<'a> {
             .chain(inside.iter().filter_map(|of| choices(of)));
         for choices in declared {
             if choices.iter().any(|choice| same(choice, value)) {
-                return Some(if choices.len() == 1 { (Origin::Default, 1.0) } else { (Origin::Choice, 0.5) });
+                let (from, confidence) =
+                    if choices.len() == 1 { (Source::Default, 1.0) } else { (Source::Choice, 0.5) };
+                return Some(self.unsaid(value, from, confidence));
             }
         }
         let is_flag = value.is_boolean()
             && (slot.is_some_and(|slot| slot.kind == SlotKind::Boolean)
                 || inside.iter().any(|of| accepts_type(of, "boolean")));
-        is_flag.then_some((Origin::Choice, 0.5))
+        is_flag.then(|| self.unsaid(value, Source::Choice, 0.5))
     }
 
-    fn mentioned(&self, value: &Value, counts: &dyn Fn(&Mention) -> bool) -> Option<(Origin, f32)> {
+    fn mentioned(&self, value: &Value, counts: &dyn Fn(&Mention) -> bool) -> Option<SlotValue> {
         let rank = |mention: &&Mention| {
             let free = !self.used.iter().any(|used| used.overlaps(mention.span));
             (free, mention.score, mention.span.len())
@@ -446,8 +443,9 @@ impl<'a> Walk<'a> {
             found(text.get(..10)?).filter(|_| has_clock)
         })?;
         let recognizer = self.rules.recognizers.get(best.recognizer.index()).map(|name| name.clone().into_string());
-        let origin = Origin::Utterance { span: best.span, text: best.text.clone(), recognizer };
-        Some((origin, best.score.clamp(0.0, 1.0)))
+        let (text, span) = (Some(best.text.clone()), Some(best.span));
+        let unsaid = self.unsaid(value, Source::Said, best.score.clamp(0.0, 1.0));
+        Some(SlotValue { text, span, recognizer, ..unsaid })
     }
 }
 
@@ -458,9 +456,9 @@ fn is_open(slot: Option<(SlotId, &Slot)>) -> bool {
 
 /// What became of one value.
 enum Standing {
-    Grounded(Origin, f32),
+    Grounded(SlotValue),
     /// Said only where it is ruled out.
-    Excluded(Origin, f32),
+    Excluded(SlotValue),
     Nowhere,
 }
 
@@ -540,10 +538,10 @@ mod tests {
     /// The origin's kind and text of the one value.
     fn origin(key: &str, value: &Value, text: &str) -> Option<String> {
         let found = grounding(json!({ (key): value }), text, &["earlier I said blue cheese"], &[]);
-        found.grounded.first().map(|grounded| match &grounded.origin {
-            Origin::Utterance { text, .. } => text.clone(),
-            Origin::Earlier { text } => format!("earlier: {text}"),
-            other => format!("{other:?}"),
+        found.grounded.first().map(|grounded| match (&grounded.text, grounded.span) {
+            (Some(text), Some(_)) => text.clone(),
+            (Some(text), None) => format!("earlier: {text}"),
+            (None, _) => format!("{:?}", grounded.from),
         })
     }
 
@@ -680,12 +678,9 @@ mod tests {
         let said = "evergreen tomorrow at 5       x buck";
         let found = |value: Value| {
             let found = grounding(json!({"dish": value}), said, &[], &mentions);
-            found.grounded.into_iter().next().map(|grounded| grounded.origin)
+            found.grounded.into_iter().next()
         };
-        let by = |origin: Option<Origin>| match origin {
-            Some(Origin::Utterance { recognizer, .. }) => recognizer,
-            _ => None,
-        };
+        let by = |found: Option<SlotValue>| found.and_then(|found| found.recognizer);
         assert_eq!(by(found(json!("Seattle, WA"))).as_deref(), Some("city"));
         assert_eq!(by(found(json!("2026-03-01"))).as_deref(), Some("date"));
         assert_eq!(by(found(json!("2026-03-01T17:00:00+01:00"))).as_deref(), Some("date"));
@@ -765,7 +760,7 @@ mod tests {
             let found = negating(json!({"gift": proposed}), "not as a gift", &[("not", "gift")], &[]);
             assert_eq!(Value::Object(found.arguments), json!({"gift": false}));
             assert_eq!((found.violations.len(), found.excluded.len()), (reported, 0));
-            assert!(matches!(&found.grounded[0].origin, Origin::Utterance { text, .. } if text == "gift"));
+            assert_eq!(found.grounded[0].text.as_deref(), Some("gift"));
         }
         let found = negating(json!({"gift": true}), "a gift, no onions", &[("no", "onions")], &[]);
         assert_eq!(Value::Object(found.arguments), json!({"gift": true}));
@@ -794,10 +789,7 @@ mod tests {
         let spans: Vec<_> = found
             .grounded
             .iter()
-            .map(|grounded| match &grounded.origin {
-                Origin::Utterance { span, .. } => (grounded.pointer.as_str(), span.start),
-                other => unreachable!("{other:?}"),
-            })
+            .map(|grounded| (grounded.pointer.as_str(), grounded.span.expect("it was said").start))
             .collect();
         assert_eq!(spans, [("/toppings/0", 0), ("/toppings/1", 5), ("/count", 13)]);
         assert_eq!(found.violations[0].path, "/toppings/0");

@@ -109,38 +109,74 @@ pub enum ViolationKind {
     Ambiguous,
 }
 
-/// A value and where it comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Grounded {
-    pub path: SlotPath,
-    /// JSON pointer of this very value, `/dishes/1/name`.
+/// A value of a slot, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlotValue {
+    /// JSON pointer of this very value in the arguments, `/dishes/1/name`.
     pub pointer: String,
+    /// Canonical.
     pub value: Value,
-    pub origin: Origin,
+    /// The words that say so, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Where they stand in the utterance of `turn`, in Unicode scalar values; `None` if they stand in an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
+    /// Name of the recognizer that found it; `None` for free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recognizer: Option<String>,
+    pub from: Source,
+    /// The turn of a conversation that brought it; 0 outside one.
+    pub turn: u32,
     /// 0 to 1.
     pub confidence: f32,
 }
 
 /// Why a value may be in a call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "from", rename_all = "snake_case")]
-pub enum Origin {
-    /// Said, at this span.
-    Utterance {
-        span: Span,
-        text: String,
-        /// Name of the recognizer that found it; `None` for free text.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        recognizer: Option<String>,
-    },
-    /// Said, in an earlier text of the conversation.
-    Earlier { text: String },
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Said, in the utterance or before.
+    Said,
     /// One of the schema's choices, picked by a model without a word of the utterance that says so.
     Choice,
     /// The schema's default or constant.
     Default,
     /// The slot's author lets a model write it (`grounding = "free"`).
     Generated,
+    /// Taken over from another function of the conversation.
+    Carried,
+}
+
+impl SlotValue {
+    /// A value without words.
+    #[must_use]
+    pub const fn unsaid(pointer: String, value: Value, from: Source, confidence: f32) -> Self {
+        Self { pointer, value, text: None, span: None, recognizer: None, from, turn: 0, confidence }
+    }
+
+    /// Where it lies in the schema.
+    #[must_use]
+    pub fn path(&self) -> SlotPath {
+        SlotPath::of_pointer(&self.pointer)
+    }
+
+    /// As it is known in this turn: what was said in an earlier one stands nowhere in the utterance.
+    #[must_use]
+    pub fn known_in(&self, turn: u32) -> Self {
+        let is_said_now = self.turn == turn && self.text.is_some() && self.span.is_some();
+        match self.from {
+            Source::Said if is_said_now => self.clone(),
+            Source::Said | Source::Carried => {
+                let text = Some(self.text.clone().unwrap_or_default());
+                Self { text, span: None, recognizer: None, ..self.clone() }
+            }
+            Source::Choice | Source::Default | Source::Generated => {
+                Self { text: None, span: None, recognizer: None, ..self.clone() }
+            }
+        }
+    }
 }
 
 /// What the validator says of a proposal.
@@ -149,11 +185,11 @@ pub enum Verdict {
     Valid {
         call: Call,
         /// One for each scalar of the call's arguments, in their order.
-        grounded: Vec<Grounded>,
+        grounded: Vec<SlotValue>,
         /// Optional values that occur nowhere in what was said and were left out of the call.
         dropped: Vec<Violation>,
         /// What was said only to be ruled out, and left out of the call.
-        excluded: Vec<Grounded>,
+        excluded: Vec<SlotValue>,
         /// What was made fit, for the trace.
         coercions: Vec<Coercion>,
     },
@@ -164,9 +200,9 @@ pub enum Verdict {
         /// whole object is absent.
         violations: Vec<Violation>,
         /// One for each scalar of `arguments`.
-        grounded: Vec<Grounded>,
+        grounded: Vec<SlotValue>,
         /// What was said only to be ruled out; not among `arguments`.
-        excluded: Vec<Grounded>,
+        excluded: Vec<SlotValue>,
         coercions: Vec<Coercion>,
     },
 }

@@ -353,12 +353,8 @@ mod tests {
             json!({"location": "Rome", "days": 3, "format": "celsius", "body": "Dear all",
                 "address": {"city": "Rome", "zip": "12345", "country": "US"}})
         );
-        let origins: Vec<_> = grounded
-            .iter()
-            .map(|grounded| {
-                (grounded.pointer.as_str(), matches!(grounded.origin, crate::call::Origin::Utterance { .. }))
-            })
-            .collect();
+        let origins: Vec<_> =
+            grounded.iter().map(|grounded| (grounded.pointer.as_str(), grounded.span.is_some())).collect();
         assert_eq!(
             origins,
             [

@@ -16,7 +16,7 @@ use super::{
     probe::{Found, Probed},
 };
 use crate::{
-    answer::{ChatCompletion, Choice, SlotBody, SlotValue, Understood},
+    answer::{ChatCompletion, Choice, SlotBody, SlotValueBody, Understood},
     import::{self, report::Fate},
     llm::{
         Support,
@@ -233,7 +233,7 @@ fn render_understood(text: &mut String, understood: &Understood, named: bool, st
     }
 }
 
-fn origin(value: &SlotValue) -> String {
+fn origin(value: &SlotValueBody) -> String {
     match (&value.text, value.span) {
         (Some(said), Some([start, end])) => {
             let finder = value.recognizer.as_deref().unwrap_or("free text");
@@ -535,7 +535,7 @@ mod tests {
     }
 
     fn understood() -> Understood {
-        let value = SlotValue {
+        let value = SlotValueBody {
             operator: "==",
             value: "Seattle, WA".into(),
             text: Some("seattle".into()),

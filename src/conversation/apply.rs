@@ -4,10 +4,10 @@ use super::{
     merge::{Said, merged},
     next::completed,
     pending::Pending,
-    state::{Carried, Confirmation, End, Expects, Filled, Form, Source, State},
+    state::{Carried, Confirmation, End, Expects, Form, State},
 };
 use crate::{
-    call::Validator,
+    call::{SlotValue, Source, Validator},
     module::{FunctionId, Module, RecognizerKind, Slot, SlotId, SlotPath},
 };
 
@@ -235,7 +235,7 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
 
 /// Values of other functions of this conversation for required slots that are empty: of a slot that is declared to be
 /// shared, or that a recognizer of the module's own finds under the same name.
-fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried], turn: u32) -> Vec<Filled> {
+fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried], turn: u32) -> Vec<SlotValue> {
     let function = module.function(id);
     let is_empty = |slot: &Slot| !form.has(&slot.path);
     let open = function.slot_ids().filter(|slot| {
@@ -247,7 +247,7 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried
     let take = |slot: SlotId| {
         let latest = carried.iter().rev().find(|one| holds_the_same(module, (id, slot), one))?;
         let pointer = function.slot(slot).path.pointer();
-        Some(Filled { pointer, from: Source::Carried, turn, span: None, ..latest.filled.clone() })
+        Some(SlotValue { pointer, from: Source::Carried, turn, span: None, ..latest.filled.clone() })
     };
     open.filter_map(take).collect()
 }

@@ -40,8 +40,11 @@ use self::{
     place::{Place, Step},
     settle::{Saying, What, is_silent, settle},
 };
-use super::state::{Aside, Confirmation, Filled, Form, Source};
-use crate::{call::ViolationKind, module::Function};
+use super::state::{Aside, Confirmation, Form};
+use crate::{
+    call::{SlotValue, Source, ViolationKind},
+    module::Function,
+};
 
 /// What one turn says of one function.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,10 +55,10 @@ pub struct Said {
     /// It is not sure enough that the function is meant to call it unasked.
     pub is_doubtful: bool,
     /// Valid values. Items of arrays are counted from 0 within the utterance, whatever the form has.
-    pub values: Vec<Filled>,
+    pub values: Vec<SlotValue>,
     pub invalid: Vec<Aside>,
     /// What was said only to be ruled out.
-    pub excluded: Vec<Filled>,
+    pub excluded: Vec<SlotValue>,
     pub manner: Manner,
     pub removed: Vec<Removal>,
     /// JSON pointers of the places that were asked for, `/dishes/1/size`.
@@ -100,7 +103,7 @@ pub struct Merged {
     /// A value of the form is another one than before, or came, or went.
     pub is_changed: bool,
     /// Values that were too ambiguous to overwrite what is there.
-    pub declined: Vec<Filled>,
+    pub declined: Vec<SlotValue>,
 }
 
 /// Below this confidence a value is ambiguous.
@@ -129,14 +132,14 @@ pub fn is_within(pointer: &str, place: &str) -> bool {
     pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn values(slots: &[Filled]) -> BTreeMap<&str, &Value> {
+fn values(slots: &[SlotValue]) -> BTreeMap<&str, &Value> {
     slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value)).collect()
 }
 
 /// What has a place and says something, in the order in which it is put into the form: what is ruled out makes room for
 /// other values, what is said comes before what nobody said, and a valid value settles what is not.
 fn sayings(said: &Said) -> Vec<Saying> {
-    let (spoken, silent): (Vec<&Filled>, Vec<&Filled>) =
+    let (spoken, silent): (Vec<&SlotValue>, Vec<&SlotValue>) =
         said.values.iter().filter(|filled| !is_blank(&filled.value)).partition(|filled| !is_silent(filled.from));
     let excluded = said.excluded.iter().filter(|filled| !is_blank(&filled.value));
     let invalid = said.invalid.iter().filter(|aside| aside.kind != ViolationKind::Missing);
@@ -176,11 +179,11 @@ struct Merging<'a> {
     manner: Manner,
     lists: BTreeMap<Vec<Step>, usize>,
     draft: Draft,
-    declined: Vec<Filled>,
+    declined: Vec<SlotValue>,
 }
 
 impl Merging<'_> {
-    fn run(mut self, sayings: Vec<Saying>) -> (Draft, Vec<Filled>) {
+    fn run(mut self, sayings: Vec<Saying>) -> (Draft, Vec<SlotValue>) {
         let mut landed: Vec<Place> = Vec::new();
         for Saying { place, what, is_meant } in sayings {
             match what {
@@ -199,7 +202,7 @@ impl Merging<'_> {
     }
 
     /// Where the value goes; `None` for a value that nobody said, in a list that has some.
-    fn place(&self, place: Place, filled: &Filled) -> Option<Place> {
+    fn place(&self, place: Place, filled: &SlotValue) -> Option<Place> {
         let Some(list) = place.list() else { return Some(place) };
         let element = |item: usize| Place([list, &[Step::Item(item)]].concat());
         let items = self.draft.items(list);
@@ -228,7 +231,7 @@ impl Merging<'_> {
     }
 
     /// The place, if the value is there now.
-    fn put(&mut self, place: Place, filled: Filled, is_meant: bool) -> Option<Place> {
+    fn put(&mut self, place: Place, filled: SlotValue, is_meant: bool) -> Option<Place> {
         let is_meant = is_meant || self.manner == Manner::Correct || self.draft.asked.contains(&place);
         let is_said = !is_silent(filled.from);
         if !is_said && self.draft.is_ruled_out(&place, &filled.value) {
@@ -247,7 +250,7 @@ impl Merging<'_> {
             slots.insert(at, Placed { place: place.clone(), of: filled });
         } else {
             if is_said {
-                self.declined.push(Filled { pointer: place.pointer(), ..filled });
+                self.declined.push(SlotValue { pointer: place.pointer(), ..filled });
             }
             return None;
         }
@@ -279,10 +282,10 @@ impl Merging<'_> {
 }
 
 /// A value that was there, said again.
-fn repeated(known: &Filled, again: Filled) -> Filled {
+fn repeated(known: &SlotValue, again: SlotValue) -> SlotValue {
     let confidence = known.confidence.max(again.confidence);
     let from = if weight(again.from) < weight(known.from) { known.clone() } else { again };
-    Filled { value: known.value.clone(), confidence, ..from }
+    SlotValue { value: known.value.clone(), confidence, ..from }
 }
 
 /// Who gave a value, from the least to the most.
@@ -296,7 +299,7 @@ const fn weight(from: Source) -> u8 {
 }
 
 /// True if a new value may take the place of another one.
-fn gives_way(known: &Filled, new: &Filled, is_meant: bool) -> bool {
+fn gives_way(known: &SlotValue, new: &SlotValue, is_meant: bool) -> bool {
     if known.from == Source::Default {
         return true;
     }

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    call::{Grounded, Origin, ViolationKind},
+    call::{SlotValue, Source, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
-    text::Span,
 };
 
 /// The version of this format. A state of another one is refused by name, never misread.
@@ -67,10 +66,10 @@ pub struct Form {
     pub is_doubtful: bool,
     /// One for each scalar that is known; no two have the same pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub slots: Vec<Filled>,
+    pub slots: Vec<SlotValue>,
     /// What was said only to be ruled out ("no onions").
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub excluded: Vec<Filled>,
+    pub excluded: Vec<SlotValue>,
     /// Values that were given and are not valid, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<Aside>,
@@ -82,44 +81,6 @@ pub struct Form {
     pub tries: BTreeMap<String, u32>,
     #[serde(default)]
     pub confirmation: Confirmation,
-}
-
-/// One scalar of a form.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Filled {
-    /// JSON pointer into the arguments, `/dishes/1/name`.
-    pub pointer: String,
-    /// Canonical.
-    pub value: Value,
-    /// The words that say so, where there are any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// Where they stand in the utterance of `turn`, in Unicode scalar values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub span: Option<Span>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recognizer: Option<String>,
-    pub from: Source,
-    pub turn: u32,
-    /// 0 to 1.
-    pub confidence: f32,
-}
-
-/// Where a value of a form comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// Said in this conversation.
-    Said,
-    /// One of the schema's choices, picked by a model.
-    Choice,
-    /// The schema's default or constant.
-    Default,
-    /// Written by a model where the slot's author allows it.
-    Generated,
-    /// Taken over from another function of this conversation.
-    Carried,
 }
 
 /// A value that was given and is not valid.
@@ -191,7 +152,7 @@ pub struct Carried {
     pub function: String,
     /// The slot's path.
     pub slot: String,
-    pub filled: Filled,
+    pub filled: SlotValue,
 }
 
 /// A message.
@@ -342,8 +303,8 @@ impl Form {
     }
 
     /// The values of a slot: one at most, but for one in a list.
-    pub fn of_slot(&self, path: &SlotPath) -> impl Iterator<Item = &Filled> {
-        self.slots.iter().filter(move |filled| SlotPath::of_pointer(&filled.pointer) == *path)
+    pub fn of_slot(&self, path: &SlotPath) -> impl Iterator<Item = &SlotValue> {
+        self.slots.iter().filter(move |filled| path.holds(&filled.pointer))
     }
 
     #[must_use]
@@ -352,55 +313,8 @@ impl Form {
     }
 
     #[must_use]
-    pub fn at(&self, pointer: &str) -> Option<&Filled> {
+    pub fn at(&self, pointer: &str) -> Option<&SlotValue> {
         self.slots.iter().find(|filled| filled.pointer == pointer)
-    }
-}
-
-impl Filled {
-    /// What the validator grounded in the utterance of `turn`.
-    #[must_use]
-    pub fn new(grounded: &Grounded, turn: u32) -> Self {
-        let (text, span, recognizer, from) = match &grounded.origin {
-            Origin::Utterance { span, text, recognizer } => {
-                (Some(text.clone()), Some(*span), recognizer.clone(), Source::Said)
-            }
-            Origin::Earlier { text } => (Some(text.clone()), None, None, Source::Said),
-            Origin::Choice => (None, None, None, Source::Choice),
-            Origin::Default => (None, None, None, Source::Default),
-            Origin::Generated => (None, None, None, Source::Generated),
-        };
-        Self {
-            pointer: grounded.pointer.clone(),
-            value: grounded.value.clone(),
-            text,
-            span,
-            recognizer,
-            from,
-            turn,
-            confidence: grounded.confidence,
-        }
-    }
-
-    /// The same, as answers tell of it; `now` is the turn that is being answered.
-    #[must_use]
-    pub fn grounded(&self, now: u32) -> Grounded {
-        let origin = match (self.from, &self.text, self.span) {
-            (Source::Said, Some(text), Some(span)) if self.turn == now => {
-                Origin::Utterance { span, text: text.clone(), recognizer: self.recognizer.clone() }
-            }
-            (Source::Said | Source::Carried, text, _) => Origin::Earlier { text: text.clone().unwrap_or_default() },
-            (Source::Choice, ..) => Origin::Choice,
-            (Source::Default, ..) => Origin::Default,
-            (Source::Generated, ..) => Origin::Generated,
-        };
-        Grounded {
-            path: SlotPath::of_pointer(&self.pointer),
-            pointer: self.pointer.clone(),
-            value: self.value.clone(),
-            origin,
-            confidence: self.confidence,
-        }
     }
 }
 

@@ -15,10 +15,10 @@ use uuid::Uuid;
 
 use super::{
     options::{ConversationOptions, KeyError},
-    state::{Confirmation, FORMAT, Filled, State, StateError},
+    state::{Confirmation, FORMAT, State, StateError},
     store::{Sessions, StoreError},
 };
-use crate::module::Module;
+use crate::{call::SlotValue, module::Module};
 
 const PLAIN: &str = "p1";
 const SIGNED: &str = "s1";
@@ -277,7 +277,7 @@ fn is_sound(state: &State) -> bool {
         let items = |step: &str| step.parse::<usize>().map_or(true, |index| index < MOST_ITEMS);
         steps.next() == Some("") && pointer.split('/').count() <= DEEPEST + 1 && steps.all(items)
     };
-    let is_filled = |filled: &Filled| {
+    let is_filled = |filled: &SlotValue| {
         let spans = filled.span.is_none_or(|span| span.start <= span.end);
         let confident = (0.0..=1.0).contains(&filled.confidence);
         is_place(&filled.pointer) && filled.turn <= state.turn && spans && confident && !filled.value.is_null()

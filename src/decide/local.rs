@@ -2,7 +2,7 @@
 //! arguments by recognizers and by alignment with the exemplars.
 
 use crate::{
-    call::{Call, Grounded, Origin},
+    call::{Call, SlotValue},
     conversation::Pending,
     decide::{
         answered,
@@ -16,7 +16,7 @@ use crate::{
         vocabulary::words_of,
     },
     language::facts::is_unspaced_language,
-    module::{FunctionId, Slot},
+    module::{FunctionId, SlotId},
     recognize::acts::Courtesy,
     text::Span,
 };
@@ -176,8 +176,9 @@ fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
         return true;
     }
     let definition = situation.knowledge.module.function(best.function);
-    let is_empty = |slot: &&Slot| best.frame.slots.iter().all(|said| said.path != slot.path);
-    let names: Vec<Vec<String>> = definition.slots.iter().filter(is_empty).map(|slot| words_of(slot.label())).collect();
+    let is_filled = |slot: SlotId| best.frame.slots.iter().any(|said| definition.slot_of(&said.pointer) == Some(slot));
+    let empty = definition.slot_ids().filter(|slot| !is_filled(*slot));
+    let names: Vec<Vec<String>> = empty.map(|slot| words_of(definition.slot(slot).label())).collect();
     let holds_a_name = |text: &Span| {
         let words = words_of(situation.utterance().slice(*text));
         // A name at the beginning leads nothing on: "body lotion".
@@ -188,20 +189,15 @@ fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
 }
 
 /// Where a value was said that no recognizer knows.
-fn plain_text(said: &Grounded) -> Option<Span> {
-    match said.origin {
-        Origin::Utterance { span, recognizer: None, .. } => Some(span),
-        _ => None,
-    }
+fn plain_text(said: &SlotValue) -> Option<Span> {
+    said.span.filter(|_| said.recognizer.is_none())
 }
 
 /// True if a name goes on beyond `text`: both words are written with a capital letter, and the other belongs to no value.
 fn is_cut(situation: &Situation<'_>, frame: &Frame, text: Span) -> bool {
     let utterance = situation.utterance();
     let is_capital = |word: Span| utterance.slice(word).chars().next().is_some_and(char::is_uppercase);
-    let is_taken = |word: Span| {
-        frame.slots.iter().any(|said| matches!(said.origin, Origin::Utterance { span, .. } if span.overlaps(word)))
-    };
+    let is_taken = |word: Span| frame.slots.iter().filter_map(|said| said.span).any(|span| span.overlaps(word));
     utterance.words().windows(2).enumerate().any(|(at, pair)| {
         let (one, other) = (pair[0], pair[1]);
         // The first word of a sentence has a capital letter anyway.

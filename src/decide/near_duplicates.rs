@@ -1,7 +1,7 @@
 //! Functions that people call by one name: what tells them apart is what they take.
 
 use crate::{
-    call::{Grounded, Origin},
+    call::SlotValue,
     decide::{reading::Reading, situation::Situation},
     module::{Function, FunctionId, squeeze},
     text::fold,
@@ -63,7 +63,7 @@ pub(crate) fn changes(situation: &Situation<'_>, readings: &[Reading<'_>], score
 #[expect(clippy::cast_precision_loss, reason = "a function has a few slots")]
 fn fit(situation: &Situation<'_>, reading: &Reading<'_>) -> f32 {
     let (frame, _) = reading.judged(situation, 1.0);
-    let is_known = |slot: &&Grounded| matches!(slot.origin, Origin::Utterance { recognizer: Some(_), .. });
+    let is_known = |slot: &&SlotValue| slot.recognizer.is_some();
     let known = frame.slots.iter().filter(is_known).count() as f32 / frame.slots.len().max(1) as f32;
     reading.support() * f32::midpoint(1.0, known)
 }

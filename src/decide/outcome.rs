@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    call::{Call, Grounded, Violation},
+    call::{Call, SlotValue, Violation},
     conversation::{Aside, Pending},
     decide::features::Features,
     module::{Function, FunctionId, SlotPath},
@@ -54,9 +54,9 @@ pub struct Frame {
     pub confidence: f32,
     /// The part of the utterance that asks for it.
     pub segment: Span,
-    pub slots: Vec<Grounded>,
+    pub slots: Vec<SlotValue>,
     /// What was said only to be ruled out ("no onions"): never part of a call.
-    pub excluded: Vec<Grounded>,
+    pub excluded: Vec<SlotValue>,
     /// Required slots without a value, in the schema's order.
     pub missing: Vec<SlotPath>,
     pub invalid: Vec<Violation>,
@@ -110,11 +110,6 @@ fn put(place: &mut Value, keys: &[&str], value: &Value) {
     }
 }
 
-/// True if `pointer` (`/dishes/0/name`) is an occurrence of `path` (`dishes[].name`).
-pub(crate) fn points_to(path: &SlotPath, pointer: &str) -> bool {
-    SlotPath::of_pointer(pointer) == *path
-}
-
 /// The slots without a value that these say, in the order of the schema, which is the order of asking.
 pub(crate) fn missing<'a>(function: &Function, lacking: impl Iterator<Item = &'a Violation>) -> Vec<SlotPath> {
     let mut paths: Vec<SlotPath> = lacking.map(|violation| SlotPath::of_pointer(&violation.path)).collect();
@@ -127,17 +122,11 @@ pub(crate) fn missing<'a>(function: &Function, lacking: impl Iterator<Item = &'a
 mod tests {
     use serde_json::json;
 
-    use crate::{call::Origin, decide::outcome::*};
+    use crate::{call::Source, decide::outcome::*};
 
     #[test]
     fn known_values_are_arguments() {
-        let slot = |pointer: &str, value: Value| Grounded {
-            path: SlotPath::of_pointer(pointer),
-            pointer: pointer.to_owned(),
-            value,
-            origin: Origin::Default,
-            confidence: 1.0,
-        };
+        let slot = |pointer: &str, value: Value| SlotValue::unsaid(pointer.to_owned(), value, Source::Default, 1.0);
         let frame = Frame {
             function: FunctionId::from_index(0),
             confidence: 1.0,

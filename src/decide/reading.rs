@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    call::{Call, Grounded, Origin, Proposal, RuledOut, Verdict, ViolationKind, flag_within},
+    call::{Call, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
     decide::{
         align::{Anchor, Filling, Said as Written},
         arguments::{self as assemble, Said},
@@ -192,7 +192,7 @@ impl<'a> Reading<'a> {
         };
         self.definition.slot_ids().any(|id| {
             let slot = self.definition.slot(id);
-            let is_filled = frame.slots.iter().any(|said| said.path == slot.path);
+            let is_filled = frame.slots.iter().any(|said| self.definition.slot_of(&said.pointer) == Some(id));
             let is_expected = self.definition.exemplars.is_empty() || frame.missing.contains(&slot.path);
             slot.recognizers.is_empty() && !is_filled && is_expected && !is_shown(id)
         })
@@ -224,7 +224,7 @@ impl<'a> Reading<'a> {
                 Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
                 Verdict::Invalid { grounded, violations, excluded, .. } => (None, grounded, excluded, violations),
             };
-        let slots: Vec<Grounded> = grounded
+        let slots: Vec<SlotValue> = grounded
             .into_iter()
             .map(|grounded| {
                 let filled = pointers.iter().position(|pointer| pointer.as_deref() == Some(grounded.pointer.as_str()));
@@ -236,7 +236,7 @@ impl<'a> Reading<'a> {
             .collect();
         for filled in &self.excluded {
             let excluding = filled.excluded(situation, self.definition);
-            let is_same = |one: &Grounded| one.path == excluding.path && one.value == excluding.value;
+            let is_same = |one: &SlotValue| one.path() == excluding.path() && one.value == excluding.value;
             if !slots.iter().chain(&excluded).any(is_same) {
                 excluded.push(excluding);
             }
@@ -421,23 +421,18 @@ impl<'a> Filled<'a> {
     }
 
     /// As what is said not to be.
-    fn excluded(&self, situation: &Situation<'_>, function: &Function) -> Grounded {
-        let path = function.slot(self.slot).path.clone();
-        let pointer = path.pointer();
-        let origin = Origin::Default;
-        self.located(
-            situation,
-            Grounded { path, pointer, value: self.value.clone(), origin, confidence: self.confidence },
-        )
+    fn excluded(&self, situation: &Situation<'_>, function: &Function) -> SlotValue {
+        let pointer = function.slot(self.slot).path.pointer();
+        self.located(situation, SlotValue::unsaid(pointer, self.value.clone(), Source::Said, self.confidence))
     }
 
     /// Where we know the span of a value, say that one: the same words may stand elsewhere in the utterance too.
-    fn located(&self, situation: &Situation<'_>, grounded: Grounded) -> Grounded {
+    fn located(&self, situation: &Situation<'_>, grounded: SlotValue) -> SlotValue {
         let recognizer =
             self.mention.map(|mention| situation.knowledge.module.recognizer(mention.recognizer).name.clone());
-        let text = situation.utterance().slice(self.span).to_owned();
-        let origin = Origin::Utterance { span: self.span, text, recognizer };
-        Grounded { origin, confidence: self.confidence, ..grounded }
+        let text = Some(situation.utterance().slice(self.span).to_owned());
+        let (span, from, confidence) = (Some(self.span), Source::Said, self.confidence);
+        SlotValue { text, span, recognizer, from, confidence, ..grounded }
     }
 }
 

@@ -5,7 +5,7 @@
 //! cancel my order" rules the function itself out, unless its exemplars speak so.
 
 use crate::{
-    call::{Grounded, Origin, RuledOut, kin},
+    call::{RuledOut, SlotValue, Source, kin},
     decide::situation::Situation,
     language::{Language, words::Names},
     module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
@@ -109,7 +109,7 @@ impl Situation<'_> {
 
     /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots` are
     /// those that have a value.
-    pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[Grounded], excluded: &mut Vec<Grounded>) {
+    pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[SlotValue], excluded: &mut Vec<SlotValue>) {
         let definition = self.knowledge.module.function(function);
         for ruled_out in self.ruled_out(function) {
             for mention in self.mentions().iter().filter(|mention| ruled_out.scope.contains(mention.span)) {
@@ -120,18 +120,15 @@ impl Situation<'_> {
                 let takers: Vec<SlotId> = definition.slot_ids().filter(takes).collect();
                 let [taker] = takers[..] else { continue };
                 let path = &definition.slot(taker).path;
-                let is_same = |one: &Grounded| one.path == *path && one.value == mention.value;
+                let is_same =
+                    |one: &SlotValue| definition.slot_of(&one.pointer) == Some(taker) && one.value == mention.value;
                 if ruled_out.said_for.contains(&taker) || slots.iter().chain(excluded.iter()).any(is_same) {
                     continue;
                 }
                 let recognizer = Some(self.knowledge.module.recognizer(mention.recognizer).name.clone());
-                excluded.push(Grounded {
-                    path: path.clone(),
-                    pointer: path.pointer(),
-                    value: mention.value.clone(),
-                    origin: Origin::Utterance { span: mention.span, text: mention.text.clone(), recognizer },
-                    confidence: mention.score,
-                });
+                let value = SlotValue::unsaid(path.pointer(), mention.value.clone(), Source::Said, mention.score);
+                let (text, span) = (Some(mention.text.clone()), Some(mention.span));
+                excluded.push(SlotValue { text, span, recognizer, ..value });
             }
         }
     }

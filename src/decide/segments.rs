@@ -1,7 +1,7 @@
 //! Which parts of an utterance each ask for something of their own, and what a turn looks like from within one part.
 
 use crate::{
-    call::{Grounded, Origin},
+    call::SlotValue,
     decide::{
         analysis::Part,
         clauses::Strength,
@@ -140,13 +140,12 @@ fn differ_in_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
         is_call.then_some(decision.frames)
     };
     let (Some(one), Some(other)) = (read(one), read(other)) else { return false };
-    let single = |frames: &[Frame]| -> Vec<Grounded> {
+    let single = |frames: &[Frame]| -> Vec<SlotValue> {
         let slots = frames.iter().flat_map(|frame| frame.slots.iter());
-        let said = |slot: &&Grounded| matches!(slot.origin, Origin::Utterance { .. });
-        slots.filter(said).filter(|slot| !slot.path.is_repeated()).cloned().collect()
+        slots.filter(|slot| slot.span.is_some() && !slot.path().is_repeated()).cloned().collect()
     };
     let other = single(&other);
-    single(&one).iter().any(|a| other.iter().any(|b| a.path == b.path && a.value != b.value))
+    single(&one).iter().any(|a| other.iter().any(|b| a.path() == b.path() && a.value != b.value))
 }
 
 /// The requests together are better evidence than the utterance as one request is.

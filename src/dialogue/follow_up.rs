@@ -2,7 +2,8 @@
 //! Maple Street 4". It is the last call once more, with the values that it names.
 
 use crate::{
-    conversation::{Act, End, Filled, Form, Manner, Said, merge::CERTAIN},
+    call::SlotValue,
+    conversation::{Act, End, Form, Manner, Said, merge::CERTAIN},
     decide::{reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
         form_reading::FormReading,
@@ -96,7 +97,7 @@ impl<'a> Ellipsis<'a> {
         let mut found = said(&reading.judged(&self.situation, 1.0).0, self.called.state.turn, None);
         let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
         let is_plain =
-            |value: &Filled| value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN;
+            |value: &SlotValue| value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN;
         if found.values.is_empty() || !found.invalid.is_empty() || !found.values.iter().all(is_plain) {
             return None;
         }
@@ -136,7 +137,7 @@ impl<'a> Ellipsis<'a> {
         }
         let called = OpenForm { corrects: false, ..self.called };
         let FormReading { mut said, leaves_words, .. } = called.read(&self.situation);
-        let is_sure = |value: &Filled| value.recognizer.is_some() || value.confidence >= PLAIN;
+        let is_sure = |value: &SlotValue| value.recognizer.is_some() || value.confidence >= PLAIN;
         let is_whole = !leaves_words && said.invalid.is_empty() && said.removed.is_empty();
         if said.values.is_empty() || !is_whole || !said.values.iter().all(is_sure) {
             return None;

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::{
-    conversation::Filled,
+    call::SlotValue,
     decide::{situation::Situation, vocabulary::words_of},
     dialogue::open_form::{KNOWN, OpenForm, PLAIN},
     language::Language,
@@ -30,10 +30,10 @@ const SHORT_WORD: usize = 2;
 impl OpenForm<'_> {
     /// "4 instead of 3" where "3 in the afternoon" is known: what is replaced stands within the words of one value, which
     /// are read again with the new words in their place.
-    pub(crate) fn replaced_within(&self, own: &Situation<'_>, old: Span, new: Span) -> Option<Filled> {
+    pub(crate) fn replaced_within(&self, own: &Situation<'_>, old: Span, new: Span) -> Option<SlotValue> {
         let utterance = own.utterance();
         let (old, new) = (words_of(utterance.slice(old)), words_of(utterance.slice(new)));
-        let has_old = |filled: &&Filled| {
+        let has_old = |filled: &&SlotValue| {
             let words = filled.text.as_deref().map(words_of).unwrap_or_default();
             !old.is_empty() && words.len() > old.len() && words.windows(old.len()).any(|run| *run == old[..])
         };
@@ -69,12 +69,12 @@ impl OpenForm<'_> {
             .max_by_key(|mention| mention.span.len())?;
         let spanned = (utterance, Span::new(0, utterance.len()));
         let value = self.value_of(slot, spanned, Some(mention), mention.score * KNOWN);
-        Some(Filled { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
+        Some(SlotValue { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
     }
 
     /// "The night one" to "which tariff?": the only entry of the list that was asked for with one of the words, where no
     /// recognizer found any and nothing is asked in return.
-    pub(crate) fn chosen_by_word(&self, own: &Situation<'_>, found: &[Filled]) -> Option<Filled> {
+    pub(crate) fn chosen_by_word(&self, own: &Situation<'_>, found: &[SlotValue]) -> Option<SlotValue> {
         let asked = self.asked_slot()?;
         let (slot, pointer) = (self.function.slot(asked), self.asked.first()?);
         let utterance = own.utterance();
@@ -101,7 +101,7 @@ impl OpenForm<'_> {
         let common = Language::of(self.module.language()).map(|language| &language.words);
         let is_common = |word: &str| common.is_some_and(|words| words.is_number(word) || words.is_indefinite(word));
         // Any words in place of an entry are no value yet.
-        let is_other = |value: &&Filled| value.recognizer.is_some() || value.pointer != *pointer;
+        let is_other = |value: &&SlotValue| value.recognizer.is_some() || value.pointer != *pointer;
         let is_free = |word: &&Span| {
             found.iter().filter(is_other).all(|value| value.span.is_none_or(|span| !span.overlaps(**word)))
         };
@@ -119,12 +119,12 @@ impl OpenForm<'_> {
         let (value, word) = hit.next().filter(|_| hit.next().is_none())?;
         let filled = self.value_of(slot, (utterance, word), None, PLAIN);
         let recognizer = slot.recognizers.first().map(|id| self.module.recognizer(*id).name.clone());
-        Some(Filled { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
+        Some(SlotValue { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
     }
 
     /// "So, the toilet won't flush" to "what is the address?": words that fill what was asked for only because they may be
     /// anything fill another open slot of any words, if the reader finds that much likelier when nothing is asked.
-    pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [Filled]) {
+    pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
         let [value] = values else { return };
         let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };
         let words = own.utterance().words().iter().filter(|word| span.overlaps(**word)).count();

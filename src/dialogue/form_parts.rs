@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    conversation::{Filled, Manner, Removal, Said, Source, merge::count_slot},
+    call::{SlotValue, Source},
+    conversation::{Manner, Removal, Said, merge::count_slot},
     decide::{asked, situation::Situation},
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
@@ -59,7 +60,7 @@ impl OpenForm<'_> {
     }
 
     /// "Jane Austin" to "what is your first name?": where exemplars show two slots side by side, two words fill both.
-    pub(crate) fn take_apart(&self, own: &Situation<'_>, values: &mut Vec<Filled>) {
+    pub(crate) fn take_apart(&self, own: &Situation<'_>, values: &mut Vec<SlotValue>) {
         let [value] = &mut values[..] else { return };
         let (Some(span), None, Some(slot)) = (value.span, &value.recognizer, self.asked_slot()) else { return };
         if self.asked.first() != Some(&value.pointer) {
@@ -73,14 +74,14 @@ impl OpenForm<'_> {
         }
         let part = |pointer: String, word: Span| {
             let text = own.utterance().slice(word).to_owned();
-            Filled { pointer, value: text.clone().into(), text: Some(text), span: Some(word), ..value.clone() }
+            SlotValue { pointer, value: text.clone().into(), text: Some(text), span: Some(word), ..value.clone() }
         };
         *values = vec![part(value.pointer.clone(), *first), part(next, *second)];
     }
 
     /// "Jane Austin" where Jane is known: where exemplars show slots of any words side by side, words that begin as
     /// what is known does fill the others.
-    pub(crate) fn completes(&self, own: &Situation<'_>, part: Span) -> Option<Vec<Filled>> {
+    pub(crate) fn completes(&self, own: &Situation<'_>, part: Span) -> Option<Vec<SlotValue>> {
         let utterance = own.utterance();
         let words: Vec<Span> = utterance.words().iter().filter(|word| part.contains(**word)).copied().collect();
         let is_apart = |pair: &[Span]| utterance.slice(Span::new(pair[0].end, pair[1].start)).trim().is_empty();
@@ -108,7 +109,7 @@ impl OpenForm<'_> {
     /// Takes out texts that are nothing but a value of a kind which their slot does not take: no telephone number is a
     /// family name.
     pub(crate) fn drop_other_kinds(&self, situation: &Situation<'_>, found: &mut Said) {
-        let is_other = |value: &Filled, span: Span| {
+        let is_other = |value: &SlotValue, span: Span| {
             let path = SlotPath::of_pointer(&value.pointer);
             let Some(slot) = self.function.slot_at(&path).map(|slot| self.function.slot(slot)) else { return false };
             if slot.kind != SlotKind::String {
@@ -131,7 +132,12 @@ impl OpenForm<'_> {
     /// "3 Mill Lane, Bath, BA1 5LR" to "which street?": parts between commas, as an exemplar has slots between commas
     /// from the one that was asked for on; from any one on where none of them is known yet, and a recognizer knows
     /// one of the parts by its form. `None` where that gives no more than `found`.
-    pub(crate) fn in_sequence(&self, situation: &Situation<'_>, part: Span, found: &[Filled]) -> Option<Vec<Filled>> {
+    pub(crate) fn in_sequence(
+        &self,
+        situation: &Situation<'_>,
+        part: Span,
+        found: &[SlotValue],
+    ) -> Option<Vec<SlotValue>> {
         let utterance = situation.utterance();
         let parts = parts(utterance, part);
         let asked = self.asked_slot();
@@ -151,7 +157,7 @@ impl OpenForm<'_> {
             let slot = self.function.slot(*slot);
             let mention = mention_of(slot, *span);
             let may_be = mention.is_some() || slot.takes_any_words();
-            may_be.then(|| Filled {
+            may_be.then(|| SlotValue {
                 value: mention.map_or_else(|| utterance.slice(*span).into(), |mention| mention.value.clone()),
                 ..self.value_of(slot, (utterance, *span), mention, PLAIN)
             })
@@ -171,14 +177,15 @@ impl OpenForm<'_> {
         let fitting = sequences
             .filter(|slots| slots.len() == parts.len() && parts.len() > 1)
             .filter(|slots| slots.first() == asked.as_ref() || is_new(slots));
-        let mut all = fitting.filter_map(|slots| slots.iter().zip(&parts).map(filled).collect::<Option<Vec<Filled>>>());
+        let mut all =
+            fitting.filter_map(|slots| slots.iter().zip(&parts).map(filled).collect::<Option<Vec<SlotValue>>>());
         all.find(|all| all.len() > found.len())
     }
 
     /// Words between two values, where an exemplar has just one slot of any words between theirs: the town of an
     /// address.
-    pub(crate) fn between(&self, situation: &Situation<'_>, found: &[Filled]) -> Vec<Filled> {
-        let slot_of = |value: &Filled| {
+    pub(crate) fn between(&self, situation: &Situation<'_>, found: &[SlotValue]) -> Vec<SlotValue> {
+        let slot_of = |value: &SlotValue| {
             let path = SlotPath::of_pointer(&value.pointer);
             self.function.slot_at(&path)
         };
@@ -221,14 +228,15 @@ impl OpenForm<'_> {
     }
 
     /// What recognizers found that only one slot of the function takes, and that nothing else was made of.
-    pub(crate) fn unclaimed(&self, situation: &Situation<'_>, found: &[Filled]) -> Vec<Filled> {
+    pub(crate) fn unclaimed(&self, situation: &Situation<'_>, found: &[SlotValue]) -> Vec<SlotValue> {
         let takes = |mention: &Mention| {
             let mut slots =
                 self.function.slots.iter().filter(|slot| slot.recognizers.first() == Some(&mention.recognizer));
             slots.next().filter(|slot| slots.next().is_none() && !slot.path.is_repeated())
         };
-        let is_free =
-            |span: Span, found: &[Filled]| !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)));
+        let is_free = |span: Span, found: &[SlotValue]| {
+            !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)))
+        };
         let mut all = Vec::new();
         for mention in situation.mentions().iter().filter(|mention| mention.others.is_empty()) {
             let Some(slot) = takes(mention) else { continue };
@@ -237,7 +245,7 @@ impl OpenForm<'_> {
             if mention.score < if self.asked.contains(&pointer) { KNOWN / 2.0 } else { KNOWN } {
                 continue;
             }
-            let is_taken = found.iter().chain(&all).any(|value: &Filled| value.pointer == pointer);
+            let is_taken = found.iter().chain(&all).any(|value: &SlotValue| value.pointer == pointer);
             let is_filled = self.form.at(&pointer).is_some();
             let denied = situation.negations().iter().any(|negation| negation.scope.overlaps(mention.span));
             let is_valid = is_distinct(situation, mention);
@@ -271,7 +279,7 @@ impl OpenForm<'_> {
         };
         let mut whole = own.mentions().iter().filter(is_all).filter(|mention| !is_part(mention));
         let mention = whole.find(|mention| count.recognizers.contains(&mention.recognizer))?;
-        let is_rival = |filled: &&Filled| {
+        let is_rival = |filled: &&SlotValue| {
             let path = SlotPath::of_pointer(&filled.pointer);
             let slot = self.function.slots.iter().find(|slot| slot.path == path);
             filled.turn + RECENT >= self.state.turn && slot.is_some_and(|slot| slot.kind != SlotKind::String)
@@ -330,7 +338,7 @@ impl OpenForm<'_> {
         if let Some((_, slot)) = numbers.filter_map(|slot| Some((turn_of(slot)?, slot))).max() {
             return Some(slot);
         }
-        let alike = |filled: &Filled| {
+        let alike = |filled: &SlotValue| {
             let old = fold(filled.text.as_deref().or(filled.value.as_str()).unwrap_or_default());
             strsim::normalized_levenshtein(&old, &new)
         };
@@ -402,14 +410,14 @@ impl OpenForm<'_> {
     }
 
     /// One of the choices of the slot that was asked for, by its place among them.
-    pub(crate) fn picked(&self, pick: Pick, cue: Span, utterance: &Utterance) -> Option<Filled> {
+    pub(crate) fn picked(&self, pick: Pick, cue: Span, utterance: &Utterance) -> Option<SlotValue> {
         let slot = self.function.slot(self.asked_slot()?);
         let value: &Value = match pick {
             Pick::Nth(nth) => slot.choices.get(nth.checked_sub(1)?)?,
             Pick::Last => slot.choices.last()?,
             _ => return None,
         };
-        Some(Filled {
+        Some(SlotValue {
             pointer: self.asked.first()?.clone(),
             value: value.clone(),
             text: Some(utterance.slice(cue).to_owned()),

@@ -4,8 +4,8 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::{
-    call::Origin,
-    conversation::{Act, Aside, Filled, Manner, Pending, Said, Source, merge::CERTAIN},
+    call::{SlotValue, Source},
+    conversation::{Act, Aside, Manner, Pending, Said, merge::CERTAIN},
     decide::{
         analysis::Part,
         answered, asked, carrier,
@@ -165,7 +165,7 @@ impl OpenForm<'_> {
     fn adds_to_known(&self, found: &Said) -> bool {
         let Some(head) = self.head().filter(|_| self.manner() == Manner::Add) else { return false };
         let path = &self.function.slot(head).path;
-        let is_head = |value: &&Filled| SlotPath::of_pointer(&value.pointer) == *path;
+        let is_head = |value: &&SlotValue| SlotPath::of_pointer(&value.pointer) == *path;
         let mut heads = found.values.iter().filter(is_head);
         let Some(named) = heads.next().filter(|_| heads.next().is_none()) else { return false };
         let is_known = self.form.of_slot(path).any(|known| known.value == named.value);
@@ -221,14 +221,14 @@ impl OpenForm<'_> {
     }
 
     /// The value that was asked for because its words may mean several, where the answer says which.
-    fn settled(&self, own: &Situation<'_>) -> Option<Filled> {
+    fn settled(&self, own: &Situation<'_>) -> Option<SlotValue> {
         let is_asked = |aside: &&Aside| !aside.readings.is_empty() && self.asked.contains(&aside.pointer);
         let aside = self.form.aside.iter().find(is_asked)?;
         let slot = self.function.slot(self.asked_slot()?);
         let said = aside.found.as_ref()?.as_str()?;
         let context = recognize::Context { now: own.analysis.now.clone() };
         let value = own.knowledge.recognizers.settle(slot, (said, own.utterance()), &aside.readings, &context)?;
-        Some(Filled {
+        Some(SlotValue {
             pointer: aside.pointer.clone(),
             value,
             text: Some(format!("{said} {}", own.utterance().text())),
@@ -323,13 +323,13 @@ impl OpenForm<'_> {
 
     /// True if every value is one that a recognizer knows, in a place that has another one.
     fn replaces(&self, found: &Said) -> bool {
-        let is_filled = |value: &Filled| self.form.has(&SlotPath::of_pointer(&value.pointer));
+        let is_filled = |value: &SlotValue| self.form.has(&SlotPath::of_pointer(&value.pointer));
         !found.values.is_empty() && found.values.iter().all(|value| value.recognizer.is_some() && is_filled(value))
     }
 
     /// "The address is 21 Elm Court": the words name the slots that they give values for.
     fn is_named(&self, own: &Situation<'_>, found: &Said) -> bool {
-        let names = |value: &Filled| {
+        let names = |value: &SlotValue| {
             let slot = self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
             slot.zip(value.span).is_some_and(|(slot, span)| written::is_named(own, self.function, slot, span))
         };
@@ -338,20 +338,20 @@ impl OpenForm<'_> {
 
     /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by what
     /// says nothing else.
-    fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [Filled]) {
+    fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
         let Some(asked) = self.asked_slot().filter(|_| !self.has_acts()) else { return };
-        let slot_of = |value: &Filled| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
+        let slot_of = |value: &SlotValue| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
         let [pointer] = self.asked else { return };
         if values.iter().any(|value| slot_of(value) == Some(asked)) {
             return;
         }
         let utterance = own.utterance();
-        let is_bare = |value: &Filled| {
+        let is_bare = |value: &SlotValue| {
             let is_inside = |word: &Span| value.span.is_some_and(|span| span.overlaps(*word));
             let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), utterance.slice(*word));
             utterance.words().iter().all(|word| is_inside(word) || says_nothing(word))
         };
-        let may_be_asked = |value: &&mut Filled| {
+        let may_be_asked = |value: &&mut SlotValue| {
             let own = self.function.slot(asked);
             let is_known = slot_of(value).is_some_and(|slot| self.form.has(&self.function.slot(slot).path));
             let takes = |name: &str| own.recognizers.iter().any(|id| self.module.recognizer(*id).name == name);
@@ -454,18 +454,10 @@ impl OpenForm<'_> {
             let mut recognizers = self.function.slots.iter().flat_map(|slot| &slot.recognizers);
             recognizers.any(|id| self.module.recognizer(*id).name == name)
         };
-        let is_foreign = |origin: &Origin| match origin {
-            Origin::Utterance { recognizer: Some(name), .. } => !takes(name),
-            _ => false,
-        };
-        if frame.slots.iter().any(|slot| is_foreign(&slot.origin)) {
+        if frame.slots.iter().filter_map(|slot| slot.recognizer.as_deref()).any(|name| !takes(name)) {
             return true;
         }
-        let spans = frame.slots.iter().chain(&frame.excluded).filter_map(|slot| match &slot.origin {
-            Origin::Utterance { span, .. } => Some(*span),
-            _ => None,
-        });
-        let values: Vec<Span> = spans.collect();
+        let values: Vec<Span> = frame.slots.iter().chain(&frame.excluded).filter_map(|slot| slot.span).collect();
         let own = own_words(self.module, self.id);
         let says_more = |word: &Span| {
             let text = free.utterance().slice(*word);
@@ -479,7 +471,7 @@ impl OpenForm<'_> {
     }
 
     /// "It's called The Long Road": words that only lead to an answer stand before the value.
-    pub(crate) fn is_led(&self, free: &Situation<'_>, value: &Filled) -> bool {
+    pub(crate) fn is_led(&self, free: &Situation<'_>, value: &SlotValue) -> bool {
         let first = free.utterance().words().first().map_or(0, |word| word.start);
         let core = carrier::core(self.module.language(), free.utterance(), &[]);
         let lead = free.utterance().slice(Span::new(first, core.start.max(first))).trim();

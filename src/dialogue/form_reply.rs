@@ -3,7 +3,8 @@
 //! The form has the first claim on an utterance. Another function is opened only by what the form cannot explain.
 
 use crate::{
-    conversation::{Act, Filled, Said, merge::CERTAIN},
+    call::SlotValue,
+    conversation::{Act, Said, merge::CERTAIN},
     decide::{
         outcome::Frame,
         situation::{Requests, Situation},
@@ -62,7 +63,7 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
 fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let own = Situation { given: Some(open.id), is_meant: true, ..*free };
     let mut reading = open.read(&own);
-    let is_answer = |value: &Filled| open.asked.contains(&value.pointer) && value.recognizer.is_none();
+    let is_answer = |value: &SlotValue| open.asked.contains(&value.pointer) && value.recognizer.is_none();
     if reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
         reading.said.values.clear();
     }

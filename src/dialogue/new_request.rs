@@ -1,8 +1,8 @@
 //! An utterance that opens what it asks for.
 
 use crate::{
-    call::Origin,
-    conversation::{Act, Filled, Form, Pending, Said, merge::CERTAIN},
+    call::SlotValue,
+    conversation::{Act, Form, Pending, Said, merge::CERTAIN},
     decide::{
         analysis::Analysis,
         expected::Expected,
@@ -90,7 +90,7 @@ fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
     let mut all = Said { turn, ..Said::default() };
     for line in dialogue.state.lines.iter().rev().filter(|line| line.is_unheard).take(UNHEARD) {
         let Some(found) = said_before(dialogue, &line.text, function) else { continue };
-        let is_sure = |value: &Filled| value.confidence >= CERTAIN && !value.pointer.contains("/0");
+        let is_sure = |value: &SlotValue| value.confidence >= CERTAIN && !value.pointer.contains("/0");
         for value in found.values.into_iter().filter(is_sure) {
             // The latest word counts.
             if all.values.iter().all(|later| later.pointer != value.pointer) {
@@ -131,16 +131,15 @@ fn is_one_function(frames: &[Frame]) -> bool {
 
 /// Different values that were said, by slot, without words in place of what a recognizer should know.
 fn values_of(module: &Module, frames: &[Frame]) -> usize {
-    let mut values: Vec<(&SlotPath, &str)> = Vec::new();
+    let mut values: Vec<(SlotPath, &str)> = Vec::new();
     for frame in frames {
-        let slots = &module.function(frame.function).slots;
-        let takes_words = |path: &SlotPath| slots.iter().any(|slot| slot.path == *path && slot.recognizers.is_empty());
-        for slot in &frame.slots {
-            if let Origin::Utterance { text, recognizer, .. } = &slot.origin
-                && (recognizer.is_some() || takes_words(&slot.path))
-                && !values.contains(&(&slot.path, text))
-            {
-                values.push((&slot.path, text));
+        let function = module.function(frame.function);
+        for value in frame.slots.iter().filter(|value| value.span.is_some()) {
+            let takes_words =
+                || function.slot_of(&value.pointer).is_some_and(|slot| function.slot(slot).recognizers.is_empty());
+            let said = (value.path(), value.text.as_deref().unwrap_or_default());
+            if (value.recognizer.is_some() || takes_words()) && !values.contains(&said) {
+                values.push(said);
             }
         }
     }
@@ -153,13 +152,13 @@ fn portion(said: &mut Said, acts: &Moves, utterance: &Utterance) -> Option<Said>
         Kind::Portion { count, rest } if one.confidence >= ACTS => Some((count, rest)),
         _ => None,
     })?;
-    let is_within = |value: &Filled, span: Span| value.span.is_some_and(|own| span.overlaps(own));
+    let is_within = |value: &SlotValue, span: Span| value.span.is_some_and(|own| span.overlaps(own));
     // The clause ends at a comma.
     let clause = utterance.slice(rest);
     let end = clause.find([',', ';']).map_or(rest.end, |at| rest.start + clause[..at].chars().count());
     let rest = Span::new(rest.start, end);
     said.values.retain(|value| !is_within(value, count));
-    let (part, all): (Vec<Filled>, Vec<Filled>) =
+    let (part, all): (Vec<SlotValue>, Vec<SlotValue>) =
         said.values.drain(..).partition(|value| is_within(value, rest) && value.pointer.contains("/0"));
     said.values = all;
     let portion = number(utterance.slice(count))?;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    call::{Call, Grounded, Origin, Violation, ViolationKind},
+    call::{Call, SlotValue, Source, Violation, ViolationKind},
     conversation::{
         Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, State, Who,
         next::{completed, next},
@@ -258,14 +258,7 @@ fn frames(knowledge: &Knowledge, called: &[(Form, Call)], state: &State) -> Vec<
         scalars(&whole, &mut String::new(), &mut leaves);
         for (pointer, value) in leaves {
             if form.at(&pointer).is_none() {
-                let path = SlotPath::of_pointer(&pointer);
-                frame.slots.push(Grounded {
-                    path,
-                    pointer,
-                    value: value.clone(),
-                    origin: Origin::Default,
-                    confidence: 1.0,
-                });
+                frame.slots.push(SlotValue::unsaid(pointer, value.clone(), Source::Default, 1.0));
             }
         }
         Some(frame)
@@ -294,8 +287,8 @@ pub(crate) fn frame(knowledge: &Knowledge, form: &Form, turn: u32) -> Option<Fra
         function,
         confidence: form.confidence,
         segment: spans.reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end))).unwrap_or(Span::new(0, 0)),
-        slots: form.slots.iter().map(|filled| filled.grounded(turn)).collect(),
-        excluded: form.excluded.iter().map(|filled| filled.grounded(turn)).collect(),
+        slots: form.slots.iter().map(|filled| filled.known_in(turn)).collect(),
+        excluded: form.excluded.iter().map(|filled| filled.known_in(turn)).collect(),
         missing: missing_paths(module.function(function), missing.iter()),
         invalid: asides.chain(wrong).collect(),
     })

@@ -1,8 +1,8 @@
 //! A form that an utterance is read against, and what a decision says of it.
 
 use crate::{
-    call::{Origin, ViolationKind},
-    conversation::{Aside, Filled, Form, Manner, Said, Source, State},
+    call::{SlotValue, Source, ViolationKind},
+    conversation::{Aside, Form, Manner, Said, State},
     decide::outcome::Frame,
     module::{Function, FunctionId, Module, Slot, SlotId, SlotPath},
     recognize::{
@@ -73,9 +73,9 @@ impl OpenForm<'_> {
         (utterance, span): (&Utterance, Span),
         mention: Option<&Mention>,
         confidence: f32,
-    ) -> Filled {
+    ) -> SlotValue {
         let text = utterance.slice(span);
-        Filled {
+        SlotValue {
             pointer: slot.path.pointer(),
             value: mention.map_or_else(|| text.into(), |mention| mention.value.clone()),
             text: Some(text.to_owned()),
@@ -104,12 +104,12 @@ impl OpenForm<'_> {
 /// What a frame of this turn says. Of a value that was said in an earlier turn the form knows better, if it has one.
 pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
     let is_known = |path: &SlotPath| form.is_some_and(|form| form.has(path));
-    let is_new = |origin: &Origin, path: &SlotPath| match origin {
-        Origin::Utterance { .. } => true,
-        Origin::Earlier { .. } | Origin::Choice | Origin::Generated => !is_known(path),
-        Origin::Default => false,
+    let is_new = |value: &&SlotValue| match value.from {
+        Source::Said if value.span.is_some() => true,
+        Source::Said | Source::Choice | Source::Generated | Source::Carried => !is_known(&value.path()),
+        Source::Default => false,
     };
-    let values = frame.slots.iter().filter(|value| is_new(&value.origin, &value.path));
+    let values = frame.slots.iter().filter(is_new);
     let is_fault = |kind: ViolationKind| {
         !matches!(
             kind,
@@ -117,13 +117,14 @@ pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
         )
     };
     let faults = frame.invalid.iter().filter(|violation| is_fault(violation.kind) && violation.found.is_some());
-    let excluded = frame.excluded.iter().filter(|value| matches!(value.origin, Origin::Utterance { .. }));
+    let excluded = frame.excluded.iter().filter(|value| value.span.is_some());
+    let of_turn = |value: &SlotValue| SlotValue { turn, ..value.clone() };
     Said {
         turn,
         confidence: frame.confidence,
-        values: values.map(|value| Filled::new(value, turn)).collect(),
+        values: values.map(of_turn).collect(),
         invalid: faults.map(|violation| Aside::new(violation, turn)).collect(),
-        excluded: excluded.map(|value| Filled::new(value, turn)).collect(),
+        excluded: excluded.map(of_turn).collect(),
         ..Said::default()
     }
 }

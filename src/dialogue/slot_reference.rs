@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    conversation::{Filled, Form, merge::is_within},
+    call::SlotValue,
+    conversation::{Form, merge::is_within},
     decide::vocabulary::words_of,
     module::{Function, SlotId},
     recognize::Mention,
@@ -65,7 +66,7 @@ impl Named<'_> {
             .filter(|mention| self.span.contains(mention.span))
             .map(|mention| &mention.value)
             .collect();
-        let is_meant = |filled: &&Filled| {
+        let is_meant = |filled: &&SlotValue| {
             let own = filled.text.as_deref().map(|text| words_of(text).join(" "));
             let value = filled.value.as_str().map(|text| words_of(text).join(" "));
             found.contains(&&filled.value)
@@ -78,7 +79,7 @@ impl Named<'_> {
     /// "The soup", where "tomato soup" is the only value that has this word.
     fn by_one_of_its_words(&self, form: &Form) -> Option<String> {
         let said: Vec<String> = self.words().into_iter().filter(|word| word.chars().count() >= LETTERS).collect();
-        let has_one = |filled: &&Filled| {
+        let has_one = |filled: &&SlotValue| {
             let own = filled.value.as_str().map(words_of).unwrap_or_default();
             own.len() > 1 && own.iter().any(|word| said.contains(word))
         };

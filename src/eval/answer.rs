@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{OutcomeKind, Understood};
 use crate::{
-    call::{Grounded, Origin},
+    call::{SlotValue, Source},
     conversation::Pending,
     module::{FunctionId, Step},
     understand::{Outcome, Turn},
@@ -94,25 +94,22 @@ impl Answer {
 }
 
 /// The nested arguments that grounded values make up.
-pub(super) fn understood(slots: &[Grounded]) -> Understood {
+pub(super) fn understood(slots: &[SlotValue]) -> Understood {
     let mut root = Value::Object(Map::new());
     let mut result = Understood::default();
     for slot in slots {
         let mut place = Some(&mut root);
-        for (step, token) in slot.path.0.iter().zip(slot.pointer.split('/').skip(1)) {
+        for (step, token) in slot.path().0.iter().zip(slot.pointer.split('/').skip(1)) {
             place = place.and_then(|place| below(place, step, token));
         }
         if let Some(place) = place {
             *place = slot.value.clone();
         }
-        match &slot.origin {
-            Origin::Utterance { text, .. } | Origin::Earlier { text } => {
-                result.texts.insert(slot.pointer.clone(), text.clone());
-            }
-            Origin::Default => {
-                result.defaults.insert(slot.pointer.clone());
-            }
-            _ => {}
+        if let Some(text) = &slot.text {
+            result.texts.insert(slot.pointer.clone(), text.clone());
+        }
+        if slot.from == Source::Default {
+            result.defaults.insert(slot.pointer.clone());
         }
     }
     if let Value::Object(arguments) = root {

@@ -313,10 +313,10 @@ mod tests {
         *,
     };
     use crate::{
-        call::{Grounded, Origin},
+        call::{SlotValue, Source},
         conversation::Pending,
         llm::Usage,
-        module::{ModuleName, Settings, SlotPath},
+        module::{ModuleName, Settings},
         text::Span,
         understand::{DecidedBy, Frame, Outcome, Question, Timings, Trace},
     };
@@ -336,15 +336,12 @@ mod tests {
         }
     }
 
-    fn grounded(path: &str, pointer: &str, value: Value) -> Grounded {
-        let function = testing::function("f", &[path]);
-        let path: SlotPath = function.slots[0].path.clone();
-        let text = value.to_string();
-        let origin = Origin::Utterance { span: Span::new(0, 1), text, recognizer: None };
-        Grounded { path, pointer: pointer.to_owned(), value, origin, confidence: 1.0 }
+    fn grounded(pointer: &str, value: Value) -> SlotValue {
+        let (text, span) = (Some(value.to_string()), Some(Span::new(0, 1)));
+        SlotValue { text, span, ..SlotValue::unsaid(pointer.to_owned(), value, Source::Said, 1.0) }
     }
 
-    fn turn(outcome: Outcome, frames: Vec<(usize, Vec<Grounded>)>) -> Turn {
+    fn turn(outcome: Outcome, frames: Vec<(usize, Vec<SlotValue>)>) -> Turn {
         let frame = |(function, slots)| Frame {
             function: FunctionId::from_index(function),
             confidence: 0.8,
@@ -378,12 +375,12 @@ mod tests {
     #[test]
     fn grounded_values_make_up_the_arguments() {
         let mut slots = vec![
-            grounded("dishes[].name", "/dishes/1/name", json!("pie")),
-            grounded("dishes[].name", "/dishes/0/name", json!("soup")),
-            grounded("address.city", "/address/city", json!("Rome")),
-            grounded("dishes[].name", "/dishes/999999999/name", json!("bomb")),
+            grounded("/dishes/1/name", json!("pie")),
+            grounded("/dishes/0/name", json!("soup")),
+            grounded("/address/city", json!("Rome")),
+            grounded("/dishes/999999999/name", json!("bomb")),
         ];
-        slots[2].origin = Origin::Default;
+        slots[2] = SlotValue::unsaid("/address/city".to_owned(), json!("Rome"), Source::Default, 1.0);
         let understood = understood(&slots);
         assert_eq!(
             Value::Object(understood.arguments),
@@ -416,10 +413,7 @@ mod tests {
 {"utterance": "down", "function": "order"}"#;
         let cases = Cases::parse("cases.jsonl", text);
         assert_eq!(cases.problems, []);
-        let slots = vec![
-            grounded("dishes[].name", "/dishes/0/name", json!("soup")),
-            grounded("address.city", "/address/city", json!("Rome")),
-        ];
+        let slots = vec![grounded("/dishes/0/name", json!("soup")), grounded("/address/city", json!("Rome"))];
         let turns = [
             Some(Ok(turn(missing(), vec![(0, slots.clone())]))),
             Some(Ok(turn(missing(), vec![(0, slots)]))),
@@ -467,7 +461,7 @@ mod tests {
         let dish = |name: &str| json!({"name": "order", "arguments": {"dishes": [{"name": name}]}});
         let case = json!({"utterance": "x", "functions": [dish("soup"), {"name": "cancel"}, dish("pie")]});
         let cases = Cases::parse("cases.jsonl", &case.to_string()).cases;
-        let said = |name: &str| vec![grounded("dishes[].name", "/dishes/0/name", json!(name))];
+        let said = |name: &str| vec![grounded("/dishes/0/name", json!(name))];
         let frames = vec![(0, said("pie")), (0, said("soup")), (1, Vec::new())];
         let task = tally.resolve(&cases[0]).unwrap();
         tally.count(&cases[0], &task, Ok(turn(missing(), frames)), Vec::new());

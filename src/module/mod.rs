@@ -222,6 +222,16 @@ impl Function {
         self.slots.iter().position(|slot| slot.path == *path).map(SlotId::from_index)
     }
 
+    /// The slot of the value at this JSON pointer: the one at this place, else the open one that it lies in.
+    #[must_use]
+    pub fn slot_of(&self, pointer: &str) -> Option<SlotId> {
+        let at = |place: &str| self.slot_ids().find(|id| self.slot(*id).path.holds(place));
+        at(pointer).or_else(|| {
+            let mut around = pointer.rmatch_indices('/').filter_map(|(end, _)| at(&pointer[..end]));
+            around.find(|id| self.slot(*id).kind == SlotKind::Any)
+        })
+    }
+
     /// The slot that an author or client means by `label`: its path, else its last key, else either without case and separators.
     #[must_use]
     pub fn slot_labelled(&self, label: &str) -> Option<SlotId> {
@@ -260,15 +270,33 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SlotPath(pub Vec<Step>);
 
+/// True of the number of an item, and of `-`, which stands for one that is not there yet.
+fn is_index(token: &str) -> bool {
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit()) || token == "-"
+}
+
 impl SlotPath {
     /// The path of a JSON pointer into arguments: indices, and `-`, stand for every item.
     #[must_use]
     pub fn of_pointer(pointer: &str) -> Self {
-        let is_index = |step: &str| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) || step == "-";
         let step = |step: &str| {
             if is_index(step) { Step::Each } else { Step::Key(step.replace("~1", "/").replace("~0", "~").into()) }
         };
         Self(pointer.split('/').skip(1).map(step).collect())
+    }
+
+    /// True if a value at this JSON pointer is one of this slot.
+    #[must_use]
+    pub fn holds(&self, pointer: &str) -> bool {
+        let mut tokens = pointer.split('/').skip(1);
+        let mut is_step = |step: &Step| {
+            tokens.next().is_some_and(|token| match step {
+                Step::Key(key) if token.contains('~') => *token.replace("~1", "/").replace("~0", "~") == **key,
+                Step::Key(key) => *token == **key,
+                Step::Each => is_index(token),
+            })
+        };
+        self.0.iter().all(&mut is_step) && tokens.next().is_none()
     }
 
     /// The JSON pointer of its place; in an array, that of a new item (`/dishes/-/name`).

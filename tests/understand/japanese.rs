@@ -26,7 +26,7 @@ async fn understand(snapshot: &Snapshot, request: TurnRequest) -> Turn {
 fn arguments(turn: &Turn) -> Value {
     let frame = turn.frames.first();
     let slots = frame.into_iter().flat_map(|frame| &frame.slots);
-    Value::Object(slots.map(|slot| (slot.path.to_string(), slot.value.clone())).collect::<Map<_, _>>())
+    Value::Object(slots.map(|slot| (slot.path().to_string(), slot.value.clone())).collect::<Map<_, _>>())
 }
 
 #[tokio::test]
@@ -100,10 +100,7 @@ async fn spans_are_those_of_what_was_said() {
     let spans: Vec<(String, Value, Value, Value)> = turn.frames[0]
         .slots
         .iter()
-        .map(|slot| {
-            let origin = serde_json::to_value(&slot.origin).expect("JSON");
-            (slot.path.to_string(), slot.value.clone(), origin["span"].clone(), origin["text"].clone())
-        })
+        .map(|slot| (slot.path().to_string(), slot.value.clone(), json!(slot.span), json!(slot.text)))
         .collect();
     let slot = |path: &str, value: &str, span: [usize; 2], text: &str| {
         (path.to_owned(), json!(value), json!(span), json!(text))

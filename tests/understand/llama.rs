@@ -7,7 +7,7 @@ use futures::future::join_all;
 use serde_json::{Map, Value};
 use tokio::time::{Duration, Instant};
 use uptake::{
-    call::Origin,
+    call::Source,
     llm::{self, Support},
     snapshot::Snapshot,
     understand::{Outcome, Turn, TurnError, best_strategy},
@@ -78,7 +78,7 @@ impl Tally {
                 }
                 // Each value is one of the utterance, or of the schema: this model may write none itself.
                 for slot in turn.frames.iter().flat_map(|frame| &frame.slots) {
-                    let is_sound = matches!(slot.origin, Origin::Utterance { .. } | Origin::Choice | Origin::Default);
+                    let is_sound = slot.span.is_some() || matches!(slot.from, Source::Choice | Source::Default);
                     assert!(is_sound, "{what}: {slot:?}");
                 }
                 let right = calls.len() == 1 && Value::Object(calls[0].arguments().clone()) == case.arguments;

@@ -89,7 +89,7 @@ fn arguments(turn: &Turn) -> Value {
 }
 
 fn excluded(frame: &Frame) -> Vec<(String, Value)> {
-    frame.excluded.iter().map(|one| (one.path.to_string(), one.value.clone())).collect()
+    frame.excluded.iter().map(|one| (one.path().to_string(), one.value.clone())).collect()
 }
 
 fn asks_for(turn: &Turn, wanted: &str) -> bool {

@@ -21,7 +21,7 @@ use crate::{
     conversation::Pending,
     decide::{
         calibration as belief,
-        outcome::{Decision, Frame, Outcome, points_to},
+        outcome::{Decision, Frame, Outcome},
     },
     llm::{ChatReply, ChatRequest, LlmError, Message},
     module::{
@@ -341,7 +341,7 @@ async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judg
         let read = judge::all(brief, vec![Spoken { function: id, arguments, repairs }]);
         // The whole is judged at once; its findings belong to the answers that they are about.
         let about = |slot: usize, all: &[Violation]| -> Vec<Violation> {
-            let of_slot = |violation: &&Violation| points_to(&function.slots[slot].path, &violation.path);
+            let of_slot = |violation: &&Violation| function.slots[slot].path.holds(&violation.path);
             all.iter().filter(of_slot).cloned().collect()
         };
         asked.clear();

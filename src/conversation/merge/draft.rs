@@ -10,7 +10,8 @@ use super::{
     place::{Place, Step},
 };
 use crate::{
-    conversation::state::{Aside, Filled, Form},
+    call::SlotValue,
+    conversation::state::{Aside, Form},
     module::Function,
 };
 
@@ -22,10 +23,10 @@ pub(super) struct Placed<T> {
 
 #[derive(Debug)]
 pub(super) struct Draft {
-    pub(super) slots: Vec<Placed<Filled>>,
+    pub(super) slots: Vec<Placed<SlotValue>>,
     pub(super) aside: Vec<Placed<Aside>>,
     /// Any item is `-`, in a list and where the value names the item.
-    pub(super) excluded: Vec<Placed<Filled>>,
+    pub(super) excluded: Vec<Placed<SlotValue>>,
     pub(super) skipped: Vec<String>,
     pub(super) asked: Vec<Place>,
 }
@@ -36,7 +37,7 @@ type Numbers = BTreeMap<Vec<Step>, BTreeMap<usize, usize>>;
 impl Draft {
     /// A state may come from a client: what has no place, or whose place another value has, is left out.
     pub(super) fn of(form: &Form, asked: &[String]) -> Self {
-        let mut slots: Vec<Placed<Filled>> = Vec::with_capacity(form.slots.len());
+        let mut slots: Vec<Placed<SlotValue>> = Vec::with_capacity(form.slots.len());
         for filled in &form.slots {
             let Some(mut place) = Place::of(&filled.pointer).filter(|place| !place.0.is_empty()) else { continue };
             for step in place.0.iter_mut().filter(|step| **step == Step::New) {
@@ -58,7 +59,7 @@ impl Draft {
     /// The form with what is here now.
     pub(super) fn form(mut self, form: &Form) -> Form {
         self.close_gaps();
-        let filled = |one: Placed<Filled>| Filled { pointer: one.place.pointer(), ..one.of };
+        let filled = |one: Placed<SlotValue>| SlotValue { pointer: one.place.pointer(), ..one.of };
         Form {
             slots: self.slots.into_iter().map(filled).collect(),
             excluded: self.excluded.into_iter().map(filled).collect(),
@@ -93,7 +94,7 @@ impl Draft {
     }
 
     /// Takes out what was ruled out, and remembers it.
-    pub(super) fn rule_out(&mut self, function: &Function, place: Place, filled: Filled) {
+    pub(super) fn rule_out(&mut self, function: &Function, place: Place, filled: SlotValue) {
         let pattern = anywhere(function, place);
         for place in self.places(&|place, held| place.may_be(&pattern) && same(held, &filled.value)) {
             self.clear(&unit(function, &place));
@@ -131,18 +132,18 @@ impl Draft {
         }
     }
 
-    pub(super) fn at(&self, place: &Place) -> Option<&Filled> {
+    pub(super) fn at(&self, place: &Place) -> Option<&SlotValue> {
         self.slots.iter().find(|slot| slot.place == *place).map(|slot| &slot.of)
     }
 
     /// The value `below` this item.
-    pub(super) fn of_item(&self, array: &[Step], item: usize, below: &[Step]) -> Option<&Filled> {
+    pub(super) fn of_item(&self, array: &[Step], item: usize, below: &[Step]) -> Option<&SlotValue> {
         self.at(&Place([array, &[Step::Item(item)], below].concat()))
     }
 
     /// The items of an array, in their order.
     pub(super) fn items(&self, array: &[Step]) -> BTreeSet<usize> {
-        let item = |slot: &Placed<Filled>| match slot.place.0.get(array.len()) {
+        let item = |slot: &Placed<SlotValue>| match slot.place.0.get(array.len()) {
             Some(Step::Item(index)) if slot.place.is_within(array) => Some(*index),
             _ => None,
         };

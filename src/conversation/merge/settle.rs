@@ -11,7 +11,8 @@ use super::{
     place::{Place, Step},
 };
 use crate::{
-    conversation::state::{Aside, Filled, Source},
+    call::{SlotValue, Source},
+    conversation::state::Aside,
     module::Function,
 };
 
@@ -26,11 +27,11 @@ pub(super) struct Saying {
 
 #[derive(Debug)]
 pub(super) enum What {
-    Value(Filled),
+    Value(SlotValue),
     Invalid(Aside),
-    Excluded(Filled),
+    Excluded(SlotValue),
     /// It is not clear what it is about.
-    Declined(Filled),
+    Declined(SlotValue),
     /// It says nothing more.
     Done,
 }
@@ -234,16 +235,16 @@ impl Settling<'_> {
     }
 
     /// Copies an item, and gives both their counts.
-    fn split(&mut self, group: &Group<'_>, (item, new): (usize, usize), counts: [Value; 2], said: &Filled) {
+    fn split(&mut self, group: &Group<'_>, (item, new): (usize, usize), counts: [Value; 2], said: &SlotValue) {
         let from = group.item(item);
-        let copies: Vec<Placed<Filled>> =
+        let copies: Vec<Placed<SlotValue>> =
             self.draft.slots.iter().filter(|slot| slot.place.is_within(&from)).cloned().collect();
         let [left, part] = counts;
         let count = group.shape.count.clone().unwrap_or_default();
         for mut copy in copies {
             copy.place.0[group.at()] = Step::Item(new);
             if group.below(&copy.place) == count {
-                copy.of = Filled { value: part.clone(), ..said.clone() };
+                copy.of = SlotValue { value: part.clone(), ..said.clone() };
             }
             self.draft.slots.push(copy);
         }
@@ -291,7 +292,7 @@ impl Settling<'_> {
         found
     }
 
-    fn name_of(&self, group: &Group<'_>, item: usize) -> Option<&Filled> {
+    fn name_of(&self, group: &Group<'_>, item: usize) -> Option<&SlotValue> {
         self.draft.of_item(&group.array, item, group.shape.head.as_deref()?)
     }
 

@@ -19,10 +19,10 @@ fn order() -> Function {
     )
 }
 
-fn filled(pointer: &str, value: Value, turn: u32) -> Filled {
+fn filled(pointer: &str, value: Value, turn: u32) -> SlotValue {
     let text = Some(value.to_string());
     let pointer = pointer.to_owned();
-    Filled { pointer, value, text, span: None, recognizer: None, from: Source::Said, turn, confidence: 0.9 }
+    SlotValue { pointer, value, text, span: None, recognizer: None, from: Source::Said, turn, confidence: 0.9 }
 }
 
 fn aside(pointer: &str, found: Value, turn: u32) -> Aside {
@@ -40,7 +40,7 @@ struct Talk {
     function: Function,
     form: Form,
     turn: u32,
-    declined: Vec<Filled>,
+    declined: Vec<SlotValue>,
     is_changed: bool,
 }
 
@@ -158,7 +158,7 @@ fn silence_changes_nothing() {
 #[test]
 fn an_ambiguous_value_does_not_overwrite_a_certain_one() {
     let maybe = |value: Value, confidence: f32| Said {
-        values: vec![Filled { confidence, ..filled("/size", value, 0) }],
+        values: vec![SlotValue { confidence, ..filled("/size", value, 0) }],
         ..Said::default()
     };
     let mut talk = Talk::new();
@@ -174,7 +174,7 @@ fn an_ambiguous_value_does_not_overwrite_a_certain_one() {
 #[test]
 fn what_nobody_said_fills_gaps_only() {
     let from = |from: Source, value: Value| Said {
-        values: vec![Filled { from, ..filled("/size", value, 0) }],
+        values: vec![SlotValue { from, ..filled("/size", value, 0) }],
         manner: Manner::Correct,
         ..Said::default()
     };
@@ -340,7 +340,7 @@ fn what_is_ruled_out_goes_until_it_is_said_again() {
     assert_eq!((dishes(&talk).as_str(), talk.form.excluded.len()), ("2 pizza, coke", 0));
     talk.say(&[("/size", json!(9))]).rule_out("/size", json!(9));
     assert_eq!((talk.form.at("/size"), talk.form.excluded.len()), (None, 1));
-    let default = Filled { from: Source::Default, ..filled("/size", json!(9), 0) };
+    let default = SlotValue { from: Source::Default, ..filled("/size", json!(9), 0) };
     talk.hear(Said { values: vec![default], ..Said::default() });
     assert_eq!(talk.form.at("/size"), None, "a default does not bring back what was ruled out");
 }

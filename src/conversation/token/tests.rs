@@ -3,8 +3,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    call::{SlotValue, Source},
     conversation::{
-        Expects, Form, Source, Who,
+        Expects, Form, Who,
         store::{SessionOptions, StoreUrl},
     },
     llm::Secret,
@@ -38,8 +39,8 @@ fn state() -> State {
     state
 }
 
-fn filled(pointer: &str, value: Value) -> Filled {
-    Filled {
+fn filled(pointer: &str, value: Value) -> SlotValue {
+    SlotValue {
         pointer: pointer.into(),
         value,
         text: None,

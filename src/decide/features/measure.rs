@@ -1,7 +1,7 @@
 //! Measures the features of an alternative.
 
 use crate::{
-    call::{Call, Origin},
+    call::Call,
     decide::{
         features::{Features, flag},
         outcome::Frame,
@@ -123,14 +123,9 @@ fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, fea
     let said: Vec<(&str, Span, bool, f32)> = frame
         .slots
         .iter()
-        .filter_map(|slot| match &slot.origin {
-            Origin::Utterance { span, recognizer, .. } => {
-                Some((slot.pointer.as_str(), *span, recognizer.is_some(), slot.confidence))
-            }
-            _ => None,
-        })
+        .filter_map(|slot| Some((slot.pointer.as_str(), slot.span?, slot.recognizer.is_some(), slot.confidence)))
         .collect();
-    let is_filled = |id: &SlotId| frame.slots.iter().any(|slot| slot.path == definition.slot(*id).path);
+    let is_filled = |id: &SlotId| frame.slots.iter().any(|slot| definition.slot_of(&slot.pointer) == Some(*id));
     let (required, optional): (Vec<SlotId>, Vec<SlotId>) =
         definition.slot_ids().partition(|id| definition.slot(*id).required);
     let filled = |ids: &[SlotId]| ids.iter().filter(|id| is_filled(id)).count();

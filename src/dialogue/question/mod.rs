@@ -23,7 +23,7 @@ pub(crate) use voice::Voice;
 
 use crate::{
     conversation::{Aside, Pending},
-    decide::outcome::{Frame, points_to},
+    decide::outcome::Frame,
     dialogue::outcome::Question,
     module::{Function, FunctionId, Module, Slot, SlotPath},
     text::{fold, plain::first_sentence},
@@ -63,7 +63,7 @@ pub(crate) fn worded(module: &Module, language: Option<&str>, about: Pending, fr
 
 fn invalid(voice: &Voice<'_>, id: FunctionId, aside: &Aside) -> String {
     let function = voice.module.function(id);
-    let slot = function.slots.iter().find(|slot| points_to(&slot.path, &aside.pointer));
+    let slot = function.slots.iter().find(|slot| slot.path.holds(&aside.pointer));
     let name = slot.map_or_else(|| aside.pointer.clone(), |slot| spoken(slot.label()));
     let wanted = if voice.words.is_english() {
         Wanted::Other(aside.expected.trim_end_matches('.'))

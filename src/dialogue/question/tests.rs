@@ -3,9 +3,9 @@ use std::{fmt::Write, fs, path::Path};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    call::{Validator, Violation, ViolationKind},
+    call::{SlotValue, Source, Validator, Violation, ViolationKind},
     conversation::{
-        Confirmation, Filled, Form, Source, State,
+        Confirmation, Form, State,
         next::{Manners, Next, next},
         pending::Pending,
     },
@@ -112,7 +112,7 @@ fn filled(function: &str, values: &[(&str, Value)]) -> Form {
     let mut form = Form::new(function, 1);
     form.slots = values
         .iter()
-        .map(|(pointer, value)| Filled {
+        .map(|(pointer, value)| SlotValue {
             pointer: (*pointer).to_owned(),
             value: value.clone(),
             text: None,

@@ -132,7 +132,7 @@ impl<'a> Came<'a> {
         if known.is_empty()
             && let Some(form) = self.state.form(self.name(function))
         {
-            let slots: Vec<_> = form.slots.iter().map(|filled| filled.grounded(self.state.turn)).collect();
+            let slots: Vec<_> = form.slots.iter().map(|filled| filled.known_in(self.state.turn)).collect();
             known.push(understood(&slots));
         }
         known

@@ -14,7 +14,7 @@ use super::{
     limits::{self, Candidates},
 };
 use crate::{
-    call::{Grounded, Origin},
+    call::SlotValue,
     module::{FunctionId, Module, ModuleName, RecognizerId, SlotPath, alike, squeeze},
     snapshot::Snapshot,
     text::Span,
@@ -157,7 +157,11 @@ impl Said<'_> {
             };
             let path = &definition.slot(slot).path;
             let Some(frame) = frame else { continue };
-            let mut spans = spans_of(&frame.slots, path);
+            let spans_of = |values: &[SlotValue]| -> Vec<Span> {
+                let own = values.iter().filter(|value| definition.slot_of(&value.pointer) == Some(slot));
+                own.filter_map(|value| value.span).collect()
+            };
+            let mut spans = spans_of(&frame.slots);
             // What was said and is not valid was said all the same.
             for violation in frame.invalid.iter().filter(|violation| is_at(path, &violation.path)) {
                 let recognizers = &definition.slot(slot).recognizers;
@@ -168,7 +172,7 @@ impl Said<'_> {
                 });
                 spans.extend(found.map(|mention| mention.span));
             }
-            let excluded = spans_of(&frame.excluded, path);
+            let excluded = spans_of(&frame.excluded);
             taken.extend(spans.iter().chain(&excluded));
             let values = match (self.verbatim(spans), self.verbatim(excluded)) {
                 (values, _) if !values.is_empty() => SlotValues { values, operator: SlotOperator::Is },
@@ -227,14 +231,6 @@ impl Said<'_> {
         let words = |span: Span| self.utterance.chars().skip(span.start).take(span.len()).collect::<String>();
         spans.into_iter().map(words).filter(|words| !words.trim().is_empty()).collect()
     }
-}
-
-fn spans_of(values: &[Grounded], path: &SlotPath) -> Vec<Span> {
-    let said = values.iter().filter(|value| value.path == *path).filter_map(|value| match &value.origin {
-        Origin::Utterance { span, .. } => Some(*span),
-        Origin::Earlier { .. } | Origin::Choice | Origin::Default | Origin::Generated => None,
-    });
-    said.collect()
 }
 
 /// True if a JSON pointer leads to a value of this slot.

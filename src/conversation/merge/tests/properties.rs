@@ -7,6 +7,7 @@ use serde_json::Map;
 
 use super::*;
 use crate::{
+    call::{SlotValue, Source},
     conversation::State,
     module::{ModuleName, SlotPath},
 };
@@ -113,7 +114,7 @@ fn said_of(op: &Op) -> Said {
     match op {
         Op::Say { place, value, is_sure } => {
             let confidence = if *is_sure { 0.9 } else { 0.3 };
-            let values = vec![Filled { confidence, ..filled(PLAIN[*place], plain(*place, *value), 0) }];
+            let values = vec![SlotValue { confidence, ..filled(PLAIN[*place], plain(*place, *value), 0) }];
             Said { values, ..Said::default() }
         }
         Op::Correct { place, value } => correct(values_of(&[(PLAIN[*place], plain(*place, *value))])),
@@ -347,12 +348,10 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn any_filled() -> impl Strategy<Value = Filled> {
+fn any_filled() -> impl Strategy<Value = SlotValue> {
     let sources = vec![Source::Said, Source::Said, Source::Choice, Source::Default, Source::Generated, Source::Carried];
-    (pointer(), value(), select(sources), 0..4_u32, 0..11_u8).prop_map(|(pointer, value, from, turn, tenths)| Filled {
-        from,
-        confidence: f32::from(tenths) / 10.0,
-        ..filled(&pointer, value, turn)
+    (pointer(), value(), select(sources), 0..4_u32, 0..11_u8).prop_map(|(pointer, value, from, turn, tenths)| {
+        SlotValue { from, confidence: f32::from(tenths) / 10.0, ..filled(&pointer, value, turn) }
     })
 }
 
@@ -417,7 +416,7 @@ fn assert_well(form: &Form) -> Result<(), TestCaseError> {
 
 /// All values by their slot: what does not depend on the numbers of items.
 fn held(form: &Form) -> Vec<String> {
-    let one = |filled: &Filled| format!("{}={}", SlotPath::of_pointer(&filled.pointer), filled.value);
+    let one = |filled: &SlotValue| format!("{}={}", SlotPath::of_pointer(&filled.pointer), filled.value);
     let mut all: Vec<String> = form.slots.iter().map(one).collect();
     all.sort();
     all
@@ -468,7 +467,7 @@ proptest! {
         let blank = |(at, pointer): (usize, &String)| {
             filled(pointer, [json!(""), json!("  "), Value::Null, json!([]), json!({})][at % 5].clone(), 9)
         };
-        let values: Vec<Filled> = blanks.iter().enumerate().map(blank).collect();
+        let values: Vec<SlotValue> = blanks.iter().enumerate().map(blank).collect();
         let said = Said { turn: 9, excluded: values.clone(), values, manner, asked, ..Said::default() };
         let Merged { form: after, is_changed, declined } = merged(&order(), &form, &said);
         prop_assert_eq!((after, is_changed, declined), (form, false, Vec::new()));
@@ -480,7 +479,7 @@ proptest! {
     ) {
         let (pointer, value) = (PLAIN[place], plain(place, value));
         let confidence = if is_correction { 0.1 } else { 0.9 };
-        let values = vec![Filled { confidence, ..filled(pointer, value.clone(), 99) }];
+        let values = vec![SlotValue { confidence, ..filled(pointer, value.clone(), 99) }];
         let manner = if is_correction { Manner::Correct } else { Manner::Fill };
         let after = merged(&order(), &form, &Said { turn: 99, values, manner, ..Said::default() }).form;
         prop_assert_eq!(after.at(pointer).map(|filled| &filled.value), Some(&value));
@@ -493,7 +492,7 @@ proptest! {
     fn an_ambiguous_value_overwrites_no_certain_one(form in form(), place in 0..PLAIN.len(), value in 0..3_u8, tenths in 0..6_u8) {
         let (pointer, value) = (PLAIN[place], plain(place, value));
         let Some(known) = form.at(pointer).filter(|known| known.confidence >= CERTAIN && known.value != value) else { return Ok(()) };
-        let doubtful = Filled { confidence: f32::from(tenths) / 10.0, ..filled(pointer, value, 99) };
+        let doubtful = SlotValue { confidence: f32::from(tenths) / 10.0, ..filled(pointer, value, 99) };
         let said = Said { turn: 99, values: vec![doubtful.clone()], ..Said::default() };
         let merged = merged(&order(), &form, &said);
         prop_assert_eq!(merged.form.at(pointer), Some(known));
@@ -505,7 +504,7 @@ proptest! {
     fn what_is_removed_goes_and_nothing_else(form in form(), place in pointer()) {
         let removed = vec![Removal::Place(place.clone())];
         let Merged { form: after, is_changed, .. } = merged(&order(), &form, &Said { turn: 99, removed, ..Said::default() });
-        let is_left = |filled: &&Filled| Place::of(&place).is_none() || !is_within(&filled.pointer, &place);
+        let is_left = |filled: &&SlotValue| Place::of(&place).is_none() || !is_within(&filled.pointer, &place);
         let left = Form { slots: form.slots.iter().filter(is_left).cloned().collect(), ..Form::new("order", 1) };
         prop_assert_eq!(held(&after), held(&left));
         prop_assert_eq!(is_changed, left.slots.len() != form.slots.len());
@@ -538,7 +537,7 @@ proptest! {
         });
         let once = merged(&order(), &form, &said);
         let twice = merged(&order(), &once.form, &said);
-        let sorted = |mut slots: Vec<Filled>| {
+        let sorted = |mut slots: Vec<SlotValue>| {
             slots.sort_by(|a, b| a.pointer.cmp(&b.pointer));
             slots
         };

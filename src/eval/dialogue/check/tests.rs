@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{super::read, *};
 use crate::{
-    call::{Call, Validator, ViolationKind},
-    conversation::{Aside, Filled, rules::Broken, state::Source},
+    call::{Call, SlotValue, Source, Validator, ViolationKind},
+    conversation::{Aside, rules::Broken},
     eval::{Place, testing},
     llm::Usage,
     module::{ModuleName, Settings},
@@ -43,8 +43,8 @@ fn call(module: &Module, function: usize, known: &[(&str, Value)]) -> Call {
     validator.complete(module.function(id(function)), id(function), known).call.expect("no schema forbids it")
 }
 
-fn filled(pointer: &str, value: Value) -> Filled {
-    Filled {
+fn filled(pointer: &str, value: Value) -> SlotValue {
+    SlotValue {
         pointer: pointer.to_owned(),
         text: Some(value.to_string()),
         value,
@@ -71,7 +71,7 @@ fn turn(module: &Module, state: &State, outcome: Outcome, pending: Option<Questi
         function: module.function_named(&form.function).unwrap(),
         confidence: 0.9,
         segment: Span::new(0, 1),
-        slots: form.slots.iter().map(|filled| filled.grounded(state.turn)).collect(),
+        slots: form.slots.iter().map(|filled| filled.known_in(state.turn)).collect(),
         excluded: Vec::new(),
         missing: Vec::new(),
         invalid: Vec::new(),
