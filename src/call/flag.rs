@@ -1,17 +1,23 @@
 //! Flags that are ruled out by their own name: "no sauce".
 
 use super::{RuledOut, words::kin};
-use crate::text::{Span, Utterance, fold, name_words};
-
-/// Words of a flag's name that say nothing of what it is about.
-const FLAG_WORDS: [&str; 13] =
-    ["with", "include", "has", "have", "is", "add", "want", "need", "use", "extra", "the", "a", "some"];
+use crate::{
+    language::Language,
+    text::{Span, Utterance, fold, name_words},
+};
 
 /// Where all words of a flag's name are ruled out, unless they are said elsewhere too.
 #[must_use]
-pub fn flag_within(utterance: &Utterance, label: &str, negated: &[&RuledOut]) -> Option<Span> {
+pub fn flag_within(
+    utterance: &Utterance,
+    label: &str,
+    negated: &[&RuledOut],
+    languages: [&Language; 2],
+) -> Option<Span> {
     let mut name: Vec<String> = name_words(label).iter().map(|word| fold(word)).collect();
-    let is_empty = |word: &String| FLAG_WORDS.iter().any(|empty| kin(word, empty));
+    let is_empty = |word: &String| {
+        languages.iter().any(|language| language.words.names.flags.iter().any(|empty| kin(word, empty)))
+    };
     if !name.iter().all(is_empty) {
         name.retain(|word| !is_empty(word));
     }

@@ -232,7 +232,8 @@ impl<'a> Walk<'a> {
     /// Where a flag's own name is ruled out and said nowhere else: "no sauce" of a slot `sauce`.
     fn denied_flag(&self, slot: &Slot, negated: &[&RuledOut]) -> Option<Span> {
         let is_flag = slot.kind == SlotKind::Boolean;
-        (is_flag && !negated.is_empty()).then(|| flag_within(self.evidence.utterance, slot.label(), negated))?
+        (is_flag && !negated.is_empty())
+            .then(|| flag_within(self.evidence.utterance, slot.label(), negated, self.rules.reader.languages()))?
     }
 
     /// The flag as it was said. Another value is reported.
@@ -502,7 +503,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{testing::function, words::is_filler},
+        call::{testing::function, words::is_empty},
+        language::Language,
         module::RecognizerId,
     };
 
@@ -807,7 +809,7 @@ mod tests {
             let utterance = Utterance::new(&text);
             // A mark may sit on a space and make a "word" with it; a letter may fold to nothing.
             let is_plain =
-                |word: &&str| word.trim() == *word && !is_filler(word) && fold(word).chars().any(char::is_alphanumeric);
+                |word: &&str| word.trim() == *word && !is_empty(word, Language::and_english("en")) && fold(word).chars().any(char::is_alphanumeric);
             for value in utterance.words().iter().map(|word| utterance.slice(*word)).filter(is_plain) {
                 prop_assert!(!grounding(json!({"dish": value}), &text, &[], &[]).arguments.is_empty(), "{} in {}", value, text);
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     in_digits::InDigits,
-    words::{FILLERS, is_bound, is_filler, kin, split_words},
+    words::{Languages, is_bound, is_empty, is_filler, kin, negates, split_words},
     written::read_number,
 };
 use crate::{
@@ -25,8 +25,6 @@ const UNSAID: usize = 2;
 
 /// Marks that are rare where people talk, and common where a reply was cut or misread.
 const SYNTAX: [char; 6] = ['"', '\\', '{', '}', '[', ']'];
-
-const NEGATIONS: [&str; 8] = ["no", "not", "without", "never", "none", "except", "non", "dont"];
 
 /// A text with what is looked up in it, made when it is first needed.
 pub(super) struct Said<'a> {
@@ -49,6 +47,10 @@ impl<'a> Said<'a> {
     pub(super) fn new(text: Cow<'a, Utterance>, reader: &'a ValueReader) -> Self {
         let (quantities, moments) = (OnceCell::new(), OnceCell::new());
         Self { text, reader, quantities, moments, in_digits: OnceCell::new(), words: OnceCell::new() }
+    }
+
+    fn languages(&self) -> Languages {
+        self.reader.languages()
     }
 
     pub(super) fn words(&self) -> &[Word] {
@@ -92,14 +94,15 @@ impl<'a> Said<'a> {
     pub(super) fn lacks_what_is_in(&self, value: &str, whole: &Said<'_>) -> bool {
         let folded = fold(value);
         let is_in = |source: &Said<'_>, wanted: &str| source.words().iter().any(|said| kin(&said.folded, wanted));
-        split_words(&folded).any(|(_, word)| !FILLERS.contains(&word) && !is_in(self, word) && is_in(whole, word))
+        split_words(&folded)
+            .any(|(_, word)| !is_filler(word, self.languages()) && !is_in(self, word) && is_in(whole, word))
     }
 
     /// Where `value` was said, and how surely. `is_open`: the schema does not offer it, and it may be any text.
     pub(super) fn find(&self, value: &Value, used: &[Span], is_open: bool) -> Option<(Span, f32)> {
         match value {
             // "a" is in most sentences, and says nothing.
-            Value::String(text) if is_open && (is_filler(text) || self.lacks_syntax_of(text)) => None,
+            Value::String(text) if is_open && (is_empty(text, self.languages()) || self.lacks_syntax_of(text)) => None,
             Value::String(text) => self
                 .verbatim(text, used)
                 .or_else(|| self.in_words(text, used))
@@ -182,7 +185,8 @@ impl<'a> Said<'a> {
         if wanted.len() < 2 || wanted.len() > MAX_WORDS {
             return None;
         }
-        let weigh = |word: &str| if FILLERS.contains(&word) { 0 } else { word.chars().count() };
+        let languages = self.languages();
+        let weigh = |word: &str| if is_filler(word, languages) { 0 } else { word.chars().count() };
         let (mut letters, mut heard, mut found) = (0, 0, Vec::new());
         for word in &wanted {
             let weight = weigh(word);
@@ -194,7 +198,7 @@ impl<'a> Said<'a> {
                     found.push(*word);
                 }
             } else if !is_said
-                && (weight > UNSAID || NEGATIONS.contains(word) || word.bytes().any(|byte| byte.is_ascii_digit()))
+                && (weight > UNSAID || negates(word, languages) || word.bytes().any(|byte| byte.is_ascii_digit()))
             {
                 return None;
             }
@@ -222,7 +226,7 @@ impl<'a> Said<'a> {
             for word in &words[start..] {
                 match left.iter().position(|one| kin(&word.folded, one)) {
                     Some(index) => _ = left.swap_remove(index),
-                    None if FILLERS.contains(&word.folded.as_str()) => {}
+                    None if is_filler(&word.folded, self.languages()) => {}
                     None => others += 1,
                 }
                 if left.is_empty() {

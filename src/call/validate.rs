@@ -102,6 +102,12 @@ impl Validator {
         })
     }
 
+    /// What reads the values of the module's language.
+    #[must_use]
+    pub const fn reader(&self) -> &ValueReader {
+        &self.reader
+    }
+
     /// Coerces what is safe to coerce, fills in what the schema decides by itself, checks against the schema, and
     /// grounds each value in `evidence`. `function` is the one that the proposal names.
     #[must_use]

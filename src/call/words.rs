@@ -1,20 +1,30 @@
 //! Words of texts that are compared: where they begin, which weigh nothing, and which are forms of one word.
 
-use crate::text::{fold, is_unspaced, script::is_katakana};
+use crate::{
+    language::Language,
+    text::{fold, is_unspaced, script::is_katakana},
+};
 
-/// Words that weigh nothing among others.
-pub(super) const FILLERS: [&str; 18] = [
-    "the", "a", "an", "of", "to", "for", "in", "on", "at", "and", "with", "my", "your", "is", "by", "from", "de", "la",
-];
+/// Those in which values are written: the module's, and English.
+pub(super) type Languages = [&'static Language; 2];
 
-/// Words that are no value by themselves. "My" is one: it says whose. "LA" and "IN" are places.
-const ARTICLES: [&str; 10] = ["the", "a", "an", "of", "to", "for", "and", "with", "is", "from"];
+/// True of a folded word that weighs nothing among others in a value.
+pub(super) fn is_filler(word: &str, languages: Languages) -> bool {
+    languages.iter().any(|language| language.words.values.fillers.iter().any(|filler| filler == word))
+}
 
-/// True for a text of nothing but words that say nothing.
-pub(super) fn is_filler(text: &str) -> bool {
+/// True of a folded word that turns a value around.
+pub(super) fn negates(word: &str, languages: Languages) -> bool {
+    languages.iter().any(|language| language.words.values.negations.iter().any(|negation| negation == word))
+}
+
+/// True for a text of nothing but words that are no value.
+pub(super) fn is_empty(text: &str, languages: Languages) -> bool {
     let folded = fold(text);
     let mut words = split_words(&folded).peekable();
-    words.peek().is_some() && words.all(|(_, word)| ARTICLES.contains(&word))
+    let says_nothing =
+        |word: &str| languages.iter().any(|one| one.words.values.empty.iter().any(|empty| empty == word));
+    words.peek().is_some() && words.all(|(_, word)| says_nothing(word))
 }
 
 /// Words of letters and digits, with the byte where each begins.
@@ -72,4 +82,24 @@ pub fn kin(left: &str, right: &str) -> bool {
             )
         })
         && (common >= 4 || endings.iter().all(|ending| matches!(*ending, "" | "s" | "es" | "y" | "ies")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_value_by_itself_is_told_in_each_language() {
+        for (tag, text, expected) in [
+            ("en", "of the", true),
+            ("de", "von der", true),
+            ("de", "of the", true),
+            ("en", "von der", false),
+            ("en", "my", false),
+            ("fr", "le pont", false),
+            ("en", "", false),
+        ] {
+            assert_eq!(is_empty(text, Language::and_english(tag)), expected, "{tag} {text}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ use crate::{
         situation::Situation,
         written,
     },
+    language::Language,
     module::{Builtin, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
     recognize::Mention,
     text::Span,
@@ -443,10 +444,12 @@ fn add_denied_flags<'a>(
     ruled_out: &[RuledOut],
     values: &mut Vec<Filled<'a>>,
 ) {
+    let languages = Language::and_english(situation.knowledge.module.language());
     let is_flag = |id: &SlotId| function.slot(*id).kind == SlotKind::Boolean && !ruled_out.is_empty();
     for id in function.slot_ids().filter(is_flag) {
         let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
-        let Some(span) = flag_within(situation.utterance(), function.slot(id).label(), &negated) else { continue };
+        let label = function.slot(id).label();
+        let Some(span) = flag_within(situation.utterance(), label, &negated, languages) else { continue };
         values.retain(|filled| filled.slot != id);
         values.push(Filled { slot: id, span, value: Value::Bool(false), mention: None, confidence: 0.9 });
     }

@@ -20,7 +20,7 @@ use crate::{
     },
     dialogue::{
         open_form::{ANSWERED, OpenForm, PLAIN, said},
-        slot_reference::Named,
+        slot_reference::{Named, count_of},
     },
     language::facts::is_unspaced_language,
     module::{FunctionId, SlotId, SlotPath},
@@ -508,18 +508,4 @@ fn is_tie(outcome: &Outcome) -> bool {
 /// True of words right between two values, as in an address without spaces.
 fn is_enclosed(span: Span, others: &[Span]) -> bool {
     others.iter().any(|other| other.end == span.start) && others.iter().any(|other| other.start == span.end)
-}
-
-/// The number at `span`, as a recognizer read it.
-fn count_of(own: &Situation<'_>, span: Span) -> Option<u64> {
-    let mut mentions = own.mentions().iter().filter(|mention| span.contains(mention.span));
-    mentions.find_map(|mention| mention.value.as_u64()).or_else(|| number(own.utterance().slice(span)))
-}
-
-/// A small number in digits or in an English word.
-pub(crate) fn number(text: &str) -> Option<u64> {
-    let word = fold(text.trim());
-    let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    let spelt = || (1..).zip(words).find_map(|(number, spelt)| (spelt == word).then_some(number));
-    word.parse().ok().or_else(spelt)
 }

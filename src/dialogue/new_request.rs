@@ -12,12 +12,12 @@ use crate::{
         situation::{Requests, Situation},
     },
     dialogue::{
-        form_reading::number,
         interpretation::{Dialogue, Interpretation, Task},
         open_form::said,
+        slot_reference::count_of,
     },
     module::{FunctionId, Module, SlotPath},
-    recognize::acts::{ACTS, Kind, Moves},
+    recognize::acts::{ACTS, Kind},
     text::{Span, Utterance, is_blank},
 };
 
@@ -77,7 +77,7 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
         }
         let mut whole = said(frame, turn, None);
         whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
-        let part = portion(&mut whole, &situation.analysis.acts, &situation.analysis.utterance);
+        let part = portion(&mut whole, situation);
         acts.push(Act::Inform { function, said: whole, another: !is_first });
         acts.extend(part.map(|said| Act::Inform { function, said, another: false }));
     }
@@ -147,8 +147,9 @@ fn values_of(module: &Module, frames: &[Frame]) -> usize {
 }
 
 /// "Three burgers, one of them with bacon": what is said of the one, apart from what is said of all.
-fn portion(said: &mut Said, acts: &Moves, utterance: &Utterance) -> Option<Said> {
-    let (count, rest) = acts.moves.iter().find_map(|one| match one.kind {
+fn portion(said: &mut Said, situation: &Situation<'_>) -> Option<Said> {
+    let utterance = situation.utterance();
+    let (count, rest) = situation.analysis.acts.moves.iter().find_map(|one| match one.kind {
         Kind::Portion { count, rest } if one.confidence >= ACTS => Some((count, rest)),
         _ => None,
     })?;
@@ -161,7 +162,7 @@ fn portion(said: &mut Said, acts: &Moves, utterance: &Utterance) -> Option<Said>
     let (part, all): (Vec<SlotValue>, Vec<SlotValue>) =
         said.values.drain(..).partition(|value| is_within(value, rest) && value.pointer.contains("/0"));
     said.values = all;
-    let portion = number(utterance.slice(count))?;
+    let portion = count_of(situation, count)?;
     (!part.is_empty()).then(|| Said {
         turn: said.turn,
         confidence: said.confidence,

@@ -1,11 +1,11 @@
-//! Which slot, or which value, of a form somebody means by some words: "the city", "the olives", "the second pizza".
+//! Which slot, which value of a form, or how many of something somebody means by some words: "the city", "the second pizza".
 
 use serde_json::Value;
 
 use crate::{
     call::SlotValue,
     conversation::{Form, merge::is_within},
-    decide::vocabulary::words_of,
+    decide::{situation::Situation, vocabulary::words_of},
     module::{Function, SlotId},
     recognize::Mention,
     text::{Span, Utterance, fold},
@@ -102,6 +102,13 @@ impl Named<'_> {
         items.sort_by_key(|item| item.rsplit('/').next().and_then(|index| index.parse::<usize>().ok()));
         items.into_iter().nth(nth.checked_sub(1)?)
     }
+}
+
+/// How many some words say: as a recognizer read them, else as anybody would.
+pub(crate) fn count_of(situation: &Situation<'_>, span: Span) -> Option<u64> {
+    let mut mentions = situation.mentions().iter().filter(|mention| span.contains(mention.span));
+    let reader = situation.knowledge.validator.reader();
+    mentions.find_map(|mention| mention.value.as_u64()).or_else(|| reader.count(situation.utterance().slice(span)))
 }
 
 /// The first item of an array that a place lies in: `/dishes/1` of `/dishes/1/name`.

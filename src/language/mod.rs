@@ -118,6 +118,12 @@ impl Language {
         Self::of(tag).unwrap_or_else(Self::english)
     }
 
+    /// The language that a BCP 47 tag names, and English, in which names are written everywhere.
+    #[must_use]
+    pub fn and_english(tag: &str) -> [&'static Self; 2] {
+        [Self::or_english(tag), Self::english()]
+    }
+
     /// Every language with a pack.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         PACKS.iter().map(|pack| &*pack.language)

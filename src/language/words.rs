@@ -27,6 +27,7 @@ pub struct Words {
     pub around: Phrases,
     pub joints: Joints,
     pub answers: Answers,
+    pub values: OfValues,
     pub names: Names,
 }
 
@@ -86,6 +87,18 @@ pub struct Answers {
     pub copulas: Vec<String>,
 }
 
+/// Words that the values of slots are made of.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfValues {
+    /// Weigh nothing among the words of a value: "of".
+    pub fillers: Vec<String>,
+    /// Are no value by themselves: "the".
+    pub empty: Vec<String>,
+    /// Turn a value around: it was not said without them.
+    pub negations: Vec<String>,
+}
+
 /// Words that names and descriptions of functions and slots are made of.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +108,10 @@ pub struct Names {
     pub left_out_beginnings: Vec<String>,
     /// The same in its description, where "without" and "except" are said of anything.
     pub left_out_in_descriptions: Vec<String>,
+    /// Words of a flag's name that say nothing of what it is about: "with".
+    pub flags: Vec<String>,
+    /// Say nothing without what they stand beside: "the to" is nobody's word.
+    pub bare: Vec<String>,
     /// Beginnings of words of a function that makes things go away.
     pub going_beginnings: Vec<String>,
 }
@@ -114,11 +131,18 @@ impl Words {
             &mut words.follow_ups,
         ];
         let joined = [&mut joints.conjunctions, &mut joints.alternatives, &mut joints.sequences, &mut joints.followers];
-        let answers = &mut words.answers;
+        let (answers, values, names) = (&mut words.answers, &mut words.values, &mut words.names);
+        let of_values =
+            [&mut values.fillers, &mut values.empty, &mut values.negations, &mut names.flags, &mut names.bare];
         // Without spaces, phrases are compared as they are written.
         let said = if answers.topics.is_empty() { vec![&mut answers.before, &mut answers.behind] } else { Vec::new() };
-        for word in
-            lists.into_iter().chain(joined).chain(said).chain([&mut answers.subjects, &mut answers.copulas]).flatten()
+        for word in lists
+            .into_iter()
+            .chain(joined)
+            .chain(said)
+            .chain(of_values)
+            .chain([&mut answers.subjects, &mut answers.copulas])
+            .flatten()
         {
             *word = fold(word);
         }

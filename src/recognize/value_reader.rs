@@ -16,6 +16,7 @@ use super::{
     time,
 };
 use crate::{
+    language::Language,
     module::{SlotReading, settings::DateOrder},
     text::{Span, Utterance},
 };
@@ -34,6 +35,7 @@ const EXACT_DIGITS: usize = 18;
 #[derive(Debug)]
 pub struct ValueReader {
     lexicon: Lexicon,
+    languages: [&'static Language; 2],
 }
 
 /// A number that a text says.
@@ -73,7 +75,23 @@ impl ValueReader {
     /// Reads the language of a BCP 47 tag. Dates in digits are in this order if one is given, else in the region's.
     #[must_use]
     pub fn new(tag: &str, order: Option<DateOrder>) -> Self {
-        Self { lexicon: Lexicon::for_language(tag, order) }
+        Self { lexicon: Lexicon::for_language(tag, order), languages: Language::and_english(tag) }
+    }
+
+    /// The language, and English, in which names are written everywhere.
+    #[must_use]
+    pub const fn languages(&self) -> [&'static Language; 2] {
+        self.languages
+    }
+
+    /// How many all of `text` says: a whole number, in digits or in words.
+    #[must_use]
+    pub fn count(&self, text: &str) -> Option<u64> {
+        let utterance = (text.len() <= LONGEST).then(|| Utterance::new(text.trim()))?;
+        let all = Span::new(0, utterance.len());
+        let quantities = self.quantities(&utterance);
+        let whole = quantities.iter().find(|quantity| quantity.span == all && !quantity.is_rank)?;
+        whole.value.to_string().parse().ok()
     }
 
     /// The number that is all of `text`.
@@ -248,6 +266,24 @@ mod tests {
 
     fn reader(tag: &str) -> ValueReader {
         ValueReader::new(tag, None)
+    }
+
+    #[test]
+    fn a_count_is_read_in_the_readers_language() {
+        for (tag, text, count) in [
+            ("en", "one", Some(1)),
+            ("en", " ten ", Some(10)),
+            ("en", "3", Some(3)),
+            ("de", "zwei", Some(2)),
+            ("fr", "trois", Some(3)),
+            ("ja", "二", Some(2)),
+            ("en", "second", None),
+            ("en", "2.5", None),
+            ("en", "two or three", None),
+            ("en", "", None),
+        ] {
+            assert_eq!(reader(tag).count(text), count, "{tag} {text}");
+        }
     }
 
     #[test]

@@ -6,8 +6,9 @@ use crate::{
         Voice,
         shown::{spoken, upper_first},
     },
+    language::Language,
     module::{Function, Slot, SlotPath, Step, rule::Temporal, singular},
-    text::{plain::first_sentence, tag},
+    text::{fold, plain::first_sentence, tag},
 };
 
 /// Longest description, in characters, that stands in for the name of a function, and of a slot.
@@ -45,6 +46,13 @@ impl Voice<'_> {
     /// Names in schemas are English mostly, whatever their descriptions are.
     pub(crate) fn prefers_descriptions(&self) -> bool {
         !self.words.is_english() && tag::language(self.module.language()) != "en"
+    }
+
+    /// True of a name that says nothing without what it stands beside.
+    pub(crate) fn is_bare(&self, name: &str) -> bool {
+        let name = fold(name);
+        let languages = Language::and_english(self.module.language());
+        name.chars().count() < 2 || languages.iter().any(|language| language.words.names.bare.contains(&name))
     }
 
     /// The item that a place lies in, if the list has several.
@@ -98,15 +106,6 @@ pub(crate) fn description(slot: &Slot, name: &str) -> String {
 /// Descriptions are often written for models, with marks and details that no person needs in a question.
 fn described(slot: &Slot) -> String {
     first_sentence(&slot.description)
-}
-
-/// True of a name that says nothing without what it stands beside: "the to" is nobody's word.
-pub(crate) fn is_bare(name: &str) -> bool {
-    const WORDS: [&str; 28] = [
-        "to", "from", "at", "on", "in", "by", "for", "with", "of", "until", "till", "since", "before", "after",
-        "about", "as", "into", "via", "per", "over", "under", "between", "and", "or", "not", "is", "has", "than",
-    ];
-    name.chars().count() < 2 || WORDS.contains(&name.to_lowercase().as_str())
 }
 
 /// The last part of a path, as words: which object it belongs to is said otherwise.

@@ -8,7 +8,7 @@ use crate::{
     dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
-        naming::{description, is_bare, is_index, last_key},
+        naming::{description, is_index, last_key},
         shown::{cut, masked, one_line, plain, shown, spoken},
         words::{Relation, Wanted, Words},
     },
@@ -207,7 +207,7 @@ impl<'a> Voice<'a> {
     /// The question for a slot by its name; what is said of it may be needed to understand the name.
     pub(crate) fn asked(&self, function: &Function, slot: &Slot, name: &str, choices: &str) -> String {
         let description = description(slot, name);
-        if is_bare(name) {
+        if self.is_bare(name) {
             return self.words.ask_bare(name, &self.title(function), &description, choices);
         }
         self.words.ask(name, &description, choices)
