@@ -4,7 +4,6 @@
 //! that anybody says: filled, its nearest utterances are found nine times in a hundred more often.
 
 pub(crate) mod typical;
-pub(crate) mod values;
 
 use std::{collections::HashMap, ops::Range};
 
@@ -161,7 +160,7 @@ fn shown(module: &Module) -> HashMap<String, Vec<String>> {
 /// What the module itself says for a slot: in exemplars, in its lists and choices, and words for its built-ins.
 fn own_values(module: &Module, shown: &HashMap<String, Vec<String>>, slot: &Slot) -> Vec<String> {
     let mut known = shown.get(&squeeze(slot.label())).cloned().unwrap_or_default();
-    let builtin = |builtin: Builtin| values::words(builtin).iter().map(|words| (*words).to_owned());
+    let builtin = |builtin: Builtin| builtin.typical_words().iter().map(|words| (*words).to_owned());
     for recognizer in &slot.recognizers {
         match &module.recognizer(*recognizer).kind {
             RecognizerKind::List(list) => {

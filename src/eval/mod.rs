@@ -20,7 +20,6 @@ pub mod report;
 pub mod risk;
 pub mod round_trip;
 pub mod score;
-pub mod slot_group;
 mod tally;
 #[cfg(test)]
 mod testing;

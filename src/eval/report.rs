@@ -309,10 +309,8 @@ fn ratio(part: usize, whole: usize) -> f64 {
 pub(super) mod tests {
     use super::*;
     use crate::{
-        eval::{
-            Confusion, Dialogues, Observation, OutcomeKind, Place, Problem, SlotCounts, score, slot_group::SlotGroup,
-        },
-        module::FunctionId,
+        eval::{Confusion, Dialogues, Observation, OutcomeKind, Place, Problem, SlotCounts, score},
+        module::{FunctionId, SlotGroup},
         understand::Timings,
     };
 

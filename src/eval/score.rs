@@ -20,9 +20,11 @@ use super::{
     OutcomeKind,
     compare::Counts,
     risk::{self, Bin, CallScores, RiskCoverage},
-    slot_group::SlotGroup,
 };
-use crate::{module::FunctionId, understand::Timings};
+use crate::{
+    module::{FunctionId, SlotGroup},
+    understand::Timings,
+};
 
 /// The k of recall@k.
 pub const RECALLS: [usize; 4] = [1, 3, 5, 10];

@@ -7,10 +7,9 @@ use serde_json::{Map, Value};
 use super::{
     Case, CaseResult, Confusion, Counts, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE, Observation,
     OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, compare, features, score,
-    slot_group::SlotGroup,
 };
 use crate::{
-    module::{FunctionId, Module, settings::StrategyName, squeeze},
+    module::{FunctionId, Module, SlotGroup, settings::StrategyName, squeeze},
     snapshot::Snapshot,
     understand::{Turn, TurnError, TurnRequest, Understander, request},
 };
@@ -244,7 +243,7 @@ impl<'a> Tally<'a> {
     fn group(&self, function: FunctionId, slot: &str) -> SlotGroup {
         let slots = &self.module.function(function).slots;
         let known = slots.iter().find(|known| known.path.to_string() == slot);
-        known.map_or(SlotGroup::Text, |known| SlotGroup::of(self.module, known))
+        known.map_or(SlotGroup::Text, |known| self.module.group_of(known))
     }
 
     fn names(&self, functions: &[FunctionId]) -> String {

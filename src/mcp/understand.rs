@@ -60,7 +60,7 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
     });
     if !options.local {
         properties["strategy"] = json!({
-            "type": "string", "enum": ["auto", "local", "tools", "structured", "staged"],
+            "type": "string", "enum": StrategyName::NAMES,
             "description": "Who decides; best left out. `local` never asks a model server, `auto` does where it is not \
                 sure, the others always do",
         });
@@ -120,10 +120,11 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
 fn strategy_of(asked: Option<StrategyName>, local: bool) -> Result<Option<StrategyName>, Refusal> {
     match asked {
         _ if !local => Ok(asked),
-        None | Some(StrategyName::Auto | StrategyName::Local) => Ok(Some(StrategyName::Local)),
-        Some(asked @ (StrategyName::Tools | StrategyName::Structured | StrategyName::Staged)) => Err(Refusal::new(
-            format!("strategy `{}` asks a model server, and this server asks none: leave it out", asked.name()),
-        )),
+        Some(asked) if asked.always_asks() => Err(Refusal::new(format!(
+            "strategy `{}` asks a model server, and this server asks none: leave it out",
+            asked.name()
+        ))),
+        None | Some(_) => Ok(Some(StrategyName::Local)),
     }
 }
 

@@ -292,16 +292,7 @@ fn truth(label: &Value) -> Option<bool> {
 /// recognizer would give.
 fn guess(slot: &Slot) -> Option<Builtin> {
     let builtin = guess_by_name(slot.label()).or_else(|| guess_by_description(&slot.description))?;
-    let sample = match builtin {
-        Builtin::Date => "2026-03-01",
-        Builtin::Time => "15:30:00",
-        Builtin::DateTime => "2026-03-01T15:30:00",
-        Builtin::Duration => "PT30M",
-        Builtin::Email => "jane@example.com",
-        Builtin::Phone => "+4930123456",
-        Builtin::Url => "https://example.com/",
-        _ => return Some(builtin),
-    };
+    let Some(sample) = builtin.sample() else { return Some(builtin) };
     let fits = match slot.schema.get("pattern").and_then(Value::as_str) {
         Some(pattern) => compile_of_schema(pattern, usize::MAX).is_ok_and(|pattern| pattern.is_match(sample)),
         None => true,

@@ -10,6 +10,7 @@ use serde_json::Value;
 mod ad_hoc;
 mod advice;
 mod bind;
+mod builtin;
 mod check;
 mod declared;
 pub mod diagnostic;
@@ -31,6 +32,7 @@ pub mod template;
 
 pub use ad_hoc::{ad_hoc, ad_hoc_limits, own_function};
 pub(crate) use bind::singular;
+pub use builtin::{Builtin, SlotGroup};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
 pub use load::{Limits, LoadError, ServiceAnswer, Stamp, check, content_version, load, service_answers, stamp};
@@ -134,6 +136,20 @@ impl Module {
     pub fn function_alike(&self, name: &str) -> Option<FunctionId> {
         let mut found = self.function_ids().filter(|id| alike(&self.function(*id).name, name));
         self.function_named(name).or_else(|| found.next().filter(|_| found.next().is_none()))
+    }
+
+    /// By the best of its recognizers; a slot that has none takes any words, unless its type says otherwise.
+    #[must_use]
+    pub fn group_of(&self, slot: &Slot) -> SlotGroup {
+        let best = slot.recognizers.first().map(|id| &self.recognizer(*id).kind);
+        match (slot.kind, best) {
+            (SlotKind::Boolean, _) => SlotGroup::Boolean,
+            (_, Some(RecognizerKind::List(_))) => SlotGroup::List,
+            (_, Some(RecognizerKind::Pattern(_))) => SlotGroup::Pattern,
+            (_, Some(RecognizerKind::Builtin(builtin))) => builtin.group(),
+            (SlotKind::Integer | SlotKind::Number, None) => SlotGroup::Number,
+            (SlotKind::String | SlotKind::Any, None) => SlotGroup::Text,
+        }
     }
 
     /// The exemplars that speak only in a context.
@@ -478,93 +494,6 @@ pub struct Instance {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatternSpec {
     pub patterns: Vec<String>,
-}
-
-/// What Uptake finds by itself, and the canonical JSON value that it gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Builtin {
-    /// `3`
-    Integer,
-    /// `2.5`
-    Number,
-    /// `2` for "second" and "2nd"
-    Ordinal,
-    /// `{"amount": 5, "currency": "USD"}`; the currency is null if it was not said
-    Money,
-    /// `5` for "5%"
-    Percent,
-    /// `"2026-03-01"`
-    Date,
-    /// `"15:30:00"`
-    Time,
-    /// `"2026-03-01T15:30:00"`, local to the module's time zone
-    DateTime,
-    /// ISO 8601: `"PT30M"`, `"P3D"`
-    Duration,
-    /// the address as written
-    Email,
-    /// E.164 where the country is known, the digits otherwise
-    Phone,
-    /// the URL as written
-    Url,
-    /// `true` for "yes", "with"; `false` for "no", "without"
-    Boolean,
-}
-
-impl Builtin {
-    pub const ALL: [Self; 13] = [
-        Self::Integer,
-        Self::Number,
-        Self::Ordinal,
-        Self::Money,
-        Self::Percent,
-        Self::Date,
-        Self::Time,
-        Self::DateTime,
-        Self::Duration,
-        Self::Email,
-        Self::Phone,
-        Self::Url,
-        Self::Boolean,
-    ];
-
-    /// The name by which `recognizers.json` and answers call it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Ordinal => "ordinal",
-            Self::Money => "money",
-            Self::Percent => "percent",
-            Self::Date => "date",
-            Self::Time => "time",
-            Self::DateTime => "datetime",
-            Self::Duration => "duration",
-            Self::Email => "email",
-            Self::Phone => "phone",
-            Self::Url => "url",
-            Self::Boolean => "boolean",
-        }
-    }
-
-    /// The built-in of this name, `squeeze`d, with the usual other names (`int`, `date-time`, `uri`, `tel`).
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let squeezed = squeeze(name);
-        Self::ALL.into_iter().find(|builtin| builtin.name() == squeezed).or(match squeezed.as_str() {
-            "int" => Some(Self::Integer),
-            "float" | "double" | "decimal" => Some(Self::Number),
-            "currency" | "amountofmoney" => Some(Self::Money),
-            "percentage" => Some(Self::Percent),
-            "uri" => Some(Self::Url),
-            "tel" | "telephone" | "phonenumber" => Some(Self::Phone),
-            "bool" => Some(Self::Boolean),
-            "emailaddress" => Some(Self::Email),
-            _ => None,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -71,6 +71,16 @@ pub enum StrategyName {
 }
 
 impl StrategyName {
+    /// The names of all, as requests and files spell them.
+    pub const NAMES: [&'static str; 5] =
+        [Self::Auto.name(), Self::Local.name(), Self::Tools.name(), Self::Structured.name(), Self::Staged.name()];
+
+    /// It is a way of asking a model server, and always asks one.
+    #[must_use]
+    pub const fn always_asks(self) -> bool {
+        !matches!(self, Self::Auto | Self::Local)
+    }
+
     /// As requests and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {

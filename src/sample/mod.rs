@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use crate::{
     call::{CompileError, Evidence, Proposal, Validator, Verdict},
     decide::arguments::{self as assemble, Said},
-    exemplars::values,
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,
@@ -139,7 +138,7 @@ impl<'m> Sampler<'m> {
                 RecognizerKind::Builtin(_) if has_builtin => {}
                 RecognizerKind::Builtin(builtin) => {
                     has_builtin = true;
-                    let words = values::words(*builtin);
+                    let words = builtin.typical_words();
                     options.push(words[random.usize(..words.len())].to_owned());
                 }
                 RecognizerKind::List(_) | RecognizerKind::Pattern(_) => {}

@@ -180,10 +180,9 @@ impl Understander {
     /// When a model server is asked in this turn.
     fn assistance(&self, Asking { snapshot, request, .. }: Asking<'_>) -> Assistance {
         match self.strategy(snapshot, request) {
-            StrategyName::Local => Assistance::Never,
-            StrategyName::Auto if self.servers.is_empty() => Assistance::Never,
-            StrategyName::Auto => Assistance::InDoubt,
-            StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => Assistance::Always,
+            strategy if strategy.always_asks() => Assistance::Always,
+            StrategyName::Auto if !self.servers.is_empty() => Assistance::InDoubt,
+            _ => Assistance::Never,
         }
     }
 

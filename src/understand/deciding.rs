@@ -38,7 +38,7 @@ impl Understander {
         match named {
             StrategyName::Local => Ok(self.locally(brief).await),
             StrategyName::Auto => self.auto(brief, ledger).await,
-            StrategyName::Tools | StrategyName::Structured | StrategyName::Staged => {
+            named => {
                 let decided = ask::decide(&self.servers, Some(named), brief, ledger).await;
                 decided.map_err(|error| TurnError::of_asking(error, named))
             }

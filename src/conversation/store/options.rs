@@ -3,12 +3,14 @@
 use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::{Memory, Postgres, Sqlite, Store};
 use crate::llm::Secret;
 
 /// Ten years: what is meant to be kept longer has no expiry, and belongs elsewhere.
@@ -117,6 +119,17 @@ pub(super) enum Place<'a> {
     Memory,
     Sqlite(&'a Path),
     Postgres(Box<sqlx::postgres::PgConnectOptions>),
+}
+
+impl Place<'_> {
+    /// What keeps sessions there; nothing is opened yet.
+    pub(super) fn store(self, options: &SessionOptions) -> Result<Arc<dyn Store>, OpenError> {
+        Ok(match self {
+            Self::Memory => Arc::new(Memory::default()),
+            Self::Sqlite(path) => Arc::new(Sqlite::new(path, options.sync)?),
+            Self::Postgres(of_url) => Arc::new(Postgres::with(*of_url, options.connections, options.wait())),
+        })
+    }
 }
 
 impl fmt::Display for StoreUrl {

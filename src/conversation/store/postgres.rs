@@ -74,7 +74,7 @@ impl Postgres {
     pub fn new(url: &StoreUrl, connections: u32, wait: Duration) -> Result<Self, OpenError> {
         match url.place() {
             Ok(Place::Postgres(options)) => Ok(Self::with(*options, connections, wait)),
-            Ok(Place::Memory | Place::Sqlite(_)) => {
+            Ok(_) => {
                 Err(OpenError::Setting { key: "url".to_owned(), problem: "is no `postgres://` address".to_owned() })
             }
             Err(problem) => Err(OpenError::Setting { key: "url".to_owned(), problem }),

@@ -6,7 +6,13 @@ use toml::{
 };
 
 use super::{
-    super::{Settings, endpoint::Method, reading::Unit, settings::Thresholds, template},
+    super::{
+        Settings,
+        endpoint::Method,
+        reading::Unit,
+        settings::{StrategyName, Thresholds},
+        template,
+    },
     Diagnostic, Findings, Place, SETTINGS_FILE,
     locate::line_and_column,
 };
@@ -82,7 +88,7 @@ const SETTINGS: Expect = Expect::Table(&[
     ("date_order", Expect::OneOf(&["day_first", "month_first"])),
     ("time_zone", Expect::Text),
     ("instructions", Expect::Text),
-    ("strategy", Expect::OneOf(&["auto", "local", "tools", "structured", "staged"])),
+    ("strategy", Expect::OneOf(&StrategyName::NAMES)),
     (
         "staged",
         Expect::Table(&[
