@@ -437,6 +437,13 @@ mod tests {
     }
 
     #[test]
+    fn null_stands_beside_what_nothing_fits() {
+        let never = json!({"allOf": [{"type": "integer"}, {"type": "string"}]});
+        let (out, _) = normalised(&json!({"anyOf": [never, {"type": "null"}]}));
+        assert!(validator(&out).is_ok_and(|out| out.is_valid(&Value::Null) && !out.is_valid(&json!(1))), "{out}");
+    }
+
+    #[test]
     fn depth_has_a_limit() {
         let mut schema = json!({"type": "string"});
         for _ in 0..40 {

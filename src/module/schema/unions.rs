@@ -31,9 +31,7 @@ impl Normaliser<'_> {
             return;
         }
         if rest.len() == 1 {
-            let can_be_null =
-                rest[0].as_object().is_some_and(|only| only.contains_key("type") || only.contains_key("enum"));
-            if !with_null || can_be_null {
+            if !with_null || rest[0].as_object().is_some_and(can_be_null) {
                 if let Value::Object(only) = rest.remove(0) {
                     let mut only = only;
                     if with_null {
@@ -75,6 +73,12 @@ impl Normaliser<'_> {
             out.insert(keyword.to_owned(), Value::Array(branches));
         }
     }
+}
+
+/// True if a null more among its types and values is all that lets it be null.
+fn can_be_null(schema: &Map<String, Value>) -> bool {
+    let is_said = schema.contains_key("type") || schema.contains_key("enum");
+    is_said && !["allOf", "anyOf", "oneOf", "not", "const"].iter().any(|keyword| schema.contains_key(*keyword))
 }
 
 fn is_null_schema(schema: &Value) -> bool {
