@@ -128,14 +128,18 @@ fn without_comments_and_tests(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every path behind a `crate::`, those in braces taken apart: `a::{b::C, d}` is `a::b::C` and `a::d`.
-fn imports(code: &str) -> BTreeSet<Vec<String>> {
+/// Every path behind a `crate::` or a `super::` of the file `own`, those in braces taken apart: `a::{b::C, d}` is `a::b::C`
+/// and `a::d`.
+fn imports(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
-    for (at, _) in code.match_indices("crate::") {
-        if code[..at].ends_with('$') || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-            continue;
-        }
-        tree(&code[at + "crate::".len()..], &[], &mut found);
+    let begins = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ':'));
+    for (at, start) in code.match_indices("crate::").filter(|(at, _)| begins(*at)) {
+        tree(&code[at + start.len()..], &[], &mut found);
+    }
+    for (at, _) in code.match_indices("super::").filter(|(at, _)| begins(*at)) {
+        let path = code[at..].trim_start_matches("super::");
+        let up = (code.len() - at - path.len()) / "super::".len();
+        tree(path, &own[..own.len().saturating_sub(up)], &mut found);
     }
     found
 }
@@ -188,7 +192,7 @@ fn imports_point_down() {
             wrong.insert(format!("{}: `{module}` has no layer yet: give it one in LAYERS", source.path));
             continue;
         };
-        for import in imports(&source.code).into_iter().filter_map(|path| path.into_iter().next()) {
+        for import in imports(&source.code, &source.name()).into_iter().filter_map(|path| path.into_iter().next()) {
             match layers.get(import.as_str()) {
                 // A name that lib.rs re-exports or a macro: none is planned.
                 None => wrong.insert(format!("{}: `crate::{import}` is in no layer", source.path)),
@@ -208,7 +212,7 @@ fn uses(sources: &[Source]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
         |path: &[String]| (1..=path.len()).rev().map(|end| path[..end].to_vec()).find(|name| names.contains(name));
     let of = |source: &Source| {
         let own = source.name();
-        let others = imports(&source.code).into_iter().filter_map(|path| file(&path));
+        let others = imports(&source.code, &own).into_iter().filter_map(|path| file(&path));
         let others = others.filter(|other| !own.starts_with(other) && !other.starts_with(&own)).collect();
         (source.name(), others)
     };
@@ -227,8 +231,31 @@ fn reached(uses: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>, from: &[String])
     found
 }
 
+/// Circles that are left to cut: no other may come, and none of these may grow.
+const CIRCLES: [&[&str]; 13] = [
+    &["cli/check", "cli/probe", "cli/report"],
+    &["eval/features", "eval/tally"],
+    &["eval/risk", "eval/score"],
+    &["http/chat/form", "http/chat/tools"],
+    &[
+        "http/conversations/acting",
+        "http/conversations/hub",
+        "http/conversations/keeping",
+        "http/conversations/observe",
+        "http/conversations/session",
+    ],
+    &["http/error", "http/extract", "http/modules"],
+    &["http/openapi", "http/router"],
+    &["mcp/find_functions", "mcp/list_modules", "mcp/resources", "mcp/server", "mcp/understand"],
+    &["module/check", "module/declared"],
+    &["module/endpoint", "module/source"],
+    &["module/reading", "module/settings"],
+    &["recognize/fuzzy", "recognize/list"],
+    &["recognize/number", "recognize/scan"],
+];
+
 #[test]
-fn files_form_no_circles() {
+fn files_form_no_other_circles() {
     let uses = uses(&sources());
     let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
     for name in uses.keys() {
@@ -238,7 +265,10 @@ fn files_form_no_circles() {
             circles.insert(circle.map(|other| other.join("/")).collect());
         }
     }
-    let wrong: Vec<String> = circles.iter().map(|circle| format!("a circle: {}", circle.join(", "))).collect();
+    let is_known =
+        |circle: &&Vec<String>| CIRCLES.iter().any(|known| circle.iter().all(|file| known.contains(&file.as_str())));
+    let new = circles.iter().filter(|circle| !is_known(circle));
+    let wrong: Vec<String> = new.map(|circle| format!("a circle: {}", circle.join(", "))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -265,10 +295,16 @@ fn the_reader_reads() {
     assert!(sources().len() > 20);
     let code = "use crate::{\n    call::{Call, x::{Y, Z as W}},\n    module::Module,\n};\n\
                 fn f() { crate::text::fold(\"\"); $crate::no; }";
-    let found: Vec<String> = imports(code).into_iter().map(|path| path.join("::")).collect();
-    assert_eq!(found, ["call::Call", "call::x::Y", "call::x::Z", "module::Module", "text::fold"]);
+    let code = &format!("{code} use super::{{d::D, e}}; super::super::f();");
+    let own = ["a", "b", "c"].map(str::to_owned);
+    let found: Vec<String> = imports(code, &own).into_iter().map(|path| path.join("::")).collect();
+    let [crate_paths, super_paths] = [
+        ["call::Call", "call::x::Y", "call::x::Z", "module::Module", "text::fold"].as_slice(),
+        ["a::b::d::D", "a::b::e", "a::f"].as_slice(),
+    ];
+    assert_eq!(found, [super_paths, crate_paths].concat());
     let left_out = "x(); // crate::http\nmod tests { crate::cli }";
-    assert!(imports(left_out).len() == 2 && imports(&without_comments_and_tests(left_out)).is_empty());
+    assert!(imports(left_out, &own).len() == 2 && imports(&without_comments_and_tests(left_out), &own).is_empty());
     let source = |path: &str, code: &str| Source { path: path.to_owned(), code: code.to_owned() };
     let all = [
         source("a/mod.rs", "use crate::a::b::B;"),

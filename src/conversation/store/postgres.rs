@@ -13,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{OpenError, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, options::Place};
+use super::{OpenError, SessionId, Store, StoreError, StoreUrl, Stored, first_revision};
 
 /// In `uptake_sessions_format`.
 const FORMAT: i32 = 1;
@@ -72,13 +72,9 @@ impl Postgres {
     /// # Errors
     /// If this is no address of a PostgreSQL server.
     pub fn new(url: &StoreUrl, connections: u32, wait: Duration) -> Result<Self, OpenError> {
-        match url.place() {
-            Ok(Place::Postgres(options)) => Ok(Self::with(*options, connections, wait)),
-            Ok(_) => {
-                Err(OpenError::Setting { key: "url".to_owned(), problem: "is no `postgres://` address".to_owned() })
-            }
-            Err(problem) => Err(OpenError::Setting { key: "url".to_owned(), problem }),
-        }
+        let options = connect_options(url.expose());
+        let options = options.map_err(|problem| OpenError::Setting { key: "url".to_owned(), problem })?;
+        Ok(Self::with(options, connections, wait))
     }
 
     pub(super) fn with(options: PgConnectOptions, connections: u32, wait: Duration) -> Self {
