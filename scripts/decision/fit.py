@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the decision model on what `uptake eval --features` wrote, and judges it on modules that it was not fitted on.
 
-usage: fit.py MODEL FILE... [--judge FILE...]
+usage: fit.py MODEL FILE... [--judge FILE...] [--without NAME...]
 
 Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are of
 logistic regression with a squared penalty; thresholds are chosen on held-out modules. Needs numpy, scipy, scikit-learn.
@@ -51,6 +51,17 @@ def load(paths):
         for line in lines[1:]:
             row = json.loads(line)
             data.append({**row, "module": module, "variant": path.stem, "names": names})
+    return data
+
+
+def leave_out(data, left_out):
+    """Without these features, in the ranking and in the rest: what they add shows in the figures."""
+    for row in data:
+        for kind, ones in (("ranking", row["candidates"]), ("features", row["alternatives"])):
+            places = [row["names"][kind].index(name) for name in left_out if name in row["names"][kind]]
+            for one in ones:
+                for place in places:
+                    one["values"][place] = 0.0
     return data
 
 
@@ -280,11 +291,12 @@ def main():
     parser.add_argument("model", type=Path)
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--judge", type=Path, nargs="*", default=[])
+    parser.add_argument("--without", nargs="*", default=[], help="features that are left out, for an ablation")
     parser.add_argument("--penalty", type=float, default=0.1)
     parser.add_argument("--sure", type=float, help="the threshold, in place of the one that is found")
     parser.add_argument("--in-scope", type=float, help="the threshold, in place of the one that is found")
     options = parser.parse_args()
-    rows = load(options.files)
+    rows = leave_out(load(options.files), options.without)
     modules = sorted({row["module"] for row in rows})
     held = []
     for fold in range(FOLDS):
@@ -298,10 +310,10 @@ def main():
     report("held-out modules", held, sure, scope)
     model = train(rows, options.penalty)
     for path in options.judge:
-        judged = load([path])
+        judged = leave_out(load([path]), options.without)
         report(path.stem, decide(judged, model), sure, scope)
     if options.judge:
-        report("all judged", np.vstack([decide(load([path]), model) for path in options.judge]), sure, scope)
+        report("all judged", np.vstack([decide(leave_out(load([path]), options.without), model) for path in options.judge]), sure, scope)
     ranking, function, whole, reach = model
     written = {
         "command": "scripts/decision/run",
