@@ -1,30 +1,32 @@
 //! Words of texts that are compared: where they begin, which weigh nothing, and which are forms of one word.
 
 use crate::{
-    language::Language,
+    language::{Language, words::OfValues},
     text::{fold, is_unspaced, script::is_katakana},
 };
 
 /// Those in which values are written: the module's, and English.
 pub(super) type Languages = [&'static Language; 2];
 
+fn is_among(word: &str, languages: Languages, list: fn(&OfValues) -> &Vec<String>) -> bool {
+    languages.iter().any(|language| list(&language.words.values).iter().any(|known| known == word))
+}
+
 /// True of a folded word that weighs nothing among others in a value.
 pub(super) fn is_filler(word: &str, languages: Languages) -> bool {
-    languages.iter().any(|language| language.words.values.fillers.iter().any(|filler| filler == word))
+    is_among(word, languages, |values| &values.fillers)
 }
 
 /// True of a folded word that turns a value around.
 pub(super) fn negates(word: &str, languages: Languages) -> bool {
-    languages.iter().any(|language| language.words.values.negations.iter().any(|negation| negation == word))
+    is_among(word, languages, |values| &values.negations)
 }
 
 /// True for a text of nothing but words that are no value.
 pub(super) fn is_empty(text: &str, languages: Languages) -> bool {
     let folded = fold(text);
     let mut words = split_words(&folded).peekable();
-    let says_nothing =
-        |word: &str| languages.iter().any(|one| one.words.values.empty.iter().any(|empty| empty == word));
-    words.peek().is_some() && words.all(|(_, word)| says_nothing(word))
+    words.peek().is_some() && words.all(|(_, word)| is_among(word, languages, |values| &values.empty))
 }
 
 /// Words of letters and digits, with the byte where each begins.
