@@ -3,7 +3,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::{CliError, End, report, target};
+use super::{
+    CliError, End,
+    report::{self, Guessed},
+    target,
+};
 use crate::{
     act::{ActionOptions, Actor},
     call::Validator,
@@ -34,13 +38,6 @@ struct Checked {
     diagnostics: Diagnostics,
     /// How slots are read that say nothing about it themselves.
     guessed: Vec<Guessed>,
-}
-
-/// What the words of a schema say of how a slot is read: settings that an author may write down, or change.
-#[derive(Debug, Serialize)]
-pub(super) struct Guessed {
-    pub(super) slot: String,
-    pub(super) settings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

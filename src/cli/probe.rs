@@ -6,7 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::{CliError, End, report, runtime};
+use super::{
+    CliError, End,
+    report::{self, Found, Probed},
+    runtime,
+};
 use crate::{
     config::Config,
     llm::{self, LlmError, SetupError, probe::Report},
@@ -26,33 +30,6 @@ pub(super) struct ProbeArgs {
     json: bool,
 }
 
-/// One server, as it is printed.
-#[derive(Debug, Serialize)]
-pub(super) struct Probed {
-    /// Its model's name and its host.
-    pub(super) server: String,
-    /// What `--model` named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) asked_for: Option<String>,
-    pub(super) ok: bool,
-    #[serde(flatten)]
-    pub(super) found: Found,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Found {
-    /// `strategy` is what `auto` uses where it asks this server.
-    Report {
-        strategy: &'static str,
-        report: Box<Report>,
-    },
-    Failure {
-        error: String,
-        hint: &'static str,
-    },
-}
-
 #[derive(Serialize)]
 struct Document<'a> {
     ok: bool,
@@ -70,7 +47,7 @@ pub(super) fn run(args: &ProbeArgs, config: &Config) -> Result<End, CliError> {
             // The others have models of their own, as they have where a module names one.
             let model = args.model.as_deref().filter(|_| index == 0);
             let result = server.probed(model, Instant::now() + PATIENCE).await;
-            let probed = Probed::new(server.describe(), model, result);
+            let probed = probed(server.describe(), model, result);
             if !args.json {
                 report::probed(&probed, index == 0);
             }
@@ -84,18 +61,17 @@ pub(super) fn run(args: &ProbeArgs, config: &Config) -> Result<End, CliError> {
     })
 }
 
-impl Probed {
-    fn new(server: String, model: Option<&str>, result: Result<Report, LlmError>) -> Self {
-        let ok = result.is_ok();
-        let found = match result {
-            Ok(report) => {
-                let strategy = best_strategy(Some(report.capabilities())).name();
-                Found::Report { strategy, report: Box::new(report) }
-            }
-            Err(error) => Found::Failure { error: error.to_string(), hint: hint(&error) },
-        };
-        Self { server, asked_for: model.map(str::to_owned), ok, found }
-    }
+/// What came of probing a server, with what to say of it.
+fn probed(server: String, model: Option<&str>, result: Result<Report, LlmError>) -> Probed {
+    let ok = result.is_ok();
+    let found = match result {
+        Ok(report) => {
+            let strategy = best_strategy(Some(report.capabilities())).name();
+            Found::Report { strategy, report: Box::new(report) }
+        }
+        Err(error) => Found::Failure { error: error.to_string(), hint: hint(&error) },
+    };
+    Probed { server, asked_for: model.map(str::to_owned), ok, found }
 }
 
 /// What would put it right.

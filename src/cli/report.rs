@@ -10,11 +10,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{
-    CliError,
-    check::Guessed,
-    probe::{Found, Probed},
-};
+use super::CliError;
 use crate::{
     answer::{ChatCompletion, Choice, SlotBody, SlotValueBody, Understood},
     import::{self, report::Fate},
@@ -106,6 +102,13 @@ pub(super) fn diagnostics(module: &str, found: &Diagnostics) {
     let _ =
         write!(text, "{}: {verdict}, {}, {}", style.bold(module), count(errors, "error"), count(warnings, "warning"));
     line(&text);
+}
+
+/// What the words of a schema say of how a slot is read: settings that an author may write down, or change.
+#[derive(Debug, Serialize)]
+pub(super) struct Guessed {
+    pub(super) slot: String,
+    pub(super) settings: Vec<String>,
 }
 
 /// How slots are read, as their schema's words say.
@@ -356,6 +359,33 @@ fn render_mentions(answer: &ChatCompletion, style: Style) -> String {
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     if text.is_empty() { "the recognizers found nothing".to_owned() } else { text }
+}
+
+/// One server, as it is printed.
+#[derive(Debug, Serialize)]
+pub(super) struct Probed {
+    /// Its model's name and its host.
+    pub(super) server: String,
+    /// What `--model` named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) asked_for: Option<String>,
+    pub(super) ok: bool,
+    #[serde(flatten)]
+    pub(super) found: Found,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Found {
+    /// `strategy` is what `auto` uses where it asks this server.
+    Report {
+        strategy: &'static str,
+        report: Box<Report>,
+    },
+    Failure {
+        error: String,
+        hint: &'static str,
+    },
 }
 
 /// One server of several; an empty line keeps them apart.
