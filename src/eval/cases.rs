@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Dialogue, OutcomeKind, dialogue};
-use crate::module::kind_of;
+use crate::module::{FunctionId, kind_of};
 
 /// Where a case was written. Shown as `cases.jsonl:12`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +65,12 @@ pub struct ExpectedFunction {
     pub name: String,
     /// `None`: the arguments are not checked.
     pub arguments: Option<Map<String, Value>>,
+}
+
+/// A case in the terms of the module.
+pub(super) struct Task<'a> {
+    pub functions: Vec<(FunctionId, Option<&'a Map<String, Value>>)>,
+    pub given: Option<Vec<FunctionId>>,
 }
 
 /// Everything in one file.

@@ -12,7 +12,9 @@ use serde::Serialize;
 use super::{
     Cases, Dialogues, EvalOptions, Evaluation, Observation, OutcomeKind, Progress, Tally, Task, WrongCase,
     oracle::{self, Oracle, RightCall},
-    report, warm_up,
+    report,
+    share::share,
+    warm_up,
 };
 use crate::{
     embed::SharedEmbedder,
@@ -176,11 +178,6 @@ fn point(pairs: &[Pair], sure: f32, own: bool) -> Point {
         calls: calls(&|_| true),
         calls_if_right: calls(&|pair| pair.asked.is_some_and(|asked| asked.right)),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
-fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// A table for a terminal, and every case of `wrong`; without a newline at its end.

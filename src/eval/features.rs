@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Case, Verdict, answer::understood, compare, tally::Task};
+use super::{Case, Verdict, answer::understood, cases::Task, compare};
 use crate::{
     decide::{
         features::{Features, RankingInput},

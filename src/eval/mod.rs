@@ -14,12 +14,14 @@ pub mod features;
 pub mod html;
 pub mod leave_one_out;
 pub mod lint;
+mod observation;
 pub mod oracle;
 pub mod paired;
 pub mod report;
 pub mod risk;
 pub mod round_trip;
 pub mod score;
+mod share;
 mod tally;
 #[cfg(test)]
 mod testing;
@@ -28,7 +30,8 @@ pub use cases::{Case, Cases, ExpectedFunction, Place, Problem};
 pub use compare::{Counts, Finding, Understood, Verdict};
 pub use curve::Curve;
 pub use dialogue::{Dialogue, Dialogues};
-pub use score::{Observation, Scores};
+pub use observation::Observation;
+pub use score::Scores;
 
 use crate::{
     module::settings::StrategyName,
@@ -36,7 +39,8 @@ use crate::{
     understand::{Outcome, TurnError, TurnRequest, Understander},
 };
 use answer::understood;
-use tally::{Tally, Task, function_named};
+use cases::Task;
+use tally::{Tally, function_named};
 
 /// How a turn ended, as cases and reports name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

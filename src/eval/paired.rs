@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     CaseResult,
     report::{percent, plural},
-    score::share,
+    share::share,
 };
 
 /// Times that the cases are drawn.

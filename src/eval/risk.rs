@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::{OutcomeKind, score::Observation, score::share};
+use super::{Observation, OutcomeKind, share::share};
 
 /// From this confidence on, a call is said to be sure.
 pub const SURE: f64 = 0.75;

@@ -17,111 +17,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{
-    OutcomeKind,
+    Observation, OutcomeKind,
     compare::Counts,
     risk::{self, Bin, CallScores, RiskCoverage},
+    share::share,
 };
-use crate::{
-    module::{FunctionId, SlotGroup},
-    understand::Timings,
-};
+use crate::{module::SlotGroup, understand::Timings};
 
 /// The k of recall@k.
 pub const RECALLS: [usize; 4] = [1, 3, 5, 10];
-
-/// What one case came to: all that the metrics look at.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Observation {
-    /// Empty: out of scope.
-    pub expected: Vec<FunctionId>,
-    /// Empty where nothing was decided: no match, a tie, a failure.
-    pub decided: Vec<FunctionId>,
-    /// What would be answered if something had to be.
-    pub best_guess: Option<FunctionId>,
-    /// Best first.
-    pub candidates: Vec<FunctionId>,
-    pub outcome: OutcomeKind,
-    pub expected_outcome: Option<OutcomeKind>,
-    /// That the answer is right, 0 to 1; `None` if the turn failed.
-    pub confidence: Option<f64>,
-    /// That any function was meant, 0 to 1; `None` if the turn failed.
-    pub in_scope_belief: Option<f64>,
-    /// `None`: the case gives no arguments.
-    pub slots: Option<Counts>,
-    pub slots_by_group: BTreeMap<SlotGroup, Counts>,
-    /// A call was made, or it was asked whether to make it.
-    pub is_proposed: bool,
-    /// What kind of utterance its author says it is.
-    pub kind: Option<String>,
-    /// Tokens that a model server read and wrote.
-    pub tokens: u64,
-    /// `None` if the turn failed.
-    pub timings: Option<Timings>,
-}
-
-impl Observation {
-    /// A call of nothing that nobody expected, for tests to begin with.
-    #[cfg(test)]
-    pub(super) fn call() -> Self {
-        Self {
-            expected: Vec::new(),
-            decided: Vec::new(),
-            best_guess: None,
-            candidates: Vec::new(),
-            outcome: OutcomeKind::Call,
-            expected_outcome: None,
-            confidence: None,
-            in_scope_belief: None,
-            slots: None,
-            slots_by_group: BTreeMap::new(),
-            is_proposed: false,
-            kind: None,
-            tokens: 0,
-            timings: None,
-        }
-    }
-
-    #[must_use]
-    pub fn is_in_scope(&self) -> bool {
-        !self.expected.is_empty()
-    }
-
-    fn is_rejected(&self) -> bool {
-        self.outcome == OutcomeKind::NoMatch
-    }
-
-    /// The right functions, or rightly none.
-    #[must_use]
-    pub fn is_function_right(&self) -> bool {
-        if !self.is_in_scope() {
-            return self.is_rejected();
-        }
-        let sorted = |functions: &[FunctionId]| {
-            let mut sorted = functions.to_vec();
-            sorted.sort_unstable();
-            sorted
-        };
-        sorted(&self.decided) == sorted(&self.expected)
-    }
-
-    /// What would be called is right; it may be that it should have been asked first.
-    #[must_use]
-    pub fn is_understood(&self) -> bool {
-        self.is_function_right() && self.slots.is_none_or(|slots| slots.errors() == 0)
-    }
-
-    /// What was called, or offered, is right.
-    #[must_use]
-    pub fn is_proposal_right(&self) -> bool {
-        if self.outcome == OutcomeKind::Call { self.is_right() } else { self.is_understood() }
-    }
-
-    /// The whole answer is right.
-    #[must_use]
-    pub fn is_right(&self) -> bool {
-        self.is_understood() && self.expected_outcome.is_none_or(|expected| expected == self.outcome)
-    }
-}
 
 /// Shares are 0 to 1, and `None` where there is nothing to take a share of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -339,11 +243,6 @@ pub fn rates(counts: Counts) -> Rates {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
-pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
 /// Area under the ROC curve by ranks, ties at their mean rank; `None` if either side is empty.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]
@@ -406,6 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::module::FunctionId;
 
     const A: usize = 0;
     const B: usize = 1;

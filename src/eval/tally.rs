@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 use super::{
     Case, CaseResult, Confusion, Counts, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE, Observation,
-    OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, compare, features, score,
+    OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, cases::Task, compare,
+    features, score,
 };
 use crate::{
     module::{FunctionId, Module, SlotGroup, settings::StrategyName, squeeze},
@@ -16,12 +15,6 @@ use crate::{
 
 /// Candidates that recall looks at.
 const CANDIDATES: usize = 10;
-
-/// A case in the terms of the module.
-pub(super) struct Task<'a> {
-    pub functions: Vec<(FunctionId, Option<&'a Map<String, Value>>)>,
-    pub given: Option<Vec<FunctionId>>,
-}
 
 /// What is known of the cases so far.
 pub(super) struct Tally<'a> {
@@ -305,7 +298,7 @@ fn candidates(turn: &Turn) -> Vec<FunctionId> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::{
         super::{Cases, answer::understood, dialogue, testing},

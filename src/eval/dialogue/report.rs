@@ -1,7 +1,10 @@
 //! What dialogues came to, as lines for a terminal.
 
 use super::{
-    super::report::{percent, plural},
+    super::{
+        report::{percent, plural},
+        share::share,
+    },
     Counted, Dialogues, WrongDialogue,
 };
 
@@ -20,9 +23,9 @@ fn line(counted: Counted) -> String {
     let Counted { dialogues, right, turns, turns_right } = counted;
     format!(
         "{right} of {dialogues} right ({}), {turns_right} of {} ({})",
-        percent(super::super::score::share(right, dialogues)),
+        percent(share(right, dialogues)),
         plural(turns, "turn"),
-        percent(super::super::score::share(turns_right, turns))
+        percent(share(turns_right, turns))
     )
 }
 
