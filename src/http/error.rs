@@ -462,8 +462,26 @@ struct ErrorBody {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct ErrorDetails {
-    #[schema(value_type = Vec<super::modules::DiagnosticBody>)]
+    #[schema(value_type = Vec<DiagnosticBody>)]
     diagnostics: Diagnostics,
+}
+
+/// One finding in a module's files, as the checks of [`crate::module`] write it. Only for the `OpenAPI` document.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the JSON of `module::Diagnostic`, which knows nothing of HTTP")]
+pub(super) struct DiagnosticBody {
+    /// `error` or `warning`.
+    severity: String,
+    /// Kebab-case, stable.
+    code: String,
+    /// Relative to the module's directory.
+    file: String,
+    /// JSON pointer into the file.
+    pointer: String,
+    line: Option<usize>,
+    column: Option<usize>,
+    message: String,
+    hint: Option<String>,
 }
 
 impl IntoResponse for ApiError {

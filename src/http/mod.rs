@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `router` | every route, in one list |
+//! | `router` | every route, in one list, and the document that describes them |
 //! | `middleware` | the layers around them, one file each |
 //! | `caller`, `keys` | who asks, and what they may |
 //! | `serve`, `connections` | the listener, from start to stop; how many connections there are, and how they end |
@@ -18,7 +18,7 @@
 //! | `metrics` | what the service did, in numbers |
 //! | `mock` | a stand-in for the services that a module calls |
 //! | `mount` | a service with a protocol of its own, beside the routes or instead of them |
-//! | `openapi` | the document that describes all of it |
+//! | `openapi` | what that document says beside the routes |
 
 mod builds;
 mod caller;
@@ -51,8 +51,7 @@ pub use conversations::{Conversations, ConversationsError};
 pub use error::{ApiError, Failure, Fault};
 pub use mock::Mock;
 pub use mount::Mounted;
-pub use openapi::document as openapi_document;
 pub use options::{HttpOptions, IndexByGet};
-pub use router::{admin_router, router};
+pub use router::{admin_router, document as openapi_document, router};
 pub use serve::{serve, serve_alone};
 pub use state::{AppState, Leave, Phase};

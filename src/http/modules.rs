@@ -11,7 +11,7 @@ use super::{
     ApiError, AppState, Fault,
     builds::BuildError,
     caller::Caller,
-    error::{self, ErrorEnvelope},
+    error::{self, DiagnosticBody, ErrorEnvelope},
     extract::{ModuleSegment, expect_json_if_any},
 };
 use crate::{
@@ -64,24 +64,6 @@ impl From<&BuildReport> for BuildBody {
             took_ms: report.took_ms,
         }
     }
-}
-
-/// One finding in a module's files, as the checks of [`crate::module`] write it. Only for the `OpenAPI` document.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the JSON of `module::Diagnostic`, which knows nothing of HTTP")]
-pub(super) struct DiagnosticBody {
-    /// `error` or `warning`.
-    severity: String,
-    /// Kebab-case, stable.
-    code: String,
-    /// Relative to the module's directory.
-    file: String,
-    /// JSON pointer into the file.
-    pointer: String,
-    line: Option<usize>,
-    column: Option<usize>,
-    message: String,
-    hint: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

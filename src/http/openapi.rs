@@ -1,17 +1,11 @@
-//! `/openapi.json`, made from the types that answer.
+//! What `/openapi.json` says beside the routes: about the service, and the errors that each route can answer.
 
-use std::sync::OnceLock;
-
-use axum::{
-    http::header,
-    response::{IntoResponse, Response},
-};
 use utoipa::{
     OpenApi,
     openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, path::Operation},
 };
 
-use super::{HttpOptions, error::ErrorEnvelope, middleware::Edge, router::described};
+use super::error::ErrorEnvelope;
 use crate::answer::chunk::ChatChunk;
 
 #[derive(OpenApi)]
@@ -76,24 +70,10 @@ fn add_errors(path: &str, operation: &mut Operation) {
     }
 }
 
-/// The document, as pretty JSON with a newline at its end: exactly what lies in `openapi.json`.
-#[must_use]
-pub fn document() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        let mut document = described(&Edge::new(HttpOptions::default())).into_openapi();
-        add_all_errors(&mut document);
-        let mut text = document.to_pretty_json().expect("the document is made of strings, maps and lists");
-        text.push('\n');
-        text
-    })
-}
-
-/// This document
-#[utoipa::path(
-    get, path = "/openapi.json", operation_id = "openapi", tag = "health",
-    responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")),
-)]
-pub(super) async fn serve() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], document()).into_response()
+/// The document of these routes, as pretty JSON with a newline at its end.
+pub(super) fn text(mut document: utoipa::openapi::OpenApi) -> String {
+    add_all_errors(&mut document);
+    let mut text = document.to_pretty_json().expect("the document is made of strings, maps and lists");
+    text.push('\n');
+    text
 }

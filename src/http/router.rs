@@ -1,11 +1,19 @@
 //! Every route, in one list from which the service and its `OpenAPI` document are made.
 
-use axum::{Router, extract::Request, middleware};
+use std::sync::OnceLock;
+
+use axum::{
+    Router,
+    extract::Request,
+    http::header,
+    middleware,
+    response::{IntoResponse, Response},
+};
 use utoipa::OpenApi as _;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    ApiError, AppState, Fault, chat,
+    ApiError, AppState, Fault, HttpOptions, chat,
     conversations::{events, observe, session},
     health, metrics,
     middleware::{Edge, around, deadline, in_flight},
@@ -39,7 +47,7 @@ fn complete(routes: Router<AppState>, edge: &Edge, app: AppState) -> Router {
 }
 
 /// Every route with its description.
-pub(super) fn described(edge: &Edge) -> OpenApiRouter<AppState> {
+fn described(edge: &Edge) -> OpenApiRouter<AppState> {
     for_clients(edge).merge(for_operators(edge))
 }
 
@@ -64,10 +72,8 @@ fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
     let builds =
         OpenApiRouter::new().routes(routes!(modules::index, modules::index_by_get)).routes(routes!(modules::load));
     let modules = OpenApiRouter::new().routes(routes!(modules::list)).routes(routes!(modules::describe));
-    let health = OpenApiRouter::new()
-        .routes(routes!(health::healthz))
-        .routes(routes!(health::readyz))
-        .routes(routes!(openapi::serve));
+    let health =
+        OpenApiRouter::new().routes(routes!(health::healthz)).routes(routes!(health::readyz)).routes(routes!(describe));
     builds
         .merge(timed(modules.merge(health), edge))
         .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
@@ -76,6 +82,22 @@ fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
 
 fn timed(routes: OpenApiRouter<AppState>, edge: &Edge) -> OpenApiRouter<AppState> {
     routes.route_layer(middleware::from_fn_with_state(edge.clone(), deadline))
+}
+
+/// The document that describes every route: exactly what lies in `openapi.json`.
+#[must_use]
+pub fn document() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| openapi::text(described(&Edge::new(HttpOptions::default())).into_openapi()))
+}
+
+/// This document
+#[utoipa::path(
+    get, path = "/openapi.json", operation_id = "openapi", tag = "health",
+    responses((status = 200, description = "OpenAPI 3.1", body = Object, content_type = "application/json")),
+)]
+async fn describe() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], document()).into_response()
 }
 
 pub(super) async fn unknown_route(request: Request) -> ApiError {
@@ -92,7 +114,6 @@ pub(super) async fn method_not_allowed(request: Request) -> ApiError {
 mod tests {
     use axum::{
         body::{Body, to_bytes},
-        http::header,
         routing::get,
     };
     use serde_json::Value;
@@ -105,7 +126,7 @@ mod tests {
             store::{SessionOptions, StoreUrl},
         },
         embed::{EmbedError, Embedder, Purpose},
-        http::{Conversations, HttpOptions, Phase, caller::Caller},
+        http::{Conversations, Phase, caller::Caller},
         retrieve::RetrieveOptions,
         snapshot::{ModulesOptions, Snapshots},
         understand::{UnderstandOptions, Understander},

@@ -2,13 +2,23 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{framework::ENDINGS, tools::Words};
+use super::framework::ENDINGS;
 use crate::{
     answer::{ChatCompletion, FunctionCall, ToolCall},
     http::AppState,
     module::{FunctionId, ModuleName},
     understand::CallResult,
 };
+
+/// The form of a message without calls.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Words {
+    Text,
+    /// Any JSON object.
+    Json,
+    /// The object that this function takes, where calls are wanted too.
+    Object(Value),
+}
 
 /// The function by which a task ends, of an agent that must call one each time.
 #[derive(Debug, Clone, PartialEq)]

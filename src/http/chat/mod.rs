@@ -50,10 +50,11 @@ use crate::{
     understand::{CallResult, Demand, Front, Outcome, Said, Turn, TurnRequest, request as read, told, understood},
 };
 use conversation::{Conversation, Utterance};
+use form::Words;
 use offer::Offer;
 pub use options::ChatOptions;
 use request::{ChatRequest, UptakeOptions};
-use tools::{Choice, Origin, Task, Words};
+use tools::{Choice, Origin, Task};
 
 /// What becomes of tools that are not the module's own, where the body does not say it.
 const TOOLS: &str = "x-uptake-tools";

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{form::Ending, request::ChatRequest};
+use super::{
+    form::{Ending, Words},
+    request::ChatRequest,
+};
 use crate::{
     http::{ApiError, Fault},
     module::{Diagnostics, FunctionId, Module},
@@ -25,16 +28,6 @@ pub(super) struct Task {
     pub words: Words,
     /// The function by which a task ends.
     pub ending: Option<Ending>,
-}
-
-/// The form of a message without calls.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Words {
-    Text,
-    /// Any JSON object.
-    Json,
-    /// The object that this function takes, where calls are wanted too.
-    Object(Value),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,72 +2,24 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::http::HeaderMap;
 use tokio::time::Instant;
 
 use super::{
-    keeping::{Spoken, conflict, of_store},
     record::Record,
+    spoken::Spoken,
+    store::{conflict, of_store},
 };
 use crate::{
     act::{Actor, Begun, Deed, Plan},
     answer::SessionBody,
     conversation::store::{Session, StoreError},
-    http::{ApiError, AppState, Failure, Fault, caller::Caller},
+    http::{ApiError, AppState, Failure, Fault},
     snapshot::Snapshot,
-    understand::{self, Conversed, Said, TurnRequest},
+    understand::{self, Conversed},
 };
 
-/// What clients send that say which of their requests are the same.
-const KEY: &str = "idempotency-key";
-/// A frontend's name of the chat.
-const CHAT: &str = "x-openwebui-chat-id";
-/// How often a client library has sent this request before.
-const RETRIED: &str = "x-stainless-retry-count";
 /// What is left of a request's time for everything behind a call.
 const MARGIN: Duration = Duration::from_millis(500);
-
-/// How a request is told from another one with the same words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::http) struct Repeat {
-    owner: String,
-    /// What the client calls the request, or the chat that it is of.
-    name: Option<String>,
-    /// The client says that it sent it before.
-    is_retry: bool,
-}
-
-impl Repeat {
-    pub(in crate::http) fn of(headers: &HeaderMap, caller: &Caller) -> Self {
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let key = text(KEY).map(|key| format!("key {key}"));
-        let chat = || text(CHAT).map(|chat| format!("chat {chat}"));
-        Self {
-            owner: caller.owner().to_owned(),
-            name: key.or_else(chat),
-            is_retry: text(RETRIED).is_some_and(|count| count.trim() != "0"),
-        }
-    }
-
-    /// The name under which the calls of a request without a kept state are remembered, and whether another request may
-    /// come to the same name.
-    fn remembered(&self, snapshot: &Snapshot, request: &TurnRequest) -> (String, bool) {
-        let mut hasher = blake3::Hasher::new();
-        let mut part = |text: &str| {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        };
-        part(&self.owner);
-        part(snapshot.module.name.as_str());
-        part(self.name.as_deref().unwrap_or_default());
-        for said in &request.history {
-            let (Said::Person(text) | Said::Assistant(text) | Said::Called(text) | Said::Tool(text)) = said;
-            part(text);
-        }
-        part(&request.utterance);
-        (format!("messages {}", hasher.finalize().to_hex()), self.name.is_none() && !self.is_retry)
-    }
-}
 
 /// Where the calls of a turn are remembered that no session remembers.
 pub(super) enum Under<'a> {
@@ -215,24 +167,4 @@ impl Acts {
 /// What the work comes to. It goes on when nobody waits for it any more: what was begun is brought to its end.
 async fn finished<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, ApiError> {
     tokio::spawn(work).await.map_err(|error| ApiError::logged(Failure::Internal, &error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_says_whether_it_comes_again() {
-        let of = |headers: &[(&'static str, &str)]| {
-            let headers = headers
-                .iter()
-                .map(|(name, value)| (axum::http::HeaderName::from_static(name), value.parse().expect("a value")));
-            Repeat::of(&headers.collect(), &Caller::default())
-        };
-        assert_eq!(of(&[]), Repeat::default());
-        assert_eq!(of(&[("idempotency-key", "7"), ("x-openwebui-chat-id", "c")]).name.as_deref(), Some("key 7"));
-        assert_eq!(of(&[("x-openwebui-chat-id", "c")]).name.as_deref(), Some("chat c"));
-        assert!(!of(&[("x-stainless-retry-count", "0")]).is_retry);
-        assert!(of(&[("x-stainless-retry-count", "1")]).is_retry);
-    }
 }

@@ -7,8 +7,9 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
-use super::observe::Observation;
-use crate::{answer::SessionView, conversation::store::SessionId, http::ApiError, module::ModuleName};
+use crate::{
+    answer::SessionView, conversation::store::SessionId, http::ApiError, module::ModuleName, understand::TurnRequest,
+};
 
 /// Utterances of all sessions that wait, at most.
 const MOST_WAITING: usize = 4_096;
@@ -46,6 +47,19 @@ pub(super) enum News {
     /// An observed utterance could not be understood.
     Failed(Arc<str>),
     Deleted,
+}
+
+/// An utterance that waits to be read.
+#[derive(Debug)]
+pub(super) struct Observation {
+    pub module: ModuleName,
+    pub heard: Heard,
+}
+
+#[derive(Debug)]
+pub(super) enum Heard {
+    Person(Box<TurnRequest>),
+    Assistant(String),
 }
 
 /// What was taken on.
@@ -201,7 +215,6 @@ pub(super) fn json(view: &SessionView) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::conversations::observe::Heard;
 
     fn observation() -> Observation {
         Observation { module: ModuleName::new("weather").unwrap(), heard: Heard::Assistant("Hello.".into()) }

@@ -1,28 +1,29 @@
 //! A turn of a conversation, whoever keeps its state.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
+
+use tokio::time::Instant;
 
 use super::{
-    acting::{Repeat, Under},
+    acting::Under,
     record::Record,
+    spoken::Spoken,
+    store::{conflict, of_store},
 };
 use crate::{
     act::Plan,
-    answer::{Kept, SessionBody},
+    answer::Kept,
     conversation::{
         ConsentError, State,
-        store::{Session, SessionId, StoreError},
+        store::{SessionId, StoreError},
     },
-    http::{ApiError, AppState, Failure, Fault, caller::Caller},
+    http::{ApiError, AppState, Fault, caller::Caller},
     snapshot::Snapshot,
-    understand::{self, Conversed, Outcome, Said, Turn, TurnRequest},
+    understand::{self, Conversed, Outcome, Turn, TurnRequest},
 };
 
 /// Times that a turn is done again on what another replica made of the session meanwhile.
 const REDONE: usize = 2;
-
-/// Longest language tag: as long as any registered one.
-const LONGEST_LANGUAGE: usize = 35;
 
 /// Who keeps the conversation that a request goes on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,40 +77,11 @@ impl Keeping {
     }
 }
 
-/// A language as a request names it.
-///
-/// # Errors
-/// 400 for what has not the shape of a BCP 47 tag.
-pub(in crate::http) fn language(tag: Option<String>) -> Result<Option<String>, ApiError> {
-    let Some(tag) = tag else { return Ok(None) };
-    let is_part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let primary = tag.split('-').next().unwrap_or_default();
-    let is_primary = primary.len() >= 2 && primary.bytes().all(|byte| byte.is_ascii_alphabetic());
-    if is_primary && tag.len() <= LONGEST_LANGUAGE && tag.split('-').all(is_part) {
-        return Ok(Some(tag));
-    }
-    let message = "`language` is a BCP 47 tag, such as `en` or `de-CH`";
-    Err(ApiError::fault(Fault::InvalidValue, message).about("language"))
-}
-
 /// A turn, and where the conversation is after it.
 #[derive(Debug)]
 pub(in crate::http) struct Told {
     pub turn: Turn,
     pub kept: Kept,
-}
-
-/// What a request says, beside who keeps the conversation.
-#[derive(Clone, Copy)]
-pub(in crate::http) struct Spoken<'a> {
-    pub request: &'a TurnRequest,
-    /// What was said since the last turn of a state that is kept, by others than the person.
-    pub meanwhile: &'a [Said],
-    /// The request itself named the strategy.
-    pub is_named: bool,
-    /// Functions that the client calls itself; `None`: nothing is called here.
-    pub theirs: Option<&'a [String]>,
-    pub repeat: &'a Repeat,
 }
 
 impl AppState {
@@ -120,7 +92,7 @@ impl AppState {
         keeping: &Keeping,
         spoken: &Spoken<'_>,
     ) -> Result<Told, ApiError> {
-        let (request, is_named, since) = (spoken.request, spoken.is_named, tokio::time::Instant::now());
+        let (request, is_named, since) = (spoken.request, spoken.is_named, Instant::now());
         let told = match keeping {
             Keeping::New => {
                 let conversed = self.step(snapshot, State::new(&snapshot.module.name), request, is_named).await?;
@@ -197,7 +169,7 @@ impl AppState {
         id: &SessionId,
         wanted: Option<u64>,
         spoken: &Spoken<'_>,
-        since: tokio::time::Instant,
+        since: Instant,
     ) -> Result<Told, ApiError> {
         let language = spoken.request.language.as_deref();
         for again in 0..=REDONE {
@@ -247,59 +219,6 @@ impl AppState {
         }
         Err(of_store(&StoreError::Conflict))
     }
-
-    /// Takes the session, alone in this process.
-    pub(super) async fn begin(&self, id: &SessionId) -> Result<Session, StoreError> {
-        let clock = Instant::now();
-        let begun = match self.conversations.sessions.begin(id).await {
-            Ok(session) if session.revision.is_none() => self.may_begin(id).await.map(|()| session),
-            begun => begun,
-        };
-        self.metrics.stored("begin", clock.elapsed(), begun.as_ref().err());
-        begun
-    }
-
-    /// Whether its owner may have this session, if there is none yet. Of turns that begin at once each sees the same number.
-    async fn may_begin(&self, id: &SessionId) -> Result<(), StoreError> {
-        let Some(owner) = id.owner() else { return Ok(()) };
-        match self.edge().keys.sessions(owner) {
-            Some(most) if self.conversations.sessions.count(owner).await? >= most => Err(StoreError::TooMany { most }),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same for what is taken on to be read later.
-    pub(super) async fn may_observe(&self, id: &SessionId) -> Result<(), StoreError> {
-        match self.may_begin(id).await {
-            Err(StoreError::TooMany { .. }) if self.conversations.sessions.read(id).await?.is_some() => Ok(()),
-            may => may,
-        }
-    }
-
-    /// Keeps the record, and tells whoever watches.
-    pub(super) async fn commit(
-        &self,
-        session: Session,
-        record: &Record,
-        snapshot: &Snapshot,
-    ) -> Result<SessionBody, StoreError> {
-        let clock = Instant::now();
-        let id = session.id().clone();
-        let committed = session.commit(record.bytes()).await;
-        self.metrics.stored("commit", clock.elapsed(), committed.as_ref().err());
-        let body = SessionBody {
-            id: id.to_string(),
-            revision: committed?,
-            turn: record.state.turn,
-            expires_at: self.conversations.expiry(),
-        };
-        self.conversations.hub.tell(&id, || super::session::view(self, snapshot, &id, record, Some(&body)));
-        Ok(body)
-    }
-}
-
-pub(super) fn conflict(message: &str) -> ApiError {
-    ApiError::fault(Fault::SessionConflict, message)
 }
 
 fn of_consent(error: &ConsentError) -> ApiError {
@@ -309,19 +228,6 @@ fn of_consent(error: &ConsentError) -> ApiError {
             ApiError::fault(Fault::InvalidState, message).about("state")
         }
         ConsentError::Store(error) => of_store(error),
-    }
-}
-
-/// What a store says that did not do its part.
-pub(super) fn of_store(error: &StoreError) -> ApiError {
-    match error {
-        StoreError::Conflict | StoreError::Busy { .. } => conflict(&error.to_string()).about("session_id"),
-        StoreError::TooMany { .. } => ApiError::too_many(error.to_string()).about("session_id"),
-        StoreError::TooLarge { .. } => ApiError::fault(Fault::StateTooLarge, error.to_string()).about("session_id"),
-        StoreError::UnknownKey | StoreError::Plain | StoreError::Damaged => {
-            ApiError::logged(Failure::SessionUnreadable, error)
-        }
-        StoreError::Unavailable(_) | StoreError::Newer { .. } => ApiError::logged(Failure::SessionsUnavailable, error),
     }
 }
 
@@ -342,17 +248,6 @@ mod tests {
             [(Some(""), Some("a"), None), (None, None, Some(1)), (None, Some("a/b"), None), (Some(""), None, Some(1))]
         {
             assert!(read(state, id, revision).is_err(), "{state:?} {id:?} {revision:?}");
-        }
-    }
-
-    #[test]
-    fn languages_have_the_shape_of_tags() {
-        for tag in ["en", "de-CH", "zh-Hant-TW", "x-klingon"] {
-            let read = language(Some(tag.to_owned()));
-            assert_eq!(read.is_ok(), tag != "x-klingon", "{tag}");
-        }
-        for tag in ["", "e", "en_US", "en-", "../en", "en US", &"a".repeat(36), "日本"] {
-            assert!(language(Some(tag.to_owned())).is_err(), "{tag}");
         }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `spoken` | what a request says, and how it is told from another one |
 //! | `keeping` | a turn with the state that a request names, and that state afterwards |
 //! | `acting` | calls that are made here, once each |
 //! | `record` | what is stored of a session |
+//! | `store` | a session in the store: taken, kept, shown |
 //! | `observe` | utterances that are understood beside a chat, in their order, in the background |
 //! | `events` | a session's state as server-sent events |
 //! | `hub` | what of a session only this process knows: who waits, and who watches |
@@ -17,6 +19,8 @@ mod keeping;
 pub(super) mod observe;
 mod record;
 pub(super) mod session;
+mod spoken;
+mod store;
 
 use jiff::Timestamp;
 
@@ -29,9 +33,9 @@ use crate::{
     understand::Replays,
 };
 
-pub(super) use acting::Repeat;
 pub(super) use hub::Hub;
-pub(super) use keeping::{Keeping, Spoken, language};
+pub(super) use keeping::Keeping;
+pub(super) use spoken::{Repeat, Spoken, language};
 
 /// How this service keeps conversations.
 pub struct Conversations {

@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    hub::News,
-    keeping::{language, of_store},
+    hub::{Heard, News, Observation},
     record::Record,
     session::SessionSegment,
+    spoken::language,
+    store::of_store,
 };
 use crate::{
     conversation::store::{SessionId, StoreError},
@@ -73,19 +74,6 @@ pub(in crate::http) struct Observed {
     id: String,
     /// Utterances of this session that are not read yet, this one included.
     pending: usize,
-}
-
-/// An utterance that waits to be read.
-#[derive(Debug)]
-pub(super) struct Observation {
-    pub module: ModuleName,
-    pub heard: Heard,
-}
-
-#[derive(Debug)]
-pub(super) enum Heard {
-    Person(Box<TurnRequest>),
-    Assistant(String),
 }
 
 /// Observe an utterance

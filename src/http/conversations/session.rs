@@ -7,12 +7,15 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use super::{hub::News, keeping::of_store, record::Record};
+use super::{
+    hub::News,
+    record::Record,
+    store::{of_store, view},
+};
 use crate::{
     answer::{SessionBody, SessionView},
-    conversation::{self, store::SessionId},
+    conversation::store::SessionId,
     http::{ApiError, AppState, Fault, caller::Caller, extract::Permit, json::Json},
-    snapshot::Snapshot,
 };
 
 /// The `{id}` of a path, checked before anything else is done.
@@ -91,25 +94,6 @@ pub(super) async fn current(app: &AppState, id: &SessionId) -> Result<SessionVie
         expires_at: stored.expires.as_second(),
     };
     Ok(view(app, &snapshot, id, &record, Some(&body)))
-}
-
-/// `body`: if the record is stored.
-pub(super) fn view(
-    app: &AppState,
-    snapshot: &Snapshot,
-    id: &SessionId,
-    record: &Record,
-    body: Option<&SessionBody>,
-) -> SessionView {
-    let state: &conversation::State = &record.state;
-    SessionView {
-        id: id.to_string(),
-        revision: body.map(|body| body.revision),
-        expires_at: body.map(|body| body.expires_at),
-        pending: app.conversations.hub.pending(id),
-        calls: record.calls.clone(),
-        ..SessionView::of(snapshot, state)
-    }
 }
 
 fn not_found(id: &SessionId) -> ApiError {
