@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{
     arguments,
     refusal::Refusal,
-    server::{Shared, answered, tool},
+    shared::{Shared, answered, tool},
 };
 use crate::answer::json_schema;
 

@@ -5,7 +5,7 @@ use rmcp::{
     model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
 };
 
-use super::{refusal::Refusal, server::Shared};
+use super::{refusal::Refusal, shared::Shared};
 use crate::{answer::ToolBody, module::ModuleName};
 
 const PREFIX: &str = "uptake://modules/";

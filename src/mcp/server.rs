@@ -7,17 +7,21 @@ use futures::{FutureExt as _, future::BoxFuture};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+        CallToolRequestParams, CallToolResponse, Implementation, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig, Tool,
     },
     service::RequestContext,
 };
-use serde::Serialize;
-use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use super::{Offer, find_functions, list_modules, refusal::Refusal, resources, understand};
+use super::{
+    find_functions, list_modules,
+    refusal::Refusal,
+    resources,
+    shared::{McpOptions, Shared},
+    understand,
+};
 use crate::{
     conversation::Tokens,
     snapshot::Snapshots,
@@ -28,13 +32,6 @@ const INSTRUCTIONS: &str = "\
 Uptake turns what a person says into validated function calls. `understand` gives the calls that an utterance means, or \
 the question to ask; `find_functions` gives the few functions that fit a request; `list_modules` tells what can be \
 understood. Nothing is carried out here: the calls are yours to make.";
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpOptions {
-    pub offer: Offer,
-    /// Never ask a model server, whatever modules and callers want.
-    pub local: bool,
-}
 
 /// Who may call, and how many at once.
 pub trait Admission: Send + Sync {
@@ -53,17 +50,9 @@ impl Admission for Semaphore {
 
 /// The tools, ready to be served on any transport. Cheap to clone; clones share.
 #[derive(Clone)]
-pub struct McpServer(Arc<Shared>);
-
-pub(super) struct Shared {
-    pub(super) snapshots: Snapshots,
-    pub(super) understander: Understander,
-    /// What a turn does where neither call nor module says otherwise.
-    pub(super) turns: UnderstandOptions,
-    /// Conversations are their callers' to keep.
-    pub(super) tokens: Tokens,
-    pub(super) options: McpOptions,
-    tools: Vec<Tool>,
+pub struct McpServer {
+    shared: Arc<Shared>,
+    tools: Arc<[Tool]>,
     admission: Arc<dyn Admission>,
 }
 
@@ -78,47 +67,22 @@ impl McpServer {
         options: McpOptions,
         admission: Arc<dyn Admission>,
     ) -> Self {
-        let tools = vec![
+        let tools = Arc::new([
             find_functions::definition(&options, &turns),
             understand::definition(&options),
             list_modules::definition(),
-        ];
-        Self(Arc::new(Shared { snapshots, understander, turns, tokens, options, tools, admission }))
+        ]);
+        Self { shared: Arc::new(Shared { snapshots, understander, turns, tokens, options }), tools, admission }
     }
 
     /// Loads every module that is offered, one after the other, so that no call has to wait for it. One that fails is
     /// told in the log and by whoever calls for it.
     pub async fn warm_up(&self) {
-        for name in self.0.options.offer.names(&self.0.snapshots) {
+        for name in self.shared.options.offer.names(&self.shared.snapshots) {
             // A failure is logged where it happens, and told again to whoever asks for the module.
-            drop(self.0.snapshots.fresh(&name).await);
+            drop(self.shared.snapshots.fresh(&name).await);
         }
     }
-}
-
-/// A tool of ours: it reads, changes nothing, and reaches nothing but what is configured.
-pub(super) fn tool(
-    name: &'static str,
-    title: &str,
-    description: &'static str,
-    input: Map<String, Value>,
-    output: Map<String, Value>,
-) -> Tool {
-    let annotations =
-        ToolAnnotations::with_title(title).read_only(true).destructive(false).idempotent(true).open_world(false);
-    Tool::new(name, description, input)
-        .with_title(title)
-        .with_raw_output_schema(Arc::new(output))
-        .with_annotations(annotations)
-}
-
-/// An answer for programs, and in words for whoever reads only those.
-pub(super) fn answered(words: String, answer: &impl Serialize) -> Result<CallToolResult, Refusal> {
-    let structured = serde_json::to_value(answer)
-        .map_err(|error| Refusal::failure("the service failed; its log tells why", &error))?;
-    let mut result = CallToolResult::structured(structured);
-    result.content = vec![ContentBlock::text(words)];
-    Ok(result)
 }
 
 impl ServerHandler for McpServer {
@@ -136,11 +100,11 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.tools.clone()))
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.tools.iter().find(|tool| tool.name == name).cloned()
+        self.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -150,9 +114,9 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let call = match name.as_ref() {
-            find_functions::NAME => find_functions::call(&self.0, arguments).boxed(),
-            understand::NAME => understand::call(&self.0, arguments).boxed(),
-            list_modules::NAME => list_modules::call(&self.0, arguments).boxed(),
+            find_functions::NAME => find_functions::call(&self.shared, arguments).boxed(),
+            understand::NAME => understand::call(&self.shared, arguments).boxed(),
+            list_modules::NAME => list_modules::call(&self.shared, arguments).boxed(),
             unknown => {
                 let shown: String = unknown.chars().take(100).collect();
                 return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
@@ -160,7 +124,7 @@ impl ServerHandler for McpServer {
         };
         let from = context.extensions.get::<Parts>();
         let admitted = async {
-            let Some(_leave) = self.0.admission.admit(from).await else { return Err(Refusal::busy()) };
+            let Some(_leave) = self.admission.admit(from).await else { return Err(Refusal::busy()) };
             AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Refusal::panicked()))
         };
         let result = tokio::select! {
@@ -176,7 +140,7 @@ impl ServerHandler for McpServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources::list(&self.0)))
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.shared)))
     }
 
     async fn list_resource_templates(
@@ -192,6 +156,6 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.0, &request.uri).await.map(Into::into)
+        resources::read(&self.shared, &request.uri).await.map(Into::into)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     arguments,
     refusal::Refusal,
-    server::{McpOptions, Shared, answered, tool},
+    shared::{McpOptions, Shared, answered, tool},
 };
 use crate::{
     answer::{Kept, Understanding, json_schema},

@@ -1,0 +1,57 @@
+//! What the tools and resources share: what they work on, how a tool is described, and how it answers.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{offer::Offer, refusal::Refusal};
+use crate::{
+    conversation::Tokens,
+    snapshot::Snapshots,
+    understand::{UnderstandOptions, Understander},
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpOptions {
+    pub offer: Offer,
+    /// Never ask a model server, whatever modules and callers want.
+    pub local: bool,
+}
+
+/// What every tool and resource works on.
+pub(super) struct Shared {
+    pub(super) snapshots: Snapshots,
+    pub(super) understander: Understander,
+    /// What a turn does where neither call nor module says otherwise.
+    pub(super) turns: UnderstandOptions,
+    /// Conversations are their callers' to keep.
+    pub(super) tokens: Tokens,
+    pub(super) options: McpOptions,
+}
+
+/// A tool of ours: it reads, changes nothing, and reaches nothing but what is configured.
+pub(super) fn tool(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    input: Map<String, Value>,
+    output: Map<String, Value>,
+) -> Tool {
+    let annotations =
+        ToolAnnotations::with_title(title).read_only(true).destructive(false).idempotent(true).open_world(false);
+    Tool::new(name, description, input)
+        .with_title(title)
+        .with_raw_output_schema(Arc::new(output))
+        .with_annotations(annotations)
+}
+
+/// An answer for programs, and in words for whoever reads only those.
+pub(super) fn answered(words: String, answer: &impl Serialize) -> Result<CallToolResult, Refusal> {
+    let structured = serde_json::to_value(answer)
+        .map_err(|error| Refusal::failure("the service failed; its log tells why", &error))?;
+    let mut result = CallToolResult::structured(structured);
+    result.content = vec![ContentBlock::text(words)];
+    Ok(result)
+}
