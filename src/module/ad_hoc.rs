@@ -6,10 +6,7 @@ use serde_json::Value;
 
 use super::{
     Diagnostics, Exemplar, Function, FunctionId, Limits, Module, ModuleName, Piece, Recognizer, RecognizerId,
-    RecognizerKind, Settings, Slot,
-    findings::Findings,
-    load::assemble,
-    source::{SCHEMA_FILES, SourceFile},
+    RecognizerKind, Settings, Slot, files::SCHEMA_FILES, findings::Findings, load::assemble, source::SourceFile,
 };
 
 /// What the functions of one request may be at most: they are a stranger's, and compiled while a client waits.

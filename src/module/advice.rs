@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     Diagnostic, Function, ListSpec, Piece, Recognizer, RecognizerKind, Settings, Slot, SlotId, SlotKind,
+    files::{EXEMPLARS_FILE, RECOGNIZERS_FILE},
     findings::{Findings, Place},
-    source::{EXEMPLARS_FILE, RECOGNIZERS_FILE},
 };
 use crate::text::fold;
 

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    Diagnostic, Exemplar, Function, FunctionId, OwnerMode, Piece, RecognizerId, Settings, SlotId, Step,
-    bind::{Binder, singular},
+    Diagnostic, Exemplar, Function, FunctionId, OwnerMode, Piece, RecognizerId, Settings, SlotId,
+    bind::Binder,
     declared,
+    files::{EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE},
     findings::{Findings, Place},
+    label::{find_slot, is_label, keys, last_segment},
     settings::{FunctionSettings, SlotSettings},
-    source::{EXEMPLARS_FILE, RECOGNIZERS_FILE, SETTINGS_FILE, SourceFunction, exemplars::Group},
+    source::{SourceFunction, exemplars::Group},
     squeeze,
 };
-use crate::text::{fold, name_words};
+use crate::text::fold;
 
 /// Checks the names of the functions, and gives each its wire name.
 pub(super) fn wire_names(file: &str, functions: &[SourceFunction], findings: &mut Findings) -> Vec<String> {
@@ -163,37 +165,6 @@ impl FunctionNames {
     }
 }
 
-fn last_segment(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
-}
-
-/// The slot that `label` means, more leniently than [`Function::slot_labelled`]: also the end of a path, the last segment
-/// of a qualified label, and singular for plural.
-pub(super) fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
-    function.slot_labelled(label).or_else(|| {
-        let squeezed = squeeze(label);
-        let by = |test: &dyn Fn(&super::Slot) -> bool| function.slots.iter().position(test).map(SlotId::from_index);
-        by(&|slot| {
-            let keys: Vec<&str> = keys(slot).collect();
-            (1..keys.len()).any(|from| squeeze(&keys[from..].concat()) == squeezed)
-        })
-        .or_else(|| label.contains('.').then(|| function.slot_labelled(last_segment(label))).flatten())
-        .or_else(|| {
-            let joined =
-                |name: &str| name_words(name).iter().map(|word| singular(word).into_owned()).collect::<String>();
-            let wanted = joined(label);
-            by(&|slot| !wanted.is_empty() && joined(slot.label()) == wanted)
-        })
-    })
-}
-
-fn keys(slot: &super::Slot) -> impl Iterator<Item = &str> {
-    slot.path.0.iter().filter_map(|step| match step {
-        Step::Key(key) => Some(&**key),
-        Step::Each => None,
-    })
-}
-
 /// Gives the functions their exemplars.
 pub(super) fn exemplars(
     groups: Vec<Group>,
@@ -320,13 +291,6 @@ fn pieces(
         pieces.push(Piece::Text(text));
     }
     pieces
-}
-
-pub(super) fn is_label(text: &str) -> bool {
-    text.len() <= 128
-        && text.starts_with(|first: char| first.is_alphabetic() || first == '_')
-        && !text.ends_with(' ')
-        && text.chars().all(|character| character.is_alphanumeric() || "_-.[] ".contains(character))
 }
 
 fn check_label(label: &str, slot: Option<SlotId>, function: &Function, place: &Place<'_>, findings: &mut Findings) {

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use super::{
     Diagnostic, Function, Settings, Slot,
-    check::{find_slot, is_label},
+    files::SETTINGS_FILE,
     findings::{Findings, Place},
+    label::{find_slot, is_label},
     marks::{Run, runs},
     rule::{Rule, RuleError},
     settings::{FunctionSettings, RuleSettings, SlotSettings, Wording},
-    source::SETTINGS_FILE,
 };
 
 /// Reads the rules of a function, and gives the marks in its confirmation the paths of their slots.

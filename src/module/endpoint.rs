@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::{
     Diagnostic, Function, ModuleName, Settings,
+    files::SETTINGS_FILE,
     findings::{Findings, Place},
     schema,
-    source::SETTINGS_FILE,
 };
 
 /// The header that carries the idempotency key, where the author names no other.

@@ -16,12 +16,10 @@ use super::{
     Diagnostic, Diagnostics, Function, Module, ModuleName, Recognizer, Settings, SlotId, SlotReading, advice,
     bind::Binder,
     check as rules, endpoint,
+    files::{EXEMPLARS_FILE, PROMPT_FILES, PROMPTS, RECOGNIZERS_FILE, SCHEMA_FILES, SETTINGS_FILE},
     findings::Findings,
     schema, slots,
-    source::{
-        self, EXEMPLARS_FILE, PROMPT_FILES, PROMPTS, RECOGNIZERS_FILE, SCHEMA_FILES, SETTINGS_FILE, SourceFile,
-        SourceFunction, locate,
-    },
+    source::{self, SourceFile, SourceFunction, locate},
 };
 
 /// What a module may be at most; going over is an error that names the limit.

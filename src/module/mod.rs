@@ -16,9 +16,11 @@ mod declared;
 pub mod diagnostic;
 pub mod document;
 pub mod endpoint;
+mod files;
 mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod label;
 pub mod load;
 pub mod marks;
 mod pattern;

@@ -4,12 +4,12 @@
 //! `module.toml` says so (`part_of_day`, `direction`, `unit` of a slot). Where it says nothing, the words of the schema
 //! do: a name, a description, a function about alarms or dinners. `uptake check` shows what was guessed.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Builtin, Slot, SlotKind, bind::singular, settings::SlotSettings};
-use crate::text::name_words;
-
-pub use crate::language::units::{Dimension, Unit};
+use super::{
+    Builtin, Slot, SlotKind,
+    bind::singular,
+    settings::{Direction, PartOfDay, SlotSettings},
+};
+use crate::{language::units::Unit, text::name_words};
 
 /// What a slot wants of its built-in recognizers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -22,36 +22,6 @@ pub struct SlotReading {
     pub counts_things: bool,
     /// The number is a place in a row, so that "the 20th" is one.
     pub is_rank: bool,
-}
-
-/// The half of the day in which an hour lies that is said without one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PartOfDay {
-    /// Either: the person is asked.
-    #[default]
-    Ask,
-    /// Before noon.
-    Morning,
-    /// From noon on.
-    Afternoon,
-    /// In the usual hours of work, 8 to 18 o'clock; 7 o'clock is asked for.
-    Day,
-    /// The next time that a clock shows it.
-    Nearest,
-}
-
-/// Where a date lies that is said without a year, or a weekday without a week.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// Today or ahead.
-    #[default]
-    Future,
-    /// Today or behind.
-    Past,
-    /// Either: the person is asked.
-    Any,
 }
 
 impl Unit {

@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    endpoint::EndpointSettings,
-    reading::{Direction, PartOfDay, Unit},
-    rule::Rule,
-};
-use crate::text::tag;
+use super::{endpoint::EndpointSettings, rule::Rule};
+use crate::{language::units::Unit, text::tag};
 
 /// What a module may set for itself. `None` means: what the server's configuration says.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -186,6 +182,36 @@ pub enum WordedBy {
     #[default]
     Module,
     Model,
+}
+
+/// The half of the day in which an hour lies that is said without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartOfDay {
+    /// Either: the person is asked.
+    #[default]
+    Ask,
+    /// Before noon.
+    Morning,
+    /// From noon on.
+    Afternoon,
+    /// In the usual hours of work, 8 to 18 o'clock; 7 o'clock is asked for.
+    Day,
+    /// The next time that a clock shows it.
+    Nearest,
+}
+
+/// Where a date lies that is said without a year, or a weekday without a week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Today or ahead.
+    #[default]
+    Future,
+    /// Today or behind.
+    Past,
+    /// Either: the person is asked.
+    Any,
 }
 
 /// What has to hold between values of one call.

@@ -1,9 +1,6 @@
 //! Yes and no, as words. Conservative: "no" in the middle of a sentence rarely is an answer, "on" rarely a value.
 
-use super::{
-    lexicon::Sense,
-    scan::{Found, Scan},
-};
+use super::{lexicon::Sense, scan::Scan, senses::Found};
 
 /// How sure a yes or no is by where it stands.
 const WHOLE: f32 = 1.0;
@@ -38,5 +35,5 @@ fn boolean_at(scan: &Scan<'_>, token: usize) -> Option<Found<bool>> {
 }
 
 pub(super) fn booleans(scan: &Scan<'_>) -> Vec<Found<bool>> {
-    scan.find(boolean_at)
+    scan.find(|token| boolean_at(scan, token))
 }

@@ -35,10 +35,11 @@ use super::{
     duration,
     lexicon::{Edge, Part, Sense, Unit},
     reckoning::{Dates, Reckoning, date},
-    scan::{Found, Scan, TokenKind},
+    scan::Scan,
+    senses::Found,
     time,
 };
-use crate::module::settings::DateOrder;
+use crate::{module::settings::DateOrder, text::tokens::TokenKind};
 
 pub(super) const EXACT: f32 = 1.0;
 const YEAR_GUESSED: f32 = 0.95;
@@ -705,7 +706,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
 }
 
 pub(super) fn dates(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Date>> {
-    let mut dates = scan.find(|scan, token| date_at(scan, token, reckoning));
+    let mut dates = scan.find(|token| date_at(scan, token, reckoning));
     explain(scan, &mut dates);
     dates
 }
@@ -847,5 +848,5 @@ fn to_second(moment: DateTime) -> Option<DateTime> {
 }
 
 pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<DateTime>> {
-    scan.find(|scan, token| datetime_at(scan, token, reckoning))
+    scan.find(|token| datetime_at(scan, token, reckoning))
 }

@@ -10,8 +10,10 @@ use jiff::civil::DateTime;
 
 use super::{
     lexicon::{Sense, Unit},
-    scan::{Found, Scan, TokenKind},
+    scan::Scan,
+    senses::Found,
 };
+use crate::text::tokens::TokenKind;
 
 /// The longest time that is read, in its own unit.
 const MOST: f64 = 1e6;
@@ -254,5 +256,5 @@ fn iso(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
 }
 
 pub(super) fn durations(scan: &Scan<'_>) -> Vec<Found<Duration>> {
-    scan.find(duration_at)
+    scan.find(|token| duration_at(scan, token))
 }

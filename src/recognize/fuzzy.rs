@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::list::Piece;
+use super::pieces::Piece;
 
 /// Letters from which one and two edits are forgiven.
 const ONE_EDIT: usize = 5;

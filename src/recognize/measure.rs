@@ -11,11 +11,12 @@ use super::{
     lexicon::{Sense, Unit as TimeUnit},
     money,
     number::{self, Number},
-    scan::{Found, Scan},
+    scan::Scan,
+    senses::Found,
 };
-use crate::module::{
-    SlotReading,
-    reading::{Dimension, Unit},
+use crate::{
+    language::units::{Dimension, Unit},
+    module::SlotReading,
 };
 
 /// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not. There
@@ -36,7 +37,7 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
             bare_or(scan, |number| measured(scan, number, unit))
         }
         None if reading.counts_things => bare_or(scan, |_| None),
-        None => number::cardinals(scan).map(plain).collect(),
+        None => number::cardinals(&scan.numbers).map(plain).collect(),
     };
     found.extend(ranks(scan, reading));
     found.sort_by_key(|one| one.start);
@@ -64,7 +65,7 @@ fn plain(number: &Number) -> Found<f64> {
 
 /// Numbers without any unit, and those with one that `read` makes something of.
 fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec<Found<f64>> {
-    number::cardinals(scan)
+    number::cardinals(&scan.numbers)
         .filter_map(|number| read(number).or_else(|| (!has_unit(scan, number)).then(|| plain(number))))
         .collect()
 }
@@ -185,7 +186,9 @@ fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
         })
         .collect();
     let within = Within::new(scan, durations.iter().map(|length| length.start..length.end));
-    found.extend(number::cardinals(scan).filter(|number| !within.has(number) && !has_unit(scan, number)).map(plain));
+    found.extend(
+        number::cardinals(&scan.numbers).filter(|number| !within.has(number) && !has_unit(scan, number)).map(plain),
+    );
     found
 }
 
@@ -215,6 +218,8 @@ fn sums(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
             Some(Found::new(sum.start, sum.end, Unit::Cents.convert(cents, unit)?, sum.score))
         })
         .collect();
-    found.extend(number::cardinals(scan).filter(|number| !within.has(number) && !has_unit(scan, number)).map(plain));
+    found.extend(
+        number::cardinals(&scan.numbers).filter(|number| !within.has(number) && !has_unit(scan, number)).map(plain),
+    );
     found
 }

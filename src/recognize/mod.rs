@@ -22,7 +22,8 @@ use self::{
     list::Lists,
     pattern::{Haystack, Patterns},
     reckoning::Reckoning,
-    scan::{Found, Scan},
+    scan::Scan,
+    senses::Found,
 };
 use crate::{
     module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading, Step},
@@ -43,9 +44,11 @@ mod money;
 mod negation;
 mod number;
 mod pattern;
+mod pieces;
 mod reckoning;
 pub mod reply;
 mod scan;
+mod senses;
 mod time;
 mod value_reader;
 pub use negation::{Negation, NegationKind};
@@ -349,7 +352,7 @@ impl Builtins {
         );
         let mut amounts = readings(scan, money::amounts(scan), money::Money::to_json);
         amounts.retain(|amount| !codes.has_longer(amount.span));
-        let percentages = readings(scan, number::percentages(scan), Some);
+        let percentages = readings(scan, number::percentages(scan, &scan.numbers), Some);
         let quantities = Cover::new(amounts.iter().chain(&percentages));
         let own = |mut readings: Vec<Reading>, is_rank: bool| {
             readings.retain_mut(|reading| {
@@ -381,7 +384,7 @@ impl Builtins {
             money.extend(amounts.iter().cloned());
             numbers.push((Builtin::Money, reading, money));
         }
-        let mut ordinals = readings(scan, number::ordinals(scan), |rank| Some(rank.into()));
+        let mut ordinals = readings(scan, number::ordinals(scan, &scan.numbers), |rank| Some(rank.into()));
         for ordinal in ordinals.iter_mut().filter(|ordinal| days.has_longer(ordinal.span)) {
             ordinal.score = ordinal.score.min(WITHIN_ANOTHER);
         }

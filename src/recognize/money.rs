@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use super::{
     lexicon::{Sense, Written},
     number::{self, Number},
-    scan::{Found, Scan, TokenKind},
+    scan::Scan,
+    senses::Found,
 };
+use crate::text::tokens::TokenKind;
 
 /// An amount and its ISO 4217 code; `None` if it was not said.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,12 +135,12 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
 
 /// Amounts with a currency.
 pub(super) fn amounts(scan: &Scan<'_>) -> Vec<Found<Money>> {
-    scan.find(money_at)
+    scan.find(|token| money_at(scan, token))
 }
 
 /// Numbers that may be amounts, as nothing says what else they are.
 pub(super) fn bare(scan: &Scan<'_>) -> Vec<Found<Money>> {
-    number::cardinals(scan)
+    number::cardinals(&scan.numbers)
         .filter(|number| !number.code && number.value >= 0.0)
         .map(|number| {
             let money = Money { amount: rounded(number.value), currency: None };

@@ -5,13 +5,13 @@
 //! a large coke" one of them. What recognizers found comes first: a cue within a longer mention ("No Country for Old
 //! Men") is none, and no scope ends within a mention. Pure, and linear in the length of the utterance.
 
-use super::{
-    Mention,
-    scan::{Token, TokenKind},
-};
+use super::Mention;
 use crate::{
     language::{Language, negation::Role, phrases::Phrases},
-    text::{Span, Utterance},
+    text::{
+        Span, Utterance,
+        tokens::{Token, TokenKind},
+    },
 };
 
 /// A part of an utterance that rules something out.

@@ -16,9 +16,9 @@ use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error:
 
 use super::{
     lexicon::Sense,
-    scan::{Found, Scan, TokenKind},
+    senses::{Found, Senses},
 };
-use crate::text::{Span, Utterance, numeral};
+use crate::text::{Span, Utterance, numeral, tokens::TokenKind};
 
 /// Number words that one number may have at most; a number of more words than that is read as several.
 const MOST_WORDS: usize = 20;
@@ -82,7 +82,7 @@ pub(super) fn json(value: f64) -> Option<serde_json::Value> {
 }
 
 /// Every number of the utterance, at the token where it begins.
-pub(super) fn numbers(scan: &Scan<'_>) -> Vec<Option<Number>> {
+pub(super) fn numbers(scan: &Senses<'_>) -> Vec<Option<Number>> {
     let mut numbers = vec![None; scan.len()];
     let mut token = 0;
     let mut last_end = 0;
@@ -100,7 +100,7 @@ pub(super) fn numbers(scan: &Scan<'_>) -> Vec<Option<Number>> {
 }
 
 /// With the minus before it, if it is one: `-5` and "minus five", but not `3-5` or `route-66`.
-fn signed(scan: &Scan<'_>, token: usize, last_end: usize, mut number: Number) -> Number {
+fn signed(scan: &Senses<'_>, token: usize, last_end: usize, mut number: Number) -> Number {
     if number.ordinal || number.code || token == 0 || token - 1 < last_end {
         return number;
     }
@@ -118,7 +118,7 @@ fn signed(scan: &Scan<'_>, token: usize, last_end: usize, mut number: Number) ->
     number
 }
 
-fn number_at(scan: &Scan<'_>, token: usize) -> Option<Number> {
+fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let mut number = match scan.kind(token)? {
         TokenKind::Digits => kanji(scan, token).or_else(|| indian(scan, token)).or_else(|| digits(scan, token))?,
         TokenKind::Word => dozens(scan, token)
@@ -170,7 +170,7 @@ fn number_at(scan: &Scan<'_>, token: usize) -> Option<Number> {
 }
 
 /// "a dozen", "half a dozen", "a couple of".
-fn dozens(scan: &Scan<'_>, token: usize) -> Option<Number> {
+fn dozens(scan: &Senses<'_>, token: usize) -> Option<Number> {
     if let Some(half) = scan.after(token, Sense::Half)
         && let Some(end) = scan.after(scan.skip(half, Sense::A), Sense::Dozen)
     {
@@ -184,7 +184,7 @@ fn dozens(scan: &Scan<'_>, token: usize) -> Option<Number> {
 }
 
 /// ひとつ, ふたり.
-fn counted(scan: &Scan<'_>, token: usize) -> Option<Number> {
+fn counted(scan: &Senses<'_>, token: usize) -> Option<Number> {
     // "anderthalb"
     if let Some((halves, end)) = scan.pick(token, |sense| match sense {
         Sense::Halves(halves) => Some(halves),
@@ -200,7 +200,7 @@ fn counted(scan: &Scan<'_>, token: usize) -> Option<Number> {
 }
 
 /// `1,00,000`: groups of two digits behind the first, and one of three at the end.
-fn indian(scan: &Scan<'_>, token: usize) -> Option<Number> {
+fn indian(scan: &Senses<'_>, token: usize) -> Option<Number> {
     const MOST_PAIRS: usize = 6;
     let is_group = |comma: usize, digits: usize| {
         let group = comma + 1;
@@ -213,7 +213,7 @@ fn indian(scan: &Scan<'_>, token: usize) -> Option<Number> {
     Some(Number::whole(token, last + 2, written.parse().ok()?, true))
 }
 
-fn digits(scan: &Scan<'_>, token: usize) -> Option<Number> {
+fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let (thousands, decimal) = if scan.lexicon.comma_decimal { (".", ",") } else { (",", ".") };
     let first = scan.text(token);
     let mut written = first.to_owned();
@@ -295,7 +295,7 @@ fn digits(scan: &Scan<'_>, token: usize) -> Option<Number> {
 }
 
 /// True if the digits at `token` go on a chain such as the `3` of `1.2.3`.
-fn is_after_dot(scan: &Scan<'_>, token: usize) -> bool {
+fn is_after_dot(scan: &Senses<'_>, token: usize) -> bool {
     token >= 2
         && scan.joins(token - 1, ".")
         && scan.kind(token - 2) == Some(TokenKind::Digits)
@@ -308,14 +308,14 @@ impl Number {
     }
 }
 
-impl Scan<'_> {
+impl Senses<'_> {
     fn is_glued_word(&self, token: usize) -> bool {
         self.is_glued(token) && self.kind(token) == Some(TokenKind::Word) && self.text(token).is_ascii()
     }
 }
 
 /// `1/2` and `½`, alone or behind a whole number (`1½`, `1 1/2`).
-fn fraction(scan: &Scan<'_>, number: &mut Number) {
+fn fraction(scan: &Senses<'_>, number: &mut Number) {
     let part = |top: usize| -> Option<(f64, usize)> {
         let slash = top + 1;
         let is_fraction_sign = scan.is_symbol(slash, "\u{2044}");
@@ -336,7 +336,7 @@ fn fraction(scan: &Scan<'_>, number: &mut Number) {
 }
 
 /// The word as said, in lower case: number words keep their accents ("fünf").
-fn lowered<'s>(scan: &'s Scan<'_>, token: usize, buffer: &'s mut String) -> Option<&'s str> {
+fn lowered<'s>(scan: &'s Senses<'_>, token: usize, buffer: &'s mut String) -> Option<&'s str> {
     let folded = scan.text(token);
     if folded.len() > 60 {
         return None;
@@ -350,7 +350,7 @@ fn lowered<'s>(scan: &'s Scan<'_>, token: usize, buffer: &'s mut String) -> Opti
     Some(buffer)
 }
 
-fn words(scan: &Scan<'_>, language: &Language, first: usize) -> Option<Number> {
+fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number> {
     let english = scan.lexicon.english;
     let first_word = scan.text(first);
     // One letter is a letter; "ones" and "hundreds of" are no numbers.
@@ -406,7 +406,7 @@ fn value_of(digits: &DigitString) -> Option<i64> {
 }
 
 /// "three point one four".
-fn decimals(scan: &Scan<'_>, language: &Language, number: &mut Number) {
+fn decimals(scan: &Senses<'_>, language: &Language, number: &mut Number) {
     let mut buffer = String::new();
     let Some(word) = lowered(scan, number.end, &mut buffer) else { return };
     if scan.kind(number.end) != Some(TokenKind::Word) || language.check_decimal_separator(word).is_none() {
@@ -431,7 +431,7 @@ fn decimals(scan: &Scan<'_>, language: &Language, number: &mut Number) {
 }
 
 /// How likely the word "one" is the number: it is before a noun, it isn't in "the white one" or "one of them".
-fn single_one(scan: &Scan<'_>, token: usize) -> f32 {
+fn single_one(scan: &Senses<'_>, token: usize) -> f32 {
     if scan.len() == 1 {
         return 1.0;
     }
@@ -459,7 +459,7 @@ pub(super) fn codes(utterance: &Utterance) -> Vec<Span> {
 }
 
 /// Kanji numerals, where the language has them or a counter follows; also mixed with digits (3万5千).
-fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
+fn kanji(scan: &Senses<'_>, first: usize) -> Option<Number> {
     let glued = (first..scan.len()).take_while(|token| *token == first || scan.is_glued(*token));
     let numeral = numeral::read(glued.map(|token| scan.text(token))).filter(|numeral| numeral.has_kanji)?;
     let end = first + numeral.pieces;
@@ -473,8 +473,8 @@ fn kanji(scan: &Scan<'_>, first: usize) -> Option<Number> {
 }
 
 /// "half" alone, which is a number with little confidence, where it is not part of one of `found`.
-pub(super) fn halves(scan: &Scan<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
-    scan.find(|scan, token| {
+pub(super) fn halves(scan: &Senses<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
+    scan.find(|token| {
         let end = scan.after(token, Sense::Half)?;
         let counts = !scan.has(end, Sense::Past) && !scan.has(scan.skip(end, Sense::A), Sense::Dozen);
         let inside = found.partition_point(|number| number.end <= token);
@@ -483,14 +483,14 @@ pub(super) fn halves(scan: &Scan<'_>, found: &[Found<f64>]) -> Vec<Found<f64>> {
     })
 }
 
-pub(super) fn cardinals<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = &'s Number> {
-    scan.numbers.iter().flatten().filter(|number| !number.ordinal)
+pub(super) fn cardinals(numbers: &[Option<Number>]) -> impl Iterator<Item = &Number> {
+    numbers.iter().flatten().filter(|number| !number.ordinal)
 }
 
 /// Ranks: "2nd", "second", "twenty-first"; "last" is -1. "second" behind a number is a unit of time.
-pub(super) fn ordinals(scan: &Scan<'_>) -> Vec<Found<i64>> {
-    scan.find(|scan, token| {
-        if let Some(number) = scan.numbers.get(token)?.as_ref().filter(|number| number.ordinal) {
+pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Found<i64>> {
+    scan.find(|token| {
+        if let Some(number) = numbers.get(token)?.as_ref().filter(|number| number.ordinal) {
             let is_unit = token > 0
                 && scan.pick(token, |sense| matches!(sense, Sense::Unit(_)).then_some(())).is_some()
                 && (matches!(scan.kind(token - 1), Some(TokenKind::Digits))
@@ -513,8 +513,8 @@ pub(super) fn ordinals(scan: &Scan<'_>) -> Vec<Found<i64>> {
 }
 
 /// "5%", "five percent".
-pub(super) fn percentages(scan: &Scan<'_>) -> Vec<Found<serde_json::Value>> {
-    cardinals(scan)
+pub(super) fn percentages(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Found<serde_json::Value>> {
+    cardinals(numbers)
         .filter(|number| !number.code)
         .filter_map(|number| {
             let end = scan.after(number.end, Sense::Percent)?;

@@ -7,7 +7,7 @@ use jiff::{
 
 use crate::module::{
     SlotReading,
-    reading::{Direction, PartOfDay},
+    settings::{Direction, PartOfDay},
 };
 
 /// Years to search for a leap day.

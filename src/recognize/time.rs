@@ -15,9 +15,10 @@ use jiff::civil::Time;
 use super::{
     lexicon::{Part, Sense, Unit},
     reckoning::Reckoning,
-    scan::{Found, Scan, TokenKind},
+    scan::Scan,
+    senses::Found,
 };
-use crate::module::reading::PartOfDay;
+use crate::{module::settings::PartOfDay, text::tokens::TokenKind};
 
 /// Scores: said in full; without am or pm where that matters; an hour alone; an hour alone before another word.
 const FULL: f32 = 1.0;
@@ -189,7 +190,7 @@ fn finish(
 
 /// The half of the day that an answer names: true for the later one. `None` if it names none or both.
 pub(super) fn half_of_day(scan: &Scan<'_>) -> Option<bool> {
-    let halves = scan.find(|scan, token| {
+    let halves = scan.find(|token| {
         let (is_late, end) = scan.pick(token, |sense| match sense {
             Sense::Meridiem(is_pm) | Sense::MeridiemBefore(is_pm) => Some(is_pm),
             Sense::Part(part) | Sense::Suggests(part) => Some(part != Part::Morning),
@@ -459,5 +460,5 @@ fn ends_clause(scan: &Scan<'_>, token: usize) -> bool {
 }
 
 pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Time>> {
-    scan.find(|scan, token| time_at(scan, token, reckoning))
+    scan.find(|token| time_at(scan, token, reckoning))
 }

@@ -12,13 +12,14 @@ use super::{
     duration::{self, Duration},
     lexicon::{Lexicon, Sense},
     reckoning::Reckoning,
-    scan::{Found, Scan, TokenKind},
+    scan::Scan,
+    senses::Found,
     time,
 };
 use crate::{
     language::Language,
     module::{SlotReading, settings::DateOrder},
-    text::{Span, Utterance},
+    text::{Span, Utterance, tokens::TokenKind},
 };
 
 /// What a reading scores that could hardly be another.
@@ -162,7 +163,7 @@ impl ValueReader {
             let found = quantity(number.start, number.end, number.value)?;
             Some(Quantity { is_rank: number.ordinal, is_number, ..found })
         });
-        let counts = scan.find(|scan, token| {
+        let counts = scan.find(|token| {
             let (value, end) = scan.pick(token, |sense| match sense {
                 Sense::Times(times) => Some(f64::from(times)),
                 Sense::Half => Some(0.5),

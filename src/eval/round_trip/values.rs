@@ -13,7 +13,7 @@ use crate::{
     decide::arguments::{self as assemble, Said},
     module::{
         Builtin, FunctionId, Module, Recognizer, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
-        reading::Direction,
+        settings::Direction,
     },
     recognize::{Context, RecognizeError, Recognizers},
     sample::{kept, pattern},

@@ -9,13 +9,14 @@ use super::{
     super::{
         Settings,
         endpoint::Method,
-        reading::Unit,
+        files::SETTINGS_FILE,
         settings::{StrategyName, Thresholds},
         template,
     },
-    Diagnostic, Findings, Place, SETTINGS_FILE,
+    Diagnostic, Findings, Place,
     locate::line_and_column,
 };
+use crate::language::units::Unit;
 
 /// What a member may be.
 enum Expect {

@@ -1,7 +1,10 @@
 //! What a slot wants where words leave room; the reference moment is Wednesday, 4 March 2026, 10:00 UTC.
 
 use super::*;
-use crate::module::reading::{Direction, PartOfDay, Unit};
+use crate::{
+    language::units::Unit,
+    module::settings::{Direction, PartOfDay},
+};
 
 /// Language, utterance, and what is found, the values of one mention apart by `|`.
 type Case = (&'static str, &'static str, &'static [&'static str]);
