@@ -8,7 +8,7 @@ use std::{
 
 use ipnet::IpNet;
 
-use super::{ActionOptions, ActionsError};
+use super::ActionsError;
 
 /// See [the module](self). Cheap to clone.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ struct Host {
 }
 
 impl Allowed {
-    pub(super) fn read(options: &ActionOptions) -> Result<Self, ActionsError> {
+    pub(super) fn read(hosts: &[String], networks: &[String]) -> Result<Self, ActionsError> {
         let wrong = |key, problem| ActionsError { key, problem };
         let host = |text: &String| {
             Host::read(text).ok_or_else(|| {
@@ -41,8 +41,8 @@ impl Allowed {
             })
         };
         Ok(Self {
-            hosts: options.hosts.iter().map(host).collect::<Result<_, _>>()?,
-            networks: options.networks.iter().map(network).collect::<Result<_, _>>()?,
+            hosts: hosts.iter().map(host).collect::<Result<_, _>>()?,
+            networks: networks.iter().map(network).collect::<Result<_, _>>()?,
         })
     }
 
@@ -151,11 +151,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::act::ActionOptions;
 
     fn allowed(hosts: &[&str], networks: &[&str]) -> Allowed {
-        let all = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
-        Allowed::read(&ActionOptions { hosts: all(hosts), networks: all(networks), ..ActionOptions::default() })
-            .unwrap()
+        let all = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        Allowed::read(&all(hosts), &all(networks)).unwrap()
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             (&[], &["10.0.0.0/40"], "networks"),
             (&[], &["example.com"], "networks"),
         ] {
-            let all = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+            let all = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
             let options = ActionOptions { hosts: all(hosts), networks: all(networks), ..ActionOptions::default() };
             assert_eq!(options.problem().map(|(key, _)| key), Some(key), "{hosts:?} {networks:?}");
         }

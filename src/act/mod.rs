@@ -153,7 +153,7 @@ impl Actor {
         if !options.enabled {
             return Ok(None);
         }
-        let allowed = address::Allowed::read(options)?;
+        let allowed = address::Allowed::read(&options.hosts, &options.networks)?;
         let client = http::Client::new(options, &allowed)
             .map_err(|problem| ActionsError { key: "enabled", problem: format!("no client can be made: {problem}") })?;
         let at_once = Semaphore::new(options.max_concurrency.min(Semaphore::MAX_PERMITS));

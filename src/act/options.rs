@@ -51,6 +51,6 @@ impl ActionOptions {
         if let Some((key, _)) = counts.into_iter().find(|(_, is_zero)| *is_zero) {
             return Some((key, "must be at least 1".to_owned()));
         }
-        super::address::Allowed::read(self).err().map(|error| (error.key, error.problem))
+        super::address::Allowed::read(&self.hosts, &self.networks).err().map(|error| (error.key, error.problem))
     }
 }

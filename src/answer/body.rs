@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{ActionBody, AlternativeBody, SessionBody, milliseconds};
+use super::{ActionBody, AlternativeBody, milliseconds};
 use crate::{llm, understand::Timings};
 
 /// A chat completion as the `OpenAI` API answers it, with one member more: `uptake`.
@@ -146,6 +146,18 @@ pub struct Uptake {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     pub timings_ms: TimingsBody,
+}
+
+/// The session that keeps the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SessionBody {
+    pub id: String,
+    /// Another one after each turn; only to be compared.
+    pub revision: u64,
+    /// Turns so far.
+    pub turn: u32,
+    /// Seconds since 1970; each turn puts it off.
+    pub expires_at: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{Understood, Uptake, understood};
+use super::{SessionBody, Understood, Uptake, understood};
 use crate::{
     conversation::{End, Expects, State},
     module::{FunctionId, Module},
@@ -24,18 +24,6 @@ pub struct Kept {
     pub turn: u32,
     /// Empty where nothing is open.
     pub summary: String,
-}
-
-/// The session that keeps the conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct SessionBody {
-    pub id: String,
-    /// Another one after each turn; only to be compared.
-    pub revision: u64,
-    /// Turns so far.
-    pub turn: u32,
-    /// Seconds since 1970; each turn puts it off.
-    pub expires_at: i64,
 }
 
 impl Uptake {

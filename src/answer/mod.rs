@@ -13,9 +13,10 @@ pub use action::ActionBody;
 pub use alternative::AlternativeBody;
 pub use body::{
     AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, MentionBody, Message,
-    QuestionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood, Uptake, Usage, ViolationBody,
+    QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood, Uptake, Usage,
+    ViolationBody,
 };
-pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionBody, SessionView};
+pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
 pub use schema::json_schema;
 pub use understanding::{CallBody, Understanding};

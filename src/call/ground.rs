@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Coercion, SlotValue, Source, Violation, ViolationKind,
-    flag::flag_within,
+    ruled_out::{RuledOut, flag_within},
     said::Said,
     schema::{accepts_type, choices, push_pointer, same, schemas_at, text_of},
     words::split_words,
@@ -35,17 +35,6 @@ pub struct Evidence<'a> {
     pub mentions: &'a [Mention],
     /// Parts of the utterance that rule out what they name ("no onions").
     pub negated: &'a [RuledOut],
-}
-
-/// A part of the utterance that rules out what it names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuledOut {
-    /// The words that say so: "no".
-    pub cue: Span,
-    /// What they rule out: "onions".
-    pub scope: Span,
-    /// Slots that hold what is left out: for them it is said like anything else.
-    pub said_for: Vec<SlotId>,
 }
 
 /// What grounding knows of the function beside its slots.

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 mod closed;
 pub mod coerce;
 mod complete;
-mod flag;
 pub mod ground;
 mod in_digits;
 mod lenient;
 mod prune;
 pub mod repair;
 mod report;
+mod ruled_out;
 mod said;
 mod schema;
 mod synonyms;
@@ -24,8 +24,8 @@ mod written;
 
 pub use coerce::Coercion;
 pub use complete::{Completed, assembled};
-pub use flag::flag_within;
-pub use ground::{Evidence, RuledOut};
+pub use ground::Evidence;
+pub use ruled_out::{RuledOut, flag_within};
 pub use validate::{Checked, CompileError, Validator};
 pub use words::kin;
 

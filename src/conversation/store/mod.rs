@@ -26,6 +26,7 @@ mod options;
 mod postgres;
 mod sessions;
 mod sqlite;
+mod url;
 
 use std::{fmt, sync::Arc};
 
@@ -33,10 +34,11 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 pub use memory::Memory;
-pub use options::{OpenError, SessionOptions, StoreUrl, SyncMode};
+pub use options::{OpenError, SessionOptions, SyncMode};
 pub use postgres::Postgres;
 pub use sessions::{Session, Sessions, Sweeper};
 pub use sqlite::Sqlite;
+pub use url::StoreUrl;
 
 /// The name of a session: 1 to 128 of `A-Z a-z 0-9 . _ : -`. Whoever knows it can read the session, so it should not be
 /// guessable; it is stored as it is, also where values are encrypted.

@@ -1,16 +1,15 @@
 //! Where and how long sessions are kept.
 
 use std::{
-    fmt, fs, io,
+    fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::{Memory, Postgres, Sqlite, Store};
+use super::url::{Place, StoreUrl};
 use crate::llm::Secret;
 
 /// Ten years: what is meant to be kept longer has no expiry, and belongs elsewhere.
@@ -79,88 +78,6 @@ pub enum SyncMode {
     Normal,
     /// At each turn: it survives that too, and takes as long as the disk does.
     Full,
-}
-
-/// An address of a store. `Debug`, `Display` and `Serialize` show it without its password.
-#[derive(Clone, PartialEq)]
-pub struct StoreUrl(Secret);
-
-impl StoreUrl {
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(Secret::new(text))
-    }
-
-    /// Whole, with its password.
-    pub(super) fn expose(&self) -> &str {
-        self.0.expose()
-    }
-
-    pub(super) fn place(&self) -> Result<Place<'_>, String> {
-        let text = self.expose();
-        if text == "memory:" {
-            return Ok(Place::Memory);
-        }
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return super::postgres::connect_options(text).map(|options| Place::Postgres(Box::new(options)));
-        }
-        match text.strip_prefix("sqlite:") {
-            Some(path) if path.is_empty() || path.starts_with("//") || path.starts_with(":memory:") => {
-                Err("a path is needed after `sqlite:`, such as `sqlite:data/sessions.db`".to_owned())
-            }
-            Some(path) => Ok(Place::Sqlite(Path::new(path))),
-            None => Err("must be `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `memory:`".to_owned()),
-        }
-    }
-}
-
-/// What a [`StoreUrl`] says.
-pub(super) enum Place<'a> {
-    Memory,
-    Sqlite(&'a Path),
-    Postgres(Box<sqlx::postgres::PgConnectOptions>),
-}
-
-impl Place<'_> {
-    /// What keeps sessions there; nothing is opened yet.
-    pub(super) fn store(self, options: &SessionOptions) -> Result<Arc<dyn Store>, OpenError> {
-        Ok(match self {
-            Self::Memory => Arc::new(Memory::default()),
-            Self::Sqlite(path) => Arc::new(Sqlite::new(path, options.sync)?),
-            Self::Postgres(of_url) => Arc::new(Postgres::with(*of_url, options.connections, options.wait())),
-        })
-    }
-}
-
-impl fmt::Display for StoreUrl {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.expose();
-        // Up to the last @, so that a password with reserved characters that nobody escaped is hidden as a whole.
-        let hidden = text.split_once("://").and_then(|(scheme, rest)| {
-            let (user, host) = rest.rsplit_once('@')?;
-            let (user, _) = user.split_once(':')?;
-            Some(format!("{scheme}://{user}:***@{host}"))
-        });
-        formatter.write_str(hidden.as_deref().unwrap_or(text))
-    }
-}
-
-impl fmt::Debug for StoreUrl {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:?}", self.to_string())
-    }
-}
-
-impl Serialize for StoreUrl {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for StoreUrl {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Secret::deserialize(deserializer).map(Self)
-    }
 }
 
 /// Why sessions cannot be kept as configured. Names the setting, never a password or a key.

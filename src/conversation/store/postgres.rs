@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use futures::future::{BoxFuture, FutureExt as _};
 use jiff::Timestamp;
 use sqlx::{
-    ConnectOptions as _, Row as _,
+    Row as _,
     postgres::{PgConnectOptions, PgPool, PgPoolOptions},
 };
 use tokio::{
@@ -13,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{OpenError, SessionId, Store, StoreError, StoreUrl, Stored, first_revision};
+use super::{OpenError, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, url::connect_options};
 
 /// In `uptake_sessions_format`.
 const FORMAT: i32 = 1;
@@ -23,20 +23,6 @@ const MIGRATION_LOCK: i64 = 0x5570_7461_6B65;
 const RETRY: Duration = Duration::from_millis(50);
 /// Rows that a sweep removes in one statement.
 const SWEPT_AT_ONCE: u64 = 1_000;
-
-/// What a URL may say beside user, password, host, port and database. Others would be ignored, and shown in the log.
-const PARAMETERS: [&str; 10] = [
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-    "host",
-    "port",
-    "user",
-    "dbname",
-    "application_name",
-    "statement-cache-capacity",
-];
 
 /// Sessions in a table of a PostgreSQL database, which is made when the first one is used. What is acknowledged is as safe
 /// as that server's `synchronous_commit` has it. What is deleted lies in its files until it is vacuumed, and in its log and
@@ -48,22 +34,6 @@ pub struct Postgres {
     wait: Duration,
     /// Filled by the first that succeeds.
     pool: OnceCell<PgPool>,
-}
-
-/// What a `postgres://` URL says; the problem shows nothing of it.
-pub(super) fn connect_options(url: &str) -> Result<PgConnectOptions, String> {
-    let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
-    let is_known = |parameter: &str| PARAMETERS.contains(&parameter.split('=').next().unwrap_or_default());
-    if !parameters.split('&').filter(|parameter| !parameter.is_empty()).all(is_known) {
-        return Err(format!("has a parameter that is none of {}", PARAMETERS.join(", ")));
-    }
-    let options = url.parse::<PgConnectOptions>().map_err(|_| {
-        "is no address such as `postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full` (special characters of a \
-         password are written as %XX)"
-            .to_owned()
-    })?;
-    // Statements would be logged with the ids of sessions.
-    Ok(options.disable_statement_logging())
 }
 
 impl Postgres {

@@ -10,9 +10,10 @@ use jiff::Timestamp;
 use tokio::{sync::Notify, task::JoinHandle, time::MissedTickBehavior};
 
 use super::{
-    OpenError, SessionId, SessionOptions, Store, StoreError, Stored,
+    Memory, OpenError, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
     cipher::Cipher,
     locks::{Locks, Turn},
+    url::Place,
 };
 
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -47,7 +48,12 @@ impl Sessions {
     pub fn open(options: &SessionOptions) -> Result<Self, OpenError> {
         let address = options.address()?;
         let wrong = |problem| OpenError::Setting { key: "url".to_owned(), problem };
-        Self::over(address.place().map_err(wrong)?.store(options)?, options)
+        let store: Arc<dyn Store> = match address.place().map_err(wrong)? {
+            Place::Memory => Arc::new(Memory::default()),
+            Place::Sqlite(path) => Arc::new(Sqlite::new(path, options.sync)?),
+            Place::Postgres(of_url) => Arc::new(Postgres::with(*of_url, options.connections, options.wait())),
+        };
+        Self::over(store, options)
     }
 
     /// [`open`](Self::open) with a store that is there already, whatever the options' address is.

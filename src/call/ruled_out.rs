@@ -1,10 +1,22 @@
-//! Flags that are ruled out by their own name: "no sauce".
+//! What an utterance rules out: "no onions", and flags by their own name: "no sauce".
 
-use super::{RuledOut, words::kin};
+use super::words::kin;
 use crate::{
     language::Language,
+    module::SlotId,
     text::{Span, Utterance, fold, name_words},
 };
+
+/// A part of the utterance that rules out what it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuledOut {
+    /// The words that say so: "no".
+    pub cue: Span,
+    /// What they rule out: "onions".
+    pub scope: Span,
+    /// Slots that hold what is left out: for them it is said like anything else.
+    pub said_for: Vec<SlotId>,
+}
 
 /// Where all words of a flag's name are ruled out, unless they are said elsewhere too.
 #[must_use]
