@@ -2,46 +2,15 @@
 //!
 //! A file is JSON Lines or one JSON list. What cannot be used is collected with its place and never stops the rest.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Dialogue, OutcomeKind, dialogue};
+use super::{
+    Dialogue, ExpectedFunction, OutcomeKind, Place, Problem, dialogue,
+    parts::{arguments, expected_function},
+};
 use crate::module::{FunctionId, kind_of};
-
-/// Where a case was written. Shown as `cases.jsonl:12`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    pub file: Arc<str>,
-    /// From 1: the line on which the case begins.
-    pub line: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}", self.file, self.line)
-    }
-}
-
-impl Serialize for Place {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// A case, or a part of one, that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    pub place: Place,
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.place, self.message)
-    }
-}
 
 /// One utterance and what should come of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,13 +27,6 @@ pub struct Case {
     pub kind: Option<String>,
     /// The moment in which it is said, RFC 3339 or RFC 9557; goes before that of the options.
     pub now: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExpectedFunction {
-    pub name: String,
-    /// `None`: the arguments are not checked.
-    pub arguments: Option<Map<String, Value>>,
 }
 
 /// A case in the terms of the module.
@@ -231,27 +193,6 @@ impl Reader {
 
 fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
-}
-
-pub(super) fn expected_function(value: Value) -> Result<ExpectedFunction, String> {
-    match value {
-        Value::String(name) => Ok(ExpectedFunction { name, arguments: None }),
-        Value::Object(mut members) => match members.shift_remove("name") {
-            Some(Value::String(name)) => {
-                Ok(ExpectedFunction { name, arguments: arguments(members.shift_remove("arguments"))? })
-            }
-            _ => Err("each of `functions` has a `name`".to_owned()),
-        },
-        other => Err(format!("each of `functions` is an object with a `name`, found {}", kind_of(&other))),
-    }
-}
-
-pub(super) fn arguments(value: Option<Value>) -> Result<Option<Map<String, Value>>, String> {
-    match value {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(arguments)) => Ok(Some(arguments)),
-        Some(other) => Err(format!("`arguments` is an object, found {}", kind_of(&other))),
-    }
 }
 
 fn name_of(value: Value) -> Result<String, String> {

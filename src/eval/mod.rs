@@ -17,6 +17,7 @@ pub mod lint;
 mod observation;
 pub mod oracle;
 pub mod paired;
+mod parts;
 pub mod report;
 pub mod risk;
 pub mod round_trip;
@@ -26,11 +27,12 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
-pub use cases::{Case, Cases, ExpectedFunction, Place, Problem};
+pub use cases::{Case, Cases};
 pub use compare::{Counts, Finding, Understood, Verdict};
 pub use curve::Curve;
 pub use dialogue::{Dialogue, Dialogues};
 pub use observation::Observation;
+pub use parts::{ExpectedFunction, Place, Problem};
 pub use score::Scores;
 
 use crate::{

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     super::{
         OutcomeKind, Place,
-        cases::{arguments, expected_function},
+        parts::{arguments, expected_function},
     },
     Asked, AskedSlot, Dialogue, DialogueTurn, Expect, Reply, Topic,
 };
