@@ -13,7 +13,6 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::metrics::ErrorCode;
 use crate::{
     embed::EmbedError,
     llm::LlmError,
@@ -483,6 +482,10 @@ pub(super) struct DiagnosticBody {
     message: String,
     hint: Option<String>,
 }
+
+/// Marks a response that is an error, for whoever counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ErrorCode(pub(super) &'static str);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {

@@ -1,10 +1,18 @@
-//! Is it there, is it alive, may it get traffic.
+//! Is it there, is it alive, may it get traffic, what did it do.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{ApiError, AppState, Failure, Phase};
+
+/// The text format that every Prometheus since 2.5 reads.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Health {
@@ -52,4 +60,19 @@ pub(super) async fn readyz(State(app): State<AppState>) -> Result<Json<Ready>, A
             failed: app.snapshots.failures().into_keys().map(String::from).collect(),
         })),
     }
+}
+
+/// What the service did, in numbers
+///
+/// In the text format that Prometheus scrapes.
+#[utoipa::path(
+    get, path = "/metrics", tag = "health",
+    responses((
+        status = 200, description = "Counters, histograms and gauges", body = String,
+        content_type = "application/openmetrics-text",
+    )),
+)]
+pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, ApiError> {
+    let text = app.metrics.text().map_err(|error| ApiError::logged(Failure::Internal, &error))?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }

@@ -1,22 +1,16 @@
-//! `GET /metrics`: what the service did, in numbers.
+//! What the service did, in numbers.
 //!
 //! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves. Labels are few
 //! and bounded: names of modules that serve, configured servers, and words of ours. Nothing that anybody said is in them.
 
 use std::time::Duration;
 
-use axum::{
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 
-use super::{ApiError, AppState, Failure};
 use crate::{
     act::Deed,
     conversation::store::StoreError,
@@ -28,13 +22,6 @@ use crate::{
 /// Upper bounds in seconds, from a tenth of a millisecond to half a minute.
 const BUCKETS: [f64; 17] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-
-/// The text format that every Prometheus since 2.5 reads.
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-/// Marks a response that is an error, for whoever counts them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ErrorCode(pub(super) &'static str);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct TurnLabels {
@@ -245,7 +232,7 @@ impl Metrics {
     ///
     /// # Errors
     /// If a number does not encode, which no input brings about.
-    fn text(&self) -> Result<String, std::fmt::Error> {
+    pub(super) fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry)?;
         Ok(text)
@@ -269,19 +256,4 @@ fn result(attempt: &Attempt) -> &'static str {
         None if !attempt.repairs.is_empty() => "repaired",
         None => "ok",
     }
-}
-
-/// What the service did, in numbers
-///
-/// In the text format that Prometheus scrapes.
-#[utoipa::path(
-    get, path = "/metrics", tag = "health",
-    responses((
-        status = 200, description = "Counters, histograms and gauges", body = String,
-        content_type = "application/openmetrics-text",
-    )),
-)]
-pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, ApiError> {
-    let text = app.metrics.text().map_err(|error| ApiError::logged(Failure::Internal, &error))?;
-    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }

@@ -15,7 +15,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use super::{
     ApiError, AppState, Fault, HttpOptions, chat,
     conversations::{events, observe, session},
-    health, metrics,
+    health,
     middleware::{Edge, around, deadline, in_flight},
     modules,
     mount::Mounted,
@@ -77,7 +77,7 @@ fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
     builds
         .merge(timed(modules.merge(health), edge))
         .route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
-        .routes(routes!(metrics::metrics))
+        .routes(routes!(health::metrics))
 }
 
 fn timed(routes: OpenApiRouter<AppState>, edge: &Edge) -> OpenApiRouter<AppState> {

@@ -7,7 +7,7 @@ use axum::{
 };
 
 use super::Edge;
-use crate::http::metrics::ErrorCode;
+use crate::http::error::ErrorCode;
 
 /// Counts the errors that leave, whoever made them.
 pub(super) async fn errors(State(edge): State<Edge>, request: Request, next: Next) -> Response {
