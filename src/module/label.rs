@@ -1,7 +1,7 @@
 //! Labels: how other files name the slots of a function.
 
-use super::{Function, Slot, SlotId, Step, bind::singular, squeeze};
-use crate::text::name_words;
+use super::{Function, Slot, SlotId, Step, squeeze};
+use crate::text::{name_words, names::singular};
 
 /// Whether what stands between `<` and `>` can name a slot; anything else is text.
 pub(super) fn is_label(text: &str) -> bool {

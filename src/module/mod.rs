@@ -21,10 +21,12 @@ mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod label;
+mod limits;
 pub mod load;
 pub mod marks;
 mod pattern;
 pub mod reading;
+mod resolve;
 pub mod rule;
 pub mod schema;
 pub mod settings;
@@ -33,11 +35,11 @@ mod source;
 pub mod template;
 
 pub use ad_hoc::{ad_hoc, ad_hoc_limits, own_function};
-pub(crate) use bind::singular;
 pub use builtin::{Builtin, SlotGroup};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use findings::kind_of;
-pub use load::{Limits, LoadError, ServiceAnswer, Stamp, check, content_version, load, service_answers, stamp};
+pub use limits::Limits;
+pub use load::{LoadError, ServiceAnswer, Stamp, check, content_version, load, service_answers, stamp};
 pub use pattern::pattern_bytes;
 pub use reading::SlotReading;
 pub use settings::{Settings, Wording};

@@ -6,10 +6,12 @@
 
 use super::{
     Builtin, Slot, SlotKind,
-    bind::singular,
     settings::{Direction, PartOfDay, SlotSettings},
 };
-use crate::{language::units::Unit, text::name_words};
+use crate::{
+    language::units::Unit,
+    text::{name_words, names::singular},
+};
 
 /// What a slot wants of its built-in recognizers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -1,5 +1,7 @@
 //! Names of functions, slots and values as the words that they are made of.
 
+use std::borrow::Cow;
+
 use unicode_normalization::char::is_combining_mark;
 
 /// The words of a name, in lower case: `departure_city`, `departureCity` and `Departure-City` are `departure`, `city`;
@@ -30,6 +32,25 @@ pub fn name_words(name: &str) -> Vec<String> {
 #[must_use]
 pub fn in_words(name: &str) -> String {
     name_words(name).join(" ")
+}
+
+/// An English plural without its ending, roughly; what it does to a word, it does on both sides of a comparison.
+#[must_use]
+pub fn singular(word: &str) -> Cow<'_, str> {
+    if word.len() > 4
+        && let Some(stem) = word.strip_suffix("ies")
+    {
+        return format!("{stem}y").into();
+    }
+    for ending in ["sses", "xes", "ches", "shes"] {
+        if word.ends_with(ending) {
+            return word[..word.len() - 2].into();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.into(),
+        _ => word.into(),
+    }
 }
 
 /// True for the capitals of `numDays`, `day2Night` and for the S of `HTTPServer`.
@@ -78,5 +99,12 @@ mod tests {
                 prop_assert!(word.chars().any(char::is_alphanumeric), "{word:?}");
             }
         }
+    }
+
+    #[test]
+    fn words_are_taken_apart() {
+        let singulars: Vec<_> =
+            ["cities", "dishes", "boxes", "class", "bus", "tags", "gas"].into_iter().map(singular).collect();
+        assert_eq!(singulars, ["city", "dish", "box", "class", "bus", "tag", "gas"]);
     }
 }

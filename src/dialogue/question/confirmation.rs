@@ -11,8 +11,8 @@ use crate::{
         Function, FunctionId, SlotPath,
         marks::{Run, runs},
         rule::Temporal,
-        singular,
     },
+    text::names::singular,
 };
 
 impl Voice<'_> {

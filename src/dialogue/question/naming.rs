@@ -4,11 +4,11 @@ use crate::{
     conversation::Form,
     dialogue::question::{
         Voice,
-        shown::{spoken, upper_first},
+        shown::{described, is_index, spoken, upper_first},
     },
     language::Language,
-    module::{Function, Slot, SlotPath, Step, rule::Temporal, singular},
-    text::{fold, plain::first_sentence, tag},
+    module::{Function, Slot, SlotPath, rule::Temporal},
+    text::{fold, names::singular, plain::first_sentence, tag},
 };
 
 /// Longest description, in characters, that stands in for the name of a function, and of a slot.
@@ -95,30 +95,6 @@ impl Voice<'_> {
         });
         names.min_by_key(|(place, _)| *place).map(|(_, text)| text)
     }
-}
-
-/// What the description of a slot says beyond its name.
-pub(crate) fn description(slot: &Slot, name: &str) -> String {
-    let described = described(slot);
-    if described.to_lowercase() == name.to_lowercase() { String::new() } else { described }
-}
-
-/// Descriptions are often written for models, with marks and details that no person needs in a question.
-fn described(slot: &Slot) -> String {
-    first_sentence(&slot.description)
-}
-
-/// The last part of a path, as words: which object it belongs to is said otherwise.
-pub(crate) fn last_key(path: &SlotPath) -> String {
-    let key = path.0.iter().rev().find_map(|step| match step {
-        Step::Key(key) => Some(spoken(key)),
-        Step::Each => None,
-    });
-    key.unwrap_or_default()
-}
-
-pub(crate) fn is_index(step: &str) -> bool {
-    step == "-" || step.parse::<usize>().is_ok()
 }
 
 /// The item of `list` that a pointer lies in.

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    module::{SlotPath, Step, rule::Temporal},
-    text::name_words,
+    module::{Slot, SlotPath, Step, rule::Temporal},
+    text::{name_words, plain::first_sentence},
 };
 
 /// Characters of a sensitive value that are shown where a person has to recognize it, and how many it has at least then.
@@ -14,6 +14,30 @@ const LONG_ENOUGH: usize = 8;
 /// `num_days` and `numDays` as people say them: "num days".
 pub(crate) fn spoken(name: &str) -> String {
     name_words(name).join(" ")
+}
+
+/// What the description of a slot says beyond its name.
+pub(crate) fn description(slot: &Slot, name: &str) -> String {
+    let described = described(slot);
+    if described.to_lowercase() == name.to_lowercase() { String::new() } else { described }
+}
+
+/// Descriptions are often written for models, with marks and details that no person needs in a question.
+pub(crate) fn described(slot: &Slot) -> String {
+    first_sentence(&slot.description)
+}
+
+/// The last part of a path, as words: which object it belongs to is said otherwise.
+pub(crate) fn last_key(path: &SlotPath) -> String {
+    let key = path.0.iter().rev().find_map(|step| match step {
+        Step::Key(key) => Some(spoken(key)),
+        Step::Each => None,
+    });
+    key.unwrap_or_default()
+}
+
+pub(crate) fn is_index(step: &str) -> bool {
+    step == "-" || step.parse::<usize>().is_ok()
 }
 
 /// A text as it is, anything else as JSON.

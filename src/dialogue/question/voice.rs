@@ -8,8 +8,7 @@ use crate::{
     dialogue::outcome::Question,
     dialogue::question::{
         LISTED,
-        naming::{description, is_index, last_key},
-        shown::{cut, masked, one_line, plain, shown, spoken},
+        shown::{cut, description, is_index, last_key, masked, one_line, plain, shown, spoken},
         words::{Relation, Wanted, Words},
     },
     module::{

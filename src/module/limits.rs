@@ -1,0 +1,42 @@
+use serde::{Deserialize, Serialize};
+
+/// What a module may be at most; going over is an error that names the limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    pub functions: usize,
+    pub exemplars: usize,
+    /// Entries (labels and expressions) over all lists.
+    pub list_entries: usize,
+    /// Bytes of one file.
+    pub file_bytes: u64,
+    /// Nesting of objects and arrays in a function's parameters.
+    pub depth: usize,
+    /// Slots of one function.
+    pub slots: usize,
+    /// Schemas (objects, properties, items, branches) of one function, references inlined.
+    pub schema_nodes: usize,
+    /// The same over all functions, with the values in them (about 64 bytes count as one).
+    pub module_schema_nodes: usize,
+    /// Bytes of one pattern when it is compiled.
+    pub pattern_bytes: usize,
+    /// The same over all patterns of a file.
+    pub module_pattern_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            functions: 20_000,
+            exemplars: 500_000,
+            list_entries: 1_000_000,
+            file_bytes: 256 << 20,
+            depth: 16,
+            slots: 500,
+            schema_nodes: 10_000,
+            module_schema_nodes: 4_000_000,
+            pattern_bytes: 4 << 20,
+            module_pattern_bytes: 64 << 20,
+        }
+    }
+}
