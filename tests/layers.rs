@@ -205,14 +205,48 @@ fn imports_point_down() {
     assert!(wrong.is_empty(), "{}", Vec::from_iter(wrong).join("\n"));
 }
 
-/// Whose files use which others; a parent and what lies in its folder are one, so that each may name the other.
+/// Where what a file gives away as its own really is: `pub use child::Name` in `parent` leads to `parent::child::Name`.
+fn given_away(sources: &[Source]) -> BTreeMap<(Vec<String>, String), Vec<String>> {
+    let mut given = BTreeMap::new();
+    for source in sources {
+        for line in source.code.split(';').filter_map(|code| code.rsplit_once("\npub")) {
+            let Some((_, path)) = line.1.split_once("use ").filter(|(scope, _)| !scope.contains(['{', '='])) else {
+                continue;
+            };
+            let mut found = BTreeSet::new();
+            tree(path, &[], &mut found);
+            for path in found {
+                let Some(name) = path.last().cloned() else { continue };
+                let whole = match path.first().map(String::as_str) {
+                    Some("crate") => path[1..].to_vec(),
+                    _ => [source.name(), path].concat(),
+                };
+                given.insert((source.name(), name), whole);
+            }
+        }
+    }
+    given
+}
+
+/// Whose files use which others; a parent and what lies in its folder are one, so that each may name the other. What a
+/// parent gives away counts as its own file's.
 fn uses(sources: &[Source]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let names: BTreeSet<Vec<String>> = sources.iter().map(Source::name).collect();
-    let file =
-        |path: &[String]| (1..=path.len()).rev().map(|end| path[..end].to_vec()).find(|name| names.contains(name));
+    let given = given_away(sources);
+    let file = |path: Vec<String>| {
+        let mut path = path;
+        loop {
+            let end = (1..=path.len()).rev().find(|end| names.contains(&path[..*end]))?;
+            let (file, rest) = path.split_at(end);
+            match rest.first().and_then(|name| given.get(&(file.to_vec(), name.clone()))) {
+                Some(whole) if whole[..] != path[..=end] => path = [whole, &rest[1..]].concat(),
+                _ => return Some(file.to_vec()),
+            }
+        }
+    };
     let of = |source: &Source| {
         let own = source.name();
-        let others = imports(&source.code, &own).into_iter().filter_map(|path| file(&path));
+        let others = imports(&source.code, &own).into_iter().filter_map(file);
         let others = others.filter(|other| !own.starts_with(other) && !other.starts_with(&own)).collect();
         (source.name(), others)
     };
@@ -281,12 +315,14 @@ fn the_reader_reads() {
     assert!(imports(left_out, &own).len() == 2 && imports(&without_comments_and_tests(left_out), &own).is_empty());
     let source = |path: &str, code: &str| Source { path: path.to_owned(), code: code.to_owned() };
     let all = [
-        source("a/mod.rs", "use crate::a::b::B;"),
+        source("a/mod.rs", "mod b;\npub use b::{B, E};\nuse crate::a::b::B;"),
         source("a/b.rs", "use crate::{a::A, c::{self, C}};"),
+        source("a/d.rs", "use super::{A, E};"),
         source("c.rs", "use crate::a::b::B;"),
     ];
     let uses = uses(&all);
     let name = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
     assert!(uses[&name("a")].is_empty(), "a parent and its child are one");
     assert!(reached(&uses, &name("a/b")).contains(&name("a/b")) && reached(&uses, &name("c")).contains(&name("c")));
+    assert_eq!(uses[&name("a/d")], BTreeSet::from([name("a/b")]), "a parent gives away what its child holds");
 }
