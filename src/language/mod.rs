@@ -7,7 +7,7 @@
 //! | `negation.toml` | what rules something out ([`negation`]) |
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
-//! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]) |
+//! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]), and those of names ([`slots`]) |
 //! | `sentences.toml` | what Uptake says ([`sentences`]) |
 //!
 //! Beside the folders, `facts.toml` holds what is known of languages without one ([`facts`]), `values.toml` and
@@ -20,6 +20,7 @@ pub mod pattern;
 pub mod phrases;
 pub mod replies;
 pub mod sentences;
+pub mod slots;
 pub mod units;
 pub mod values;
 pub mod words;

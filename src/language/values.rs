@@ -23,6 +23,20 @@ pub enum Unit {
     Year,
 }
 
+impl From<Unit> for Measure {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::Second => Self::Seconds,
+            Unit::Minute => Self::Minutes,
+            Unit::Hour => Self::Hours,
+            Unit::Day => Self::Days,
+            Unit::Week => Self::Weeks,
+            Unit::Month => Self::Months,
+            Unit::Year => Self::Years,
+        }
+    }
+}
+
 /// A part of the day, for hours that are said without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -211,6 +225,18 @@ pub enum Sense {
     #[serde(skip)]
     Having(bool),
     Please,
+}
+
+impl Sense {
+    /// The unit that it is, of time or of anything else.
+    #[must_use]
+    pub fn unit(self) -> Option<Measure> {
+        match self {
+            Self::Unit(unit) => Some(unit.into()),
+            Self::Measure(unit) => Some(unit),
+            _ => None,
+        }
+    }
 }
 
 /// The words of one sense, or of each value of a sense.

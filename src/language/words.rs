@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::PackError;
+use super::{PackError, slots::OfSlots};
 use crate::text::{fold, words::phrase_words};
 
 #[derive(Debug, Deserialize)]
@@ -29,6 +29,7 @@ pub struct Words {
     pub answers: Answers,
     pub values: OfValues,
     pub names: Names,
+    pub slots: OfSlots,
 }
 
 /// What people say around a request that says nothing of it, each phrase as its words.
@@ -146,6 +147,7 @@ impl Words {
         {
             *word = fold(word);
         }
+        words.slots.fold();
         Ok(words)
     }
 

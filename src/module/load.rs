@@ -21,6 +21,7 @@ use super::{
     resolve, schema, slots,
     source::{self, SourceFile, SourceFunction, locate},
 };
+use crate::language::Language;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -271,13 +272,14 @@ fn linked(
     };
     resolve::resolve_all(settings, &mut functions, answer, findings);
     let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, findings);
+    let languages = Language::and_english(settings.language());
     for (index, function) in functions.iter_mut().enumerate() {
         let function_id = super::FunctionId::from_index(index);
         let about = (function.name.as_str(), function.description.as_str());
         for (slot_index, slot) in function.slots.iter_mut().enumerate() {
             let listed = bindings.of(function_id, slot, &mut binder);
             let set = settings.slot(about.0, &slot.path.to_string());
-            let reading = SlotReading::new(set, about, slot);
+            let reading = SlotReading::new(set, languages, about, slot);
             match overrides.get(&(function_id, SlotId::from_index(slot_index))) {
                 Some(&recognizer) => binder.bind(slot, &[recognizer], reading),
                 None => binder.bind(slot, &listed, reading),

@@ -108,7 +108,7 @@ impl Module {
     /// BCP 47 language of the exemplars, and of what is said where nobody asks for another one.
     #[must_use]
     pub fn language(&self) -> &str {
-        self.settings.language.as_deref().unwrap_or("en")
+        self.settings.language()
     }
 
     #[must_use]

@@ -9,9 +9,17 @@ use super::{
     settings::{Direction, PartOfDay, SlotSettings},
 };
 use crate::{
-    language::units::Unit,
-    text::{name_words, names::singular},
+    language::{
+        Language,
+        slots::OfSlots,
+        units::Unit,
+        values::{self, Sense},
+    },
+    text::{fold, name_words, names::singular},
 };
+
+/// Those in which names are written: the module's, and English.
+type Languages = [&'static Language; 2];
 
 /// What a slot wants of its built-in recognizers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -26,57 +34,23 @@ pub struct SlotReading {
     pub is_rank: bool,
 }
 
-impl Unit {
-    /// The unit that a word of a schema names, in the languages that Uptake speaks; singular and plural are one.
-    fn named(word: &str) -> Option<Self> {
-        Some(match singular(word).as_ref() {
-            "second" | "sec" | "sekunde" | "sekunden" | "segundo" | "seconde" | "秒" | "秒数" => Self::Seconds,
-            "minute" | "min" | "minuten" | "minuto" | "分" | "分数" => Self::Minutes,
-            "hour" | "hr" | "stunde" | "stunden" | "hora" | "heure" | "時間" | "時間数" => Self::Hours,
-            "day" | "night" | "tag" | "tage" | "nacht" | "nächte" | "día" | "dia" | "noche" | "jour" | "nuit"
-            | "日数" | "泊数" => Self::Days,
-            "week" | "woche" | "wochen" | "semana" | "semaine" | "週" | "週数" | "週間" => Self::Weeks,
-            "month" | "monat" | "monate" | "mes" | "mese" | "meses" | "mois" | "moi" | "か月" | "ヶ月" | "月数" => {
-                Self::Months
-            }
-            "year" | "jahr" | "jahre" | "año" | "anno" | "an" | "ans" | "année" | "年数" => Self::Years,
-            "milligram" | "mg" => Self::Milligrams,
-            "gram" | "gramme" | "gramm" | "gramo" => Self::Grams,
-            "kilogram" | "kilogramme" | "kilogramm" | "kilogramo" | "kilo" | "kg" => Self::Kilograms,
-            "tonne" => Self::Tonnes,
-            "ounce" | "oz" => Self::Ounces,
-            "pound" | "lb" => Self::Pounds,
-            "millimetre" | "millimeter" | "mm" => Self::Millimetres,
-            "centimetre" | "centimeter" | "zentimeter" | "centímetro" | "centimètre" | "cm" => Self::Centimetres,
-            "metre" | "meter" | "metro" | "mètre" => Self::Metres,
-            "kilometre" | "kilometer" | "kilómetro" | "kilomètre" | "km" => Self::Kilometres,
-            "inch" | "inche" => Self::Inches,
-            "foot" | "feet" => Self::Feet,
-            "yard" => Self::Yards,
-            "mile" => Self::Miles,
-            "millilitre" | "milliliter" | "ml" => Self::Millilitres,
-            "centilitre" | "centiliter" | "cl" => Self::Centilitres,
-            "litre" | "liter" | "litro" => Self::Litres,
-            "cent" => Self::Cents,
-            _ => return None,
-        })
-    }
-}
-
 impl SlotReading {
-    /// What the author set for the slot, else what the words of the schema say.
-    pub(super) fn new(set: Option<&SlotSettings>, function: (&str, &str), slot: &Slot) -> Self {
-        let own = Said::new(&[slot.label(), &slot.description]);
-        let all = Said::new(&[slot.label(), &slot.description, function.0, function.1]);
+    /// What the author set for the slot, else what the words of the schema say, in these languages.
+    pub(super) fn new(set: Option<&SlotSettings>, languages: Languages, function: (&str, &str), slot: &Slot) -> Self {
+        let own = Said::new(&[slot.label(), &slot.description], languages);
+        let all = Said::new(&[slot.label(), &slot.description, function.0, function.1], languages);
         let is_number = matches!(slot.kind, SlotKind::Integer | SlotKind::Number);
-        let guessed = if is_number { unit(slot) } else { None };
+        let guessed = if is_number { unit(slot, languages) } else { None };
         let unit = set.and_then(|set| set.unit).or(guessed);
         Self {
-            part_of_day: set.and_then(|set| set.part_of_day).unwrap_or_else(|| part_of_day(&own, &all)),
+            part_of_day: set.and_then(|set| set.part_of_day).unwrap_or_else(|| match own.part_of_day() {
+                PartOfDay::Ask => all.part_of_day(),
+                known => known,
+            }),
             direction: set.and_then(|set| set.direction).unwrap_or_else(|| direction(&own, &all)),
             unit,
-            counts_things: is_number && unit.is_none() && counts_things(slot.label()),
-            is_rank: is_number && is_rank(slot.label()),
+            counts_things: is_number && unit.is_none() && counts_things(slot.label(), languages),
+            is_rank: is_number && is_rank(slot.label(), languages),
         }
     }
 
@@ -123,189 +97,111 @@ impl SlotReading {
 }
 
 /// The words of a schema's texts.
-struct Said(Vec<String>);
-
-impl Said {
-    fn new(texts: &[&str]) -> Self {
-        Self(texts.iter().flat_map(|text| name_words(text)).map(|word| singular(&word).into_owned()).collect())
-    }
-
-    fn any(&self, wanted: &[&str]) -> bool {
-        // German joins its nouns, and Japanese all words.
-        let is_joined = |word: &str, part: &str| (part.len() > 5 || !part.is_ascii()) && word.contains(part);
-        self.0.iter().any(|word| wanted.iter().any(|one| word == one || is_joined(word, one)))
-    }
+struct Said {
+    words: Vec<String>,
+    languages: Languages,
 }
 
-fn part_of_day(own: &Said, all: &Said) -> PartOfDay {
-    let guess = |said: &Said| {
-        if said.any(&["alarm", "wake", "breakfast", "wecker", "frühstück", "despertador", "desayuno", "réveil", "朝食"])
-        {
+impl Said {
+    fn new(texts: &[&str], languages: Languages) -> Self {
+        let words = texts.iter().flat_map(|text| name_words(text)).map(|word| singular(&fold(&word)).into_owned());
+        Self { words: words.collect(), languages }
+    }
+
+    fn any(&self, list: fn(&OfSlots) -> &Vec<String>) -> bool {
+        // German joins its nouns, and Japanese all words.
+        let is_joined = |word: &str, part: &str| (part.len() > 5 || !part.is_ascii()) && word.contains(part);
+        let mut wanted = self.languages.iter().flat_map(|language| list(&language.words.slots));
+        wanted.any(|one| self.words.iter().any(|word| word == one || is_joined(word, one)))
+    }
+
+    fn part_of_day(&self) -> PartOfDay {
+        if self.any(|slots| &slots.morning) {
             PartOfDay::Morning
-        } else if said.any(&[
-            "dinner",
-            "supper",
-            "restaurant",
-            "concert",
-            "cinema",
-            "movie",
-            "theatre",
-            "theater",
-            "abendessen",
-            "konzert",
-            "cena",
-            "dîner",
-            "夕食",
-            "レストラン",
-        ]) {
+        } else if self.any(|slots| &slots.afternoon) {
             PartOfDay::Afternoon
-        } else if said.any(&[
-            "visit",
-            "repair",
-            "inspection",
-            "installation",
-            "delivery",
-            "pickup",
-            "collection",
-            "meeting",
-            "appointment",
-            "office",
-            "viewing",
-            "doctor",
-            "dentist",
-            "haircut",
-            "technician",
-            "lunch",
-            "termin",
-            "besprechung",
-            "cita",
-            "reunión",
-            "réunion",
-            "会議",
-            "予約",
-        ]) {
+        } else if self.any(|slots| &slots.working_hours) {
             PartOfDay::Day
         } else {
             PartOfDay::Ask
         }
-    };
-    match guess(own) {
-        PartOfDay::Ask => guess(all),
-        known => known,
     }
 }
 
 fn direction(own: &Said, all: &Said) -> Direction {
-    let is_past = own.any(&[
-        "birth",
-        "birthdate",
-        "birthday",
-        "dob",
-        "born",
-        "incident",
-        "accident",
-        "purchase",
-        "purchased",
-        "bought",
-        "since",
-        "happened",
-        "occurred",
-        "issued",
-        "hired",
-        "lost",
-        "damaged",
-        "transaction",
-        "completed",
-        "geburt",
-        "unfall",
-        "gekauft",
-        "schaden",
-        "nacimiento",
-        "accidente",
-        "naissance",
-        "achat",
-        "生年月日",
-        "購入",
-    ]);
-    let tells_of_past = all.any(&["history", "incident", "accident", "expense", "claim", "transaction", "happened"]);
-    let is_ahead = own.any(&["due", "deadline", "until", "expiry", "appointment", "delivery", "next", "until"]);
-    if is_past || tells_of_past && !is_ahead { Direction::Past } else { Direction::Future }
+    let tells_of_past = all.any(|slots| &slots.past_matters) && !own.any(|slots| &slots.ahead);
+    if own.any(|slots| &slots.past) || tells_of_past { Direction::Past } else { Direction::Future }
+}
+
+/// The folded words of a name or a text.
+fn words(text: &str) -> Vec<String> {
+    name_words(text).iter().map(|word| fold(word)).collect()
+}
+
+/// True of a folded word that a list of one of the languages has.
+fn is_among(word: &str, languages: Languages, list: fn(&OfSlots) -> &Vec<String>) -> bool {
+    languages.iter().any(|language| list(&language.words.slots).iter().any(|known| *known == *word))
+}
+
+/// The unit that a folded word of a schema names. One letter is any of several.
+fn unit_named(word: &str, languages: Languages) -> Option<Unit> {
+    let own = languages.iter().find_map(|language| {
+        let mut units = language.words.slots.units.iter();
+        units.find(|(_, words)| words.iter().any(|known| *known == singular(word))).map(|(unit, _)| *unit)
+    });
+    let said = languages.iter().map(|language| &language.values).chain([values::common()]);
+    own.or_else(|| {
+        let mut senses = said.flat_map(|said| said.beginning_with(word)).filter(|phrase| phrase.rest.is_empty());
+        senses.find_map(|phrase| match phrase.meaning {
+            Sense::Cent(_) => Some(Unit::Cents),
+            sense => sense.unit().filter(|_| word.len() > 1),
+        })
+    })
 }
 
 /// The unit that the name says, else the one that the description says, if it is one.
-fn unit(slot: &Slot) -> Option<Unit> {
-    let label = name_words(slot.label());
-    if label.iter().any(|word| word == "age") {
+fn unit(slot: &Slot, languages: Languages) -> Option<Unit> {
+    let label = words(slot.label());
+    let is = |word: &str, list: fn(&OfSlots) -> &Vec<String>| is_among(word, languages, list);
+    if label.iter().any(|word| is(word, |slots| &slots.ages)) {
         return Some(Unit::Years);
     }
     // `month` alone is a month of the year, `day` one of the month; the `min` of `min_price` is no minute.
-    let counts = |word: &str| (label.len() > 1 || singular(word) != word) && (word != "min" || label[0] != "min");
-    const SUMS: [&str; 10] =
-        ["price", "amount", "cost", "fee", "budget", "payment", "deposit", "salary", "balance", "rent"];
-    let is_sum = Said::new(&[slot.label(), &slot.description]).any(&SUMS);
+    let counts = |word: &str| {
+        (label.len() > 1 || singular(word) != word) && (word != label[0] || !is(word, |slots| &slots.bounds))
+    };
+    let is_sum = Said::new(&[slot.label(), &slot.description], languages).any(|slots| &slots.sums);
     let fits = |unit: &Unit| !(is_sum && *unit == Unit::Pounds);
     let named: Vec<Unit> =
-        label.iter().filter(|word| counts(word)).filter_map(|word| Unit::named(word)).filter(fits).collect();
-    let joins_several = label.iter().any(|word| matches!(word.as_str(), "per" | "of" | "start" | "end"));
+        label.iter().filter(|word| counts(word)).filter_map(|word| unit_named(word, languages)).filter(fits).collect();
+    let joins_several = label.iter().any(|word| is(word, |slots| &slots.relations));
     if let [unit] = named[..]
-        && (!joins_several || label.first().is_some_and(|word| word == "number"))
+        && (!joins_several || is(&label[0], |slots| &slots.numbers))
     {
         return Some(unit);
     }
     // "the day of the month" is no length.
-    const ONE: [&str; 16] = [
-        "second", "minute", "hour", "day", "night", "week", "month", "year", "tag", "monat", "jahr", "mes", "día",
-        "jour", "semana", "semaine",
-    ];
-    let description = name_words(&slot.description);
-    let introduced = description.windows(2).filter(|pair| {
-        !ONE.contains(&pair[1].as_str())
-            && matches!(pair[0].as_str(), "in" | "of" | "many" | "en" | "de" | "cuántos" | "cuántas" | "combien")
-    });
-    let mut said: Vec<Unit> = introduced.filter_map(|pair| Unit::named(&pair[1])).filter(fits).collect();
+    let description = words(&slot.description);
+    let introduced = description
+        .windows(2)
+        .filter(|pair| is(&pair[0], |slots| &slots.measured) && !is(&pair[1], |slots| &slots.periods));
+    let mut said: Vec<Unit> = introduced.filter_map(|pair| unit_named(&pair[1], languages)).filter(fits).collect();
     said.dedup();
     if let [unit] = said[..] { Some(unit) } else { None }
 }
 
 /// True of a name for how many there are: `guests`, `num_tickets`, `party_size`.
-fn counts_things(label: &str) -> bool {
-    let words = name_words(label);
+fn counts_things(label: &str, languages: Languages) -> bool {
+    let words = words(label);
     let Some(last) = words.last().map(String::as_str) else { return false };
-    let says_so = words.iter().any(|word| matches!(word.as_str(), "num" | "number" | "count" | "party" | "no"));
+    let says_so = words.iter().any(|word| is_among(word, languages, |slots| &slots.numbers));
     let is_plural = singular(last) != last && last.len() > 3;
-    (says_so && words.len() > 1) || is_plural || matches!(last, "people" | "adults" | "children" | "guests" | "persons")
+    (says_so && words.len() > 1) || is_plural || is_among(&singular(last), languages, |slots| &slots.people)
 }
 
 /// True of a name for a place in a row: `floor`, `payment_day`, `row`.
-fn is_rank(label: &str) -> bool {
-    let words = name_words(label);
-    let last = words.last().map(String::as_str);
-    matches!(
-        last,
-        Some(
-            "day"
-                | "floor"
-                | "row"
-                | "rank"
-                | "position"
-                | "place"
-                | "step"
-                | "chapter"
-                | "grade"
-                | "level"
-                | "tag"
-                | "stock"
-                | "etage"
-                | "stockwerk"
-                | "día"
-                | "dia"
-                | "piso"
-                | "planta"
-                | "jour"
-                | "étage"
-                | "階"
-        )
-    )
+fn is_rank(label: &str, languages: Languages) -> bool {
+    words(label).last().is_some_and(|last| is_among(&singular(last), languages, |slots| &slots.ranks))
 }
 
 #[cfg(test)]
@@ -316,34 +212,38 @@ mod tests {
     use crate::module::{Limits, findings::Findings, slots};
 
     /// What is read of a slot with this name, type and description, of a function with this name.
-    fn read(function: &str, name: &str, kind: &str, description: &str) -> String {
+    fn read(tag: &str, function: &str, name: &str, kind: &str, description: &str) -> String {
         let parameters = json!({"type": "object", "properties": {name: {"type": kind, "description": description}}});
         let slots = slots::flatten(&parameters, "", (function, ""), &Limits::default(), &mut Findings::new());
-        SlotReading::new(None, (function, ""), &slots[0]).described().join(", ")
+        SlotReading::new(None, Language::and_english(tag), (function, ""), &slots[0]).described().join(", ")
     }
 
     #[test]
     fn words_of_the_schema_say_how_a_slot_is_read() {
-        for (function, name, kind, description, expected) in [
-            ("set_alarm", "time", "string", "", "part_of_day = \"morning\""),
-            ("reserve", "time", "string", "When dinner is", "part_of_day = \"afternoon\""),
-            ("book_appointment", "time", "string", "", "part_of_day = \"day\""),
-            ("reserver", "heure", "string", "Heure du dîner", "part_of_day = \"afternoon\""),
-            ("call_back", "time", "string", "", ""),
-            ("register", "date_of_birth", "string", "", "direction = \"past\""),
-            ("report_accident", "day", "string", "", "direction = \"past\""),
-            ("anmelden", "geburtsdatum", "string", "", "direction = \"past\""),
-            ("book", "start_date", "string", "", ""),
-            ("forecast", "num_days", "integer", "", "unit = \"days\""),
-            ("apply", "term", "integer", "Term in months", "unit = \"months\""),
-            ("post", "weight_kg", "number", "", "unit = \"kilograms\""),
-            ("buchen", "dauer", "integer", "Anzahl in Minuten", "unit = \"minutes\""),
-            ("insure", "age", "integer", "", "unit = \"years\""),
-            ("search", "min_price", "number", "Lowest price in pounds", ""),
-            ("plan", "month", "integer", "", ""),
-            ("order", "quantity", "integer", "", ""),
+        for (tag, function, name, kind, description, expected) in [
+            ("en", "set_alarm", "time", "string", "", "part_of_day = \"morning\""),
+            ("en", "reserve", "time", "string", "When dinner is", "part_of_day = \"afternoon\""),
+            ("en", "book_appointment", "time", "string", "", "part_of_day = \"day\""),
+            ("fr", "reserver", "heure", "string", "Heure du dîner", "part_of_day = \"afternoon\""),
+            ("en", "call_back", "time", "string", "", ""),
+            ("en", "register", "date_of_birth", "string", "", "direction = \"past\""),
+            ("en", "report_accident", "day", "string", "", "direction = \"past\""),
+            ("de", "anmelden", "geburtsdatum", "string", "", "direction = \"past\""),
+            ("en", "book", "start_date", "string", "", ""),
+            ("en", "forecast", "num_days", "integer", "", "unit = \"days\""),
+            ("en", "apply", "term", "integer", "Term in months", "unit = \"months\""),
+            ("en", "post", "weight_kg", "number", "", "unit = \"kilograms\""),
+            ("de", "buchen", "dauer", "integer", "Anzahl in Minuten", "unit = \"minutes\""),
+            ("en", "insure", "age", "integer", "", "unit = \"years\""),
+            ("en", "search", "min_price", "number", "Lowest price in pounds", ""),
+            ("en", "plan", "month", "integer", "", ""),
+            ("en", "order", "quantity", "integer", "", ""),
+            ("de", "buchen", "anzahl_nächte", "integer", "", "unit = \"days\""),
+            ("es", "pedir", "peso", "number", "Peso en gramos", "unit = \"grams\""),
+            ("ja", "集計", "泊数_合計", "integer", "", "unit = \"days\""),
+            ("en", "anmelden", "geburtsdatum", "string", "", ""),
         ] {
-            assert_eq!(read(function, name, kind, description), expected, "{function} {name}");
+            assert_eq!(read(tag, function, name, kind, description), expected, "{function} {name}");
         }
     }
 
@@ -351,7 +251,7 @@ mod tests {
     fn names_say_what_counts_things() {
         let counted: Vec<&str> = ["guests", "num_tickets", "party_size", "quantity", "value", "address"]
             .into_iter()
-            .filter(|name| counts_things(name))
+            .filter(|name| counts_things(name, Language::and_english("en")))
             .collect();
         assert_eq!(counted, ["guests", "num_tickets", "party_size"]);
     }

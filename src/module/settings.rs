@@ -34,6 +34,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// BCP 47 language of the exemplars and utterances.
+    #[must_use]
+    pub fn language(&self) -> &str {
+        self.language.as_deref().unwrap_or("en")
+    }
+
     /// What is set for a slot, by its function's name and its path, once names are looked up.
     #[must_use]
     pub fn slot(&self, function: &str, path: &str) -> Option<&SlotSettings> {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{
     duration::{self, Duration},
-    lexicon::{Sense, Unit as TimeUnit},
+    lexicon::Sense,
     money,
     number::{self, Number},
     scan::Scan,
@@ -122,10 +122,8 @@ fn units_at<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = (Unit,
     let one = move |dimension: &dyn Fn(Unit) -> bool| {
         scan.pick(token, |sense| {
             let unit = match sense {
-                Sense::Measure(unit) => unit,
-                Sense::Unit(unit) => of_time(unit),
-                Sense::GluedUnit(unit) if is_glued => of_time(unit),
-                _ => return None,
+                Sense::GluedUnit(unit) if is_glued => unit.into(),
+                sense => sense.unit()?,
             };
             dimension(unit).then_some(unit)
         })
@@ -142,18 +140,6 @@ fn has_unit(scan: &Scan<'_>, number: &Number) -> bool {
     units_at(scan, place).next().is_some()
         || scan.pick(place, is_sum).is_some()
         || number.start > 0 && scan.pick(number.start - 1, before).is_some()
-}
-
-const fn of_time(unit: TimeUnit) -> Unit {
-    match unit {
-        TimeUnit::Second => Unit::Seconds,
-        TimeUnit::Minute => Unit::Minutes,
-        TimeUnit::Hour => Unit::Hours,
-        TimeUnit::Day => Unit::Days,
-        TimeUnit::Week => Unit::Weeks,
-        TimeUnit::Month => Unit::Months,
-        TimeUnit::Year => Unit::Years,
-    }
 }
 
 /// The tokens of longer readings.

@@ -1,0 +1,72 @@
+//! What the words of a schema say of its slots.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::units::Unit;
+use crate::text::{fold, names::singular};
+
+/// Words that names and descriptions of slots are made of. Singular and plural are one, but in `measured` and `periods`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfSlots {
+    /// What is done in the morning, so that an hour lies there: "breakfast".
+    pub morning: Vec<String>,
+    /// What is done from noon on: "dinner".
+    pub afternoon: Vec<String>,
+    /// What is done in the hours of work: "appointment".
+    pub working_hours: Vec<String>,
+    /// What lies behind, so that a date does: "birth".
+    pub past: Vec<String>,
+    /// The same where a function is about it, unless the slot is about what is `ahead`.
+    pub past_matters: Vec<String>,
+    pub ahead: Vec<String>,
+    /// Sums of money, which are not weighed: "price".
+    pub sums: Vec<String>,
+    /// Count years: "age".
+    pub ages: Vec<String>,
+    /// Begin the name of a bound, though they are units as well: "min".
+    pub bounds: Vec<String>,
+    /// Join two of a kind, so that a unit beside them is not that of the slot: "per".
+    pub relations: Vec<String>,
+    /// Stand before a unit in a description: "in", "how many".
+    pub measured: Vec<String>,
+    /// Name one of a unit, rather than how long something is: "the day of the month".
+    pub periods: Vec<String>,
+    /// Say that things are counted: "num".
+    pub numbers: Vec<String>,
+    /// Who are counted: "people".
+    pub people: Vec<String>,
+    /// Places in a row: "floor".
+    pub ranks: Vec<String>,
+    /// Units beside those that people say, which `values.toml` has: "nights".
+    pub units: BTreeMap<Unit, Vec<String>>,
+}
+
+impl OfSlots {
+    /// Makes the words such as names are compared by.
+    pub(super) fn fold(&mut self) {
+        let lists = [
+            &mut self.morning,
+            &mut self.afternoon,
+            &mut self.working_hours,
+            &mut self.past,
+            &mut self.past_matters,
+            &mut self.ahead,
+            &mut self.sums,
+            &mut self.ages,
+            &mut self.bounds,
+            &mut self.relations,
+            &mut self.numbers,
+            &mut self.people,
+            &mut self.ranks,
+        ];
+        for word in lists.into_iter().chain(self.units.values_mut()).flatten() {
+            *word = singular(&fold(word)).into_owned();
+        }
+        for word in [&mut self.measured, &mut self.periods].into_iter().flatten() {
+            *word = fold(word);
+        }
+    }
+}
