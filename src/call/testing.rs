@@ -3,9 +3,12 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::module::{
-    Function, Instance, ListSpec, Module, ModuleName, Recognizer, RecognizerId, RecognizerKind, Settings, Slot,
-    SlotKind, SlotPath, SlotReading, Step,
+use crate::{
+    language::Language,
+    module::{
+        Counting, Function, Instance, ListSpec, Module, ModuleName, Recognizer, RecognizerId, RecognizerKind, Settings,
+        Slot, SlotKind, SlotPath, SlotReading, Step,
+    },
 };
 
 /// A function whose slots are the leaves of `parameters`. `x-list: N` in a leaf binds recognizer N.
@@ -62,9 +65,9 @@ fn leaves(schema: &Value, steps: &mut Vec<Step>, required: bool, slots: &mut Vec
         .map(|at| RecognizerId::from_index(usize::try_from(at).expect("small")))
         .into_iter()
         .collect();
-    slots.push(Slot {
+    let mut slot = Slot {
         path: SlotPath(steps.clone()),
-        description: String::new(),
+        description: schema["description"].as_str().unwrap_or_default().to_owned(),
         kind,
         schema: schema.clone(),
         required,
@@ -72,7 +75,10 @@ fn leaves(schema: &Value, steps: &mut Vec<Step>, required: bool, slots: &mut Vec
         choices,
         recognizers,
         question: None,
-    });
+        counting: Counting::No,
+    };
+    slot.counting = Counting::new(slot.label(), &slot.description, Language::and_english("en"));
+    slots.push(slot);
 }
 
 pub(crate) fn module(functions: Vec<Function>) -> Module {

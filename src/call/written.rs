@@ -38,6 +38,7 @@ pub(super) fn number_value(number: f64) -> Option<Value> {
     whole(number).or_else(|| Number::from_f64(number).map(Value::Number))
 }
 
+/// A truth value as YAML 1.1 writes it, which models do, too.
 pub(super) fn read_boolean(text: &str) -> Option<bool> {
     match fold(text.trim()).as_str() {
         "true" | "yes" | "y" | "on" => Some(true),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::module::{Function, Slot, SlotKind, SlotPath, Step};
+use crate::module::{Counting, Function, Slot, SlotKind, SlotPath, Step};
 
 /// A function with slots of these paths, written as [`SlotPath`] shows them.
 pub(super) fn function(name: &str, paths: &[&str]) -> Function {
@@ -32,6 +32,7 @@ fn slot(path: &str) -> Slot {
         choices: Vec::new(),
         recognizers: Vec::new(),
         question: None,
+        counting: Counting::No,
     }
 }
 

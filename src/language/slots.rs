@@ -7,7 +7,8 @@ use serde::Deserialize;
 use super::units::Unit;
 use crate::text::{fold, names::singular};
 
-/// Words that names and descriptions of slots are made of. Singular and plural are one, but in `measured` and `periods`.
+/// Words that names and descriptions of slots are made of. Singular and plural of single words are one, but in
+/// `measured` and `periods`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfSlots {
@@ -38,6 +39,11 @@ pub struct OfSlots {
     pub numbers: Vec<String>,
     /// Who are counted: "people".
     pub people: Vec<String>,
+    /// Names of slots that say how many there are of something, whole and by how they begin: "quantity", "number of".
+    pub counts: Vec<String>,
+    pub count_beginnings: Vec<String>,
+    /// The same in descriptions: "how many".
+    pub counting: Vec<String>,
     /// Places in a row: "floor".
     pub ranks: Vec<String>,
     /// Units beside those that people say, which `values.toml` has: "nights".
@@ -65,8 +71,12 @@ impl OfSlots {
         for word in lists.into_iter().chain(self.units.values_mut()).flatten() {
             *word = singular(&fold(word)).into_owned();
         }
-        for word in [&mut self.measured, &mut self.periods].into_iter().flatten() {
+        for word in [&mut self.measured, &mut self.periods, &mut self.counting].into_iter().flatten() {
             *word = fold(word);
+        }
+        for name in [&mut self.counts, &mut self.count_beginnings].into_iter().flatten() {
+            *name = fold(name);
+            name.retain(char::is_alphanumeric);
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    Exemplar, Function, Instance, ListSpec, Module, ModuleName, OwnerMode, Piece, Recognizer, RecognizerId,
+    Counting, Exemplar, Function, Instance, ListSpec, Module, ModuleName, OwnerMode, Piece, Recognizer, RecognizerId,
     RecognizerKind, Settings, Slot, SlotId, SlotKind, SlotPath, SlotReading, Step,
 };
 
@@ -65,5 +65,6 @@ fn slot(path: &[&str], recognizers: Vec<RecognizerId>) -> Slot {
         choices: Vec::new(),
         recognizers,
         question: None,
+        counting: Counting::No,
     }
 }

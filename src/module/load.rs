@@ -12,7 +12,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Diagnostic, Diagnostics, Function, Limits, Module, ModuleName, Recognizer, Settings, SlotId, SlotReading, advice,
+    Counting, Diagnostic, Diagnostics, Function, Limits, Module, ModuleName, Recognizer, Settings, SlotId, SlotReading,
+    advice,
     bind::Binder,
     check as rules,
     endpoint::EndpointSettings,
@@ -279,6 +280,7 @@ fn linked(
         for (slot_index, slot) in function.slots.iter_mut().enumerate() {
             let listed = bindings.of(function_id, slot, &mut binder);
             let set = settings.slot(about.0, &slot.path.to_string());
+            slot.counting = Counting::new(slot.label(), &slot.description, languages);
             let reading = SlotReading::new(set, languages, about, slot);
             match overrides.get(&(function_id, SlotId::from_index(slot_index))) {
                 Some(&recognizer) => binder.bind(slot, &[recognizer], reading),

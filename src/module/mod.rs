@@ -372,6 +372,18 @@ pub struct Slot {
     pub recognizers: Vec<RecognizerId>,
     /// What to ask when it is missing (`module.toml`).
     pub question: Option<Wording>,
+    pub counting: Counting,
+}
+
+/// Whether a slot says how many there are of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Counting {
+    #[default]
+    No,
+    /// Its description says so: of several numbers, another one may.
+    Described,
+    /// It is called so.
+    Named,
 }
 
 impl Slot {

@@ -5,8 +5,9 @@
 //! do: a name, a description, a function about alarms or dinners. `uptake check` shows what was guessed.
 
 use super::{
-    Builtin, Slot, SlotKind,
+    Builtin, Counting, Slot, SlotKind,
     settings::{Direction, PartOfDay, SlotSettings},
+    squeeze,
 };
 use crate::{
     language::{
@@ -199,6 +200,23 @@ fn counts_things(label: &str, languages: Languages) -> bool {
     (says_so && words.len() > 1) || is_plural || is_among(&singular(last), languages, |slots| &slots.people)
 }
 
+impl Counting {
+    /// What a name and a description say, in these languages.
+    #[must_use]
+    pub(crate) fn new(label: &str, description: &str, languages: Languages) -> Self {
+        let (name, description) = (squeeze(&fold(label)), fold(description));
+        let is = |test: &dyn Fn(&OfSlots) -> bool| languages.iter().any(|language| test(&language.words.slots));
+        let begins = |slots: &OfSlots| slots.count_beginnings.iter().any(|beginning| name.starts_with(beginning));
+        if is(&|slots| slots.counts.contains(&name) || begins(slots)) {
+            Self::Named
+        } else if is(&|slots| slots.counting.iter().any(|words| description.contains(words))) {
+            Self::Described
+        } else {
+            Self::No
+        }
+    }
+}
+
 /// True of a name for a place in a row: `floor`, `payment_day`, `row`.
 fn is_rank(label: &str, languages: Languages) -> bool {
     words(label).last().is_some_and(|last| is_among(&singular(last), languages, |slots| &slots.ranks))
@@ -254,6 +272,23 @@ mod tests {
             .filter(|name| counts_things(name, Language::and_english("en")))
             .collect();
         assert_eq!(counted, ["guests", "num_tickets", "party_size"]);
+    }
+
+    #[test]
+    fn names_and_descriptions_say_what_is_a_count() {
+        for (tag, label, description, expected) in [
+            ("en", "howMany", "", Counting::Named),
+            ("en", "num_of_bags", "", Counting::Named),
+            ("en", "size", "How many fit", Counting::Described),
+            ("en", "size", "US size", Counting::No),
+            ("en", "menge", "", Counting::No),
+            ("de", "menge", "", Counting::Named),
+            ("fr", "pieces", "Nombre de pièces", Counting::Named),
+            ("fr", "taille", "Nombre de pièces", Counting::Described),
+            ("ja", "数量", "", Counting::Named),
+        ] {
+            assert_eq!(Counting::new(label, description, Language::and_english(tag)), expected, "{tag} {label}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{
-    Diagnostic, Limits, Slot, SlotKind, SlotPath, Step,
+    Counting, Diagnostic, Limits, Slot, SlotKind, SlotPath, Step,
     findings::{Findings, Place},
     schema::{may_be_null, type_names},
 };
@@ -98,6 +98,7 @@ impl Walk<'_> {
             choices: choices(map),
             recognizers: Vec::new(),
             question: None,
+            counting: Counting::No,
         });
     }
 }

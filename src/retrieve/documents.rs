@@ -120,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::module::{FunctionId, ModuleName, OwnerMode, Piece, Settings, SlotKind};
+    use crate::module::{Counting, FunctionId, ModuleName, OwnerMode, Piece, Settings, SlotKind};
 
     fn slot(keys: &[&str], description: &str, choices: Vec<Value>) -> Slot {
         Slot {
@@ -135,6 +135,7 @@ mod tests {
             choices,
             recognizers: Vec::new(),
             question: None,
+            counting: Counting::No,
         }
     }
 

@@ -3,13 +3,7 @@
 use serde_json::Value;
 
 use super::place::{Place, Step};
-use crate::module::{Function, Slot, SlotKind, SlotPath, Step as PathStep, squeeze};
-
-/// Names of slots that count, without case and separators.
-const COUNTS: [&str; 10] =
-    ["quantity", "count", "number", "qty", "amount", "howmany", "pieces", "units", "pairs", "copies"];
-/// What the description of a slot that counts says. A lone integer that says none of this may be a size.
-const COUNTING: [&str; 4] = ["how many", "number of", "quantity", "count"];
+use crate::module::{Counting, Function, Slot, SlotKind, SlotPath, Step as PathStep};
 
 /// Steps from an item to two of its values.
 #[derive(Debug, Default, PartialEq)]
@@ -47,18 +41,11 @@ impl Shape {
 #[must_use]
 pub fn count<'a>(slots: &[&'a Slot]) -> Option<&'a Slot> {
     let integers = || slots.iter().copied().filter(|slot| slot.kind == SlotKind::Integer);
-    let is_called = |slot: &&Slot| {
-        let name = squeeze(slot.label());
-        COUNTS.contains(&name.as_str()) || name.starts_with("numberof") || name.starts_with("numof")
-    };
     let mut all = integers();
+    // A lone integer that says nothing of a count may be a size.
     let only = all.next().filter(|_| all.next().is_none());
-    integers().find(is_called).or_else(|| {
-        only.filter(|slot| {
-            let description = slot.description.to_lowercase();
-            COUNTING.iter().any(|words| description.contains(words))
-        })
-    })
+    let is_named = |slot: &&Slot| slot.counting == Counting::Named;
+    integers().find(is_named).or_else(|| only.filter(|slot| slot.counting == Counting::Described))
 }
 
 /// True if no item is complete without it: every member from the item, `from` steps in, to it is required. The slot's own
@@ -125,6 +112,7 @@ mod tests {
             json!({"type": "object", "required": ["size"], "properties": {"size": size, "color": {"type": "string"}}})
         };
         assert_eq!(shape(&item("US size")), (Some("/size".into()), None));
+        assert_eq!(shape(&item("How many of it")).1, Some("/size".into()));
         let only = json!({"type": "object", "properties": {"quantity": {"type": "integer"}}});
         assert_eq!(shape(&only), (Some("/quantity".into()), Some("/quantity".into())));
         assert_eq!(shape(&json!({"type": "string"})), (None, None));
