@@ -12,8 +12,8 @@ use crate::text::tag;
 pub struct Facts {
     /// ISO 3166 code of the country whose phone numbers and dollars are meant where the tag names none.
     region: Option<String>,
-    /// `1.000,5` is written for what English writes `1,000.5`.
-    decimal_comma: bool,
+    /// `1.000,5` or `1 000,5` is written for what English writes `1,000.5`.
+    pub decimal_comma: bool,
     /// Hours are counted to 12: "at 3" may be the afternoon.
     pub twelve_hours: bool,
     /// Kanji numerals are numbers wherever they stand.

@@ -175,6 +175,8 @@ pub enum Sense {
     At,
     /// Before a time of day, among other things: "by", "around".
     Around,
+    /// Before a time of day in digits with its minutes, and before anything else: Spanish "a".
+    BeforeClock,
     On,
     /// Words before a month or a day of the month ("by March", "until the third").
     Until,
@@ -213,6 +215,8 @@ pub enum Sense {
     Determiner,
     /// A word that no noun begins with, so that a number before it stands alone.
     Function,
+    /// Of an address, behind the number of a house: "Lane", and in French, where it stands right behind, "rue".
+    Street,
     Yes,
     No,
     /// "true", "false".

@@ -1,7 +1,7 @@
 //! Email addresses and URLs by `linkify`, phone numbers by `phonenumber`.
 //!
 //! - A URL without a scheme counts if it begins with `www.` or its host ends in a common top-level domain, with a lower
-//!   score.
+//!   score. Beside a script without spaces, both end where that script begins: people write "kim@example.orgに".
 //! - A phone number is 7 to 15 digits that people write together. Its value is E.164 with every digit that was written:
 //!   behind a `+` or an international prefix as it stands, else with the country code of the language's region and without
 //!   the region's trunk prefix. The library's tables say which numbers are in use. One that is not in use, such as a number
@@ -12,7 +12,7 @@ use std::ops::Range;
 use linkify::{LinkFinder, LinkKind};
 use phonenumber::metadata::{DATABASE, Metadata};
 
-use crate::text::Utterance;
+use crate::text::{Utterance, is_unspaced};
 
 /// Digits of the shortest phone number that is read, and of the longest there is.
 const FEWEST_DIGITS: usize = 7;
@@ -61,10 +61,8 @@ impl Contacts {
         if !text.contains('@') {
             return Vec::new();
         }
-        self.links
-            .links(text)
-            .filter(|link| *link.kind() == LinkKind::Email)
-            .map(|link| Contact { bytes: link.start()..link.end(), value: link.as_str().to_owned(), score: 1.0 })
+        links(&self.links, text, &LinkKind::Email)
+            .map(|(bytes, address)| Contact { bytes, value: address.to_owned(), score: 1.0 })
             .collect()
     }
 
@@ -73,11 +71,8 @@ impl Contacts {
         if !text.contains(['.', ':']) {
             return Vec::new();
         }
-        self.bare_links
-            .links(text)
-            .filter(|link| *link.kind() == LinkKind::Url)
-            .filter_map(|link| {
-                let url = link.as_str();
+        links(&self.bare_links, text, &LinkKind::Url)
+            .filter_map(|(bytes, url)| {
                 let score = if url.contains("://") {
                     1.0
                 } else if has_likely_host(url) {
@@ -85,7 +80,7 @@ impl Contacts {
                 } else {
                     return None;
                 };
-                Some(Contact { bytes: link.start()..link.end(), value: url.to_owned(), score })
+                Some(Contact { bytes, value: url.to_owned(), score })
             })
             .collect()
     }
@@ -133,6 +128,39 @@ impl Contacts {
         let prefix = if is_american { "011" } else { "00" };
         digits.strip_prefix(prefix).map(str::to_owned)
     }
+}
+
+/// The links of one kind in the text, with their places.
+fn links<'t>(
+    finder: &'t LinkFinder,
+    text: &'t str,
+    kind: &'t LinkKind,
+) -> impl Iterator<Item = (Range<usize>, &'t str)> {
+    scripts(text).into_iter().flat_map(move |piece| {
+        let start = piece.start;
+        let of_kind = finder.links(&text[piece]).filter(move |link| link.kind() == kind);
+        of_kind.map(move |link| (start + link.start()..start + link.end(), link.as_str()))
+    })
+}
+
+/// The text in pieces: it falls apart where a letter or digit of ASCII touches a script without spaces or its
+/// punctuation.
+fn scripts(text: &str) -> Vec<Range<usize>> {
+    let is_wide = |character: char| {
+        !character.is_ascii() && (is_unspaced(character) || matches!(character, '\u{3000}'..='\u{303F}' | '\u{30FB}'))
+    };
+    let is_plain = |character: char| character.is_ascii_alphanumeric();
+    let mut pieces = Vec::new();
+    let (mut start, mut before) = (0, ' ');
+    for (at, character) in text.char_indices() {
+        if is_wide(before) && is_plain(character) || is_plain(before) && is_wide(character) {
+            pieces.push(start..at);
+            start = at;
+        }
+        before = character;
+    }
+    pieces.push(start..text.len());
+    pieces
 }
 
 fn digits_of(written: &str) -> String {

@@ -110,8 +110,13 @@ fn day_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     Some((day, if dotted { end + 1 } else { end }))
 }
 
-/// A year behind a date: four digits, `'26`, or words; what follows must not make it a time or an amount.
+/// A year behind a date: four digits (those of `14-Mar-2026`, too), `'26`, or words; what follows must not make it a
+/// time or an amount.
 fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(token, mark));
+    if is_joined && scan.text(token + 1).len() == 4 {
+        return year_at(scan, token + 1);
+    }
     let at = scan.skip(if scan.is_symbol(token, ",") { token + 1 } else { token }, Sense::Of);
     if scan.kind(at) == Some(TokenKind::Digits) && scan.text(at).len() == 4 && !scan.joins(at + 1, ":") {
         return scan
@@ -362,7 +367,8 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         let other = until.other.and_then(|other| date(i64::from(other.year()), i64::from(other.month()), day));
         return Some(Found::new(token, after, value, until.score).or(other));
     }
-    let after = if scan.joins(after, "-") { after + 1 } else { after };
+    let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark));
+    let after = if is_joined { after + 1 } else { after };
     let (month, weak, end) = month_at(scan, scan.skip(after, Sense::Of))?;
     // "the 2 may come": a common word right behind a bare number needs more.
     if weak && scan.text(end).is_empty() && scan.numbers.get(at)?.as_ref().is_none_or(|number| number.integer.is_none())

@@ -150,6 +150,12 @@ fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
         let (unit, end) = unit_at(scan, scan.skip(scan.skip(quarter, Sense::Of), Sense::A))?;
         return (unit == Unit::Hour).then_some(Found::new(token, end, (Duration::of(0.25, unit)?, unit), 1.0));
     }
+    // "hora y media": the article is left out.
+    if let Some((unit, end)) = unit_at(scan, token).filter(|_| !scan.is_glued(token))
+        && scan.has(end, Sense::HalfBehind)
+    {
+        return Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), 0.9));
+    }
     let after = scan.after(token, Sense::A)?;
     if let Some(half) = scan.after(after, Sense::Half) {
         let (unit, end) = unit_at(scan, half)?;

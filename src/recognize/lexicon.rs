@@ -30,6 +30,8 @@ pub(super) struct Lexicon {
     pub(super) twelve_hours: bool,
     /// True where `1.000,5` is written for what English writes `1,000.5`.
     pub(super) comma_decimal: bool,
+    /// True where a plain space parts the digits of a number in groups: "1 250 euros".
+    pub(super) space_groups: bool,
     /// True where kanji numerals are numbers wherever they stand.
     pub(super) kanji_numbers: bool,
     /// ISO 3166 code of the country whose phone numbers and dollars are meant.
@@ -58,6 +60,7 @@ impl Lexicon {
             order: order.unwrap_or(usual),
             twelve_hours: facts.twelve_hours,
             comma_decimal: facts.has_decimal_comma(&region),
+            space_groups: facts.decimal_comma,
             kanji_numbers: facts.kanji_numbers,
             region,
         }

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     language::units::{Dimension, Unit},
     module::SlotReading,
+    text::tokens::TokenKind,
 };
 
 /// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not. There
@@ -39,6 +40,9 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
         None if reading.counts_things => bare_or(scan, |_| None),
         None => number::cardinals(&scan.numbers).map(plain).collect(),
     };
+    if reading.counts_things || reading.unit.is_some() {
+        found.retain(|number| !is_house_number(scan, number));
+    }
     found.extend(ranks(scan, reading));
     found.sort_by_key(|one| one.start);
     found
@@ -68,6 +72,20 @@ fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec
     number::cardinals(&scan.numbers)
         .filter_map(|number| read(number).or_else(|| (!has_unit(scan, number)).then(|| plain(number))))
         .collect()
+}
+
+/// True for the number of a house, which counts nothing: "Flat 3, 7 Mill Lane, York", "12 rue de la Paix". In English
+/// it is told where it stands behind a comma, and at most two words lie between it and the street.
+fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
+    let is_street = |at: usize| scan.has(at, Sense::Street);
+    if !scan.lexicon.english {
+        return is_street(number.end);
+    }
+    let follows_comma = number.start > 0 && scan.is_symbol(number.start - 1, ",");
+    let words = (number.end..number.end + 3).take_while(|at| scan.kind(*at) == Some(TokenKind::Word));
+    let street = words.skip(1).find(|at| is_street(*at));
+    let ends = |street: usize| scan.kind(street + 1) != Some(TokenKind::Word) || scan.has(street + 1, Sense::Function);
+    follows_comma && street.is_some_and(ends)
 }
 
 /// "The 20th": a number where one is asked for.

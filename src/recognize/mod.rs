@@ -37,6 +37,7 @@ mod contact;
 mod date;
 mod duration;
 mod fuzzy;
+mod identifier;
 mod lexicon;
 mod list;
 mod measure;
@@ -342,7 +343,7 @@ impl Builtins {
             Cover::new(read.iter().filter(|(one, ..)| builtins.contains(one)).flat_map(|(.., found)| found))
         };
         let moments = among(&[Builtin::Date, Builtin::Time, Builtin::DateTime]);
-        let codes = among(&[Builtin::Email, Builtin::Url, Builtin::Phone]).and(number::codes(scan.utterance));
+        let codes = among(&[Builtin::Email, Builtin::Url, Builtin::Phone]).and(identifier::identifiers(scan));
         // "The 2nd" may be a date, but rarely is where ranks are asked for.
         let days = Cover::new(
             read.iter()

@@ -1,24 +1,22 @@
 //! Integers, numbers, ordinals and percentages.
 //!
 //! - Digits, with the thousands and decimal separators of the language (`1,000.5` in English, `1.000,5` in German; two
-//!   or more groups of three are thousands in any), a minus that stands before them, fractions (`1/2`, `½`), "k" glued
-//!   on, and "million" and its like behind them.
+//!   or more groups of three are thousands in any; so are groups with spaces between them: "1 250,50"), a minus that
+//!   stands before them, fractions (`1/2`, `½`), "k" glued on, and "million" and its like behind them.
 //! - Number words by `text2num` in the languages that it knows; "a dozen", "a couple", "two and a half".
 //! - Kanji numerals in Japanese and Chinese.
 //!
 //! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued to
-//! letters (`B12`), `1.2.3`.
+//! letters (`B12`), `1.2.3`. The digits of an identifier (`TR-2026-0193`) are no numbers at all.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error::Error};
 
 use super::{
+    identifier,
     lexicon::Sense,
     senses::{Found, Senses},
 };
-use crate::text::{Span, Utterance, numeral, tokens::TokenKind};
+use crate::text::{numeral, tokens::TokenKind};
 
 /// Number words that one number may have at most; a number of more words than that is read as several.
 const MOST_WORDS: usize = 20;
@@ -224,7 +222,9 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
             .then(|| scan.text(end + 1))
     };
     let mut separator = thousands;
-    if first.len() <= 3 && !first.starts_with('0') {
+    if let Some((groups, after)) = spaced_groups(scan, token) {
+        (written, end) = (groups, after);
+    } else if first.len() <= 3 && !first.starts_with('0') {
         if group(end, decimal).is_some() && group(end + 2, decimal).is_some() {
             separator = decimal;
         }
@@ -268,7 +268,7 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
         && scan.text(end).is_ascii()
         && (scan.text(end).len() > 3 || (scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits)))
         && scan.pick(end, |sense| matches!(sense, Sense::Unit(_) | Sense::GluedUnit(_)).then_some(())).is_none();
-    code |= after_letter || before_letters || is_after_dot(scan, token);
+    code |= after_letter || before_letters || is_after_dot(scan, token) || identifier::is_part_of_one(scan, token);
     let mut number = if code {
         let Ok(value) = first.parse::<i64>() else { return None };
         Number { code: true, score: 0.3, ..Number::whole(token, token + 1, value, true) }
@@ -292,6 +292,41 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
         fraction(scan, &mut number);
     }
     Some(number)
+}
+
+/// The digits of "1 250": the first group has one to three of them, each other exactly three. A space that does not
+/// break parts groups in every language, a plain one in those that write numbers so. `2 250g` are two numbers.
+fn spaced_groups(scan: &Senses<'_>, token: usize) -> Option<(String, usize)> {
+    let is_digits = |at: usize| scan.kind(at) == Some(TokenKind::Digits);
+    let parts = |at: usize| match scan.gap(at) {
+        " " => scan.lexicon.space_groups,
+        gap => matches!(gap, "\u{A0}" | "\u{202F}" | "\u{2009}"),
+    };
+    let first = scan.text(token);
+    let goes_on = token > 0
+        && if scan.is_glued(token) {
+            scan.kind(token - 1) == Some(TokenKind::Word) || matches!(scan.text(token - 1), "+" | "/" | "." | ",")
+        } else {
+            is_digits(token - 1)
+        };
+    if first.len() > 3 || first.starts_with('0') || goes_on {
+        return None;
+    }
+    let (mut written, mut end) = (first.to_owned(), token + 1);
+    while is_digits(end) && parts(end) {
+        if scan.text(end).len() != 3 || written.len() > MOST_DIGITS {
+            return None;
+        }
+        written.push_str(scan.text(end));
+        end += 1;
+    }
+    let is_of_a_word = scan.is_glued(end) && scan.kind(end) == Some(TokenKind::Word) || scan.joins(end, "-");
+    (end > token + 1 && !is_of_a_word).then_some((written, end))
+}
+
+/// True if a number of several groups with spaces between them begins at `token`.
+pub(super) fn has_spaced_groups(scan: &Senses<'_>, token: usize) -> bool {
+    spaced_groups(scan, token).is_some()
 }
 
 /// True if the digits at `token` go on a chain such as the `3` of `1.2.3`.
@@ -447,15 +482,6 @@ fn single_one(scan: &Senses<'_>, token: usize) -> f32 {
     }
     let next_is_noun = scan.kind(token + 1) == Some(TokenKind::Word) && !scan.has(token + 1, Sense::Function);
     if next_is_noun { 1.0 } else { 0.6 }
-}
-
-/// Account numbers (IBAN): two letters, two digits, and groups that are mostly digits. Their digits count nothing.
-pub(super) fn codes(utterance: &Utterance) -> Vec<Span> {
-    static ACCOUNT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[0-9]{1,3})?\b").ok());
-    let has_digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() >= 10;
-    let found = ACCOUNT.iter().flat_map(|account: &Regex| account.find_iter(utterance.text()));
-    found.filter(|found| has_digits(found.as_str())).map(|found| utterance.span_of_bytes(found.range())).collect()
 }
 
 /// Kanji numerals, where the language has them or a counter follows; also mixed with digits (3万5千).

@@ -96,6 +96,14 @@ impl<'a> Senses<'a> {
         self.tokens.get(token).is_some_and(|token| token.glued)
     }
 
+    /// What was written between this token and the one before it.
+    pub(super) fn gap(&self, token: usize) -> &'a str {
+        let before = token.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let (Some(before), Some(own)) = (before, self.tokens.get(token)) else { return "" };
+        let characters = self.utterance.span_of_folded(before.bytes.end..own.bytes.start);
+        if before.bytes.end == own.bytes.start { "" } else { self.utterance.slice(characters) }
+    }
+
     /// The symbol at `token`, written without a space on either side: the `:` of `3:30`.
     pub(super) fn joins(&self, token: usize, symbol: &str) -> bool {
         self.is_symbol(token, symbol) && self.is_glued(token) && self.is_glued(token + 1)

@@ -9,6 +9,7 @@ use super::*;
 use crate::module::{Instance, ListSpec, ModuleName, PatternSpec, Recognizer, Settings, SlotReading};
 
 mod by_slot;
+mod exact;
 mod japanese;
 
 fn module(language: &str, recognizers: Vec<(&str, RecognizerKind)>) -> Module {
@@ -469,6 +470,16 @@ fn durations() {
         "ja",
         0.5,
         &[("3時間", &[("3時間", json!("PT3H"))]), ("30分", &[("30分", json!("PT30M"))])],
+    );
+    check(
+        Builtin::Duration,
+        "es",
+        0.5,
+        &[
+            ("25 invitados, hora y media", &[("hora y media", json!("PT1H30M"))]),
+            ("dos horas y media", &[("dos horas y media", json!("PT2H30M"))]),
+            ("a esa hora y en casa", &[]),
+        ],
     );
     check(Builtin::Duration, "de", 0.5, &[("zwei Stunden", &[("zwei Stunden", json!("PT2H"))])]);
 }

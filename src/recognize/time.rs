@@ -14,6 +14,7 @@ use jiff::civil::Time;
 
 use super::{
     lexicon::{Part, Sense, Unit},
+    number,
     reckoning::Reckoning,
     scan::Scan,
     senses::Found,
@@ -155,7 +156,8 @@ fn half_at(scan: &Scan<'_>, token: usize) -> Option<(Half, usize)> {
 /// An hour in digits or words, before anything is known of its half of the day.
 fn hour_at(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     if scan.kind(token) == Some(TokenKind::Digits) {
-        return scan.digits(token, 2).map(|hour| (hour, token + 1)).filter(|&(hour, _)| hour <= 24);
+        let hour = scan.digits(token, 2).filter(|hour| *hour <= 24)?;
+        return (!number::has_spaced_groups(scan, token)).then_some((hour, token + 1));
     }
     let (hour, end) = scan.cardinal(token)?;
     i32::try_from(hour).ok().filter(|hour| (0..=24).contains(hour)).map(|hour| (hour, end))
@@ -346,8 +348,10 @@ fn written(
             return found(clock_word(after), minute, 0, FULL);
         }
         let is_amount = is_quantity(scan, after) || goes_on;
+        let is_led = token > 0 && scan.has(token - 1, Sense::BeforeClock);
         return Some(
             alone
+                .or_else(|| is_led.then_some(HOUR_ALONE))
                 .filter(|_| !is_amount && !scan.is_symbol(after, "."))
                 .and_then(|_| finish(scan, (token, after), (hour, minute, 0), style, HOUR_ALONE, reckoning)),
         );
@@ -356,11 +360,28 @@ fn written(
     let is_hour = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
     if let Some(((), after)) = scan.pick(end, is_hour)
         && (alone.is_some() || (13..24).contains(&hour))
-        && (!scan.is_glued(after) || ends_clause(scan, after))
     {
+        if let Some((minute, after)) = minutes_behind(scan, after) {
+            return found(after, minute, 0, FULL);
+        }
+        if scan.is_glued(after) && !ends_clause(scan, after) {
+            return None;
+        }
         return found(after, 0, 0, if alone.is_some() { FULL } else { HALF_OF_DAY_GUESSED });
     }
     None
+}
+
+/// The `30` of `19h30` and `19 h 30`. What stands apart and counts something else is none of them: "à 19 h 12
+/// personnes".
+fn minutes_behind(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
+    let minute = two_digits(scan, token)?;
+    let end = token + 1;
+    let is_followed = scan.kind(end) == Some(TokenKind::Word) && !scan.has(end, Sense::Function);
+    let is_round = minute % 5 == 0;
+    let stands_alone = scan.is_glued(token) || !is_followed || is_round && !is_quantity(scan, end);
+    let goes_on = scan.is_glued(end) && !ends_clause(scan, end);
+    (stands_alone && !goes_on).then_some((minute, end))
 }
 
 /// An hour with something that makes it a time; or the hour alone, with the score that this has behind "at".
@@ -401,7 +422,7 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
         return found(after, 0, full, FULL);
     }
     if let Some(after) = scan.after(end, Sense::HalfBehind)
-        && alone.is_some()
+        && (alone.is_some() || half_at(scan, after).is_some())
     {
         return found(after, 30, style, FULL);
     }

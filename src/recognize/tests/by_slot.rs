@@ -307,6 +307,14 @@ fn a_count_is_no_measure() {
             ("en", "ten crates", &["10"]),
             ("en", "two packs of screws and three tubes of glue", &["2", "3"]),
             ("en", "a 5 kg bag", &[]),
+            ("en", "a 2 bedroom flat at Flat 3, 7 Mill Lane, York", &["2", "3"]),
+            ("en", "two boxes, 12 old oak road please", &["2"]),
+            ("en", "3 boxes, 2 large street maps", &["3", "2"]),
+            ("en", "3 people at 12 High Street, Leeds LS1 4AP", &["3", "12"]),
+            ("en", "2 boxes to 555 main st, san francisco, ca 94555", &["2", "555"]),
+            ("de", "Am Alten Markt 7a mit 3 Personen", &["3"]),
+            ("fr", "4 cartons au 12 rue de la Paix", &["4"]),
+            ("fr", "7 bis avenue Jean-Jaurès, 3 places", &["3"]),
             ("de", "zwei Wochen zu viert mit drei Kindern", &["3"]),
             ("es", "dos semanas para cinco personas", &["5"]),
             ("fr", "deux semaines pour quatre", &["4"]),
@@ -338,6 +346,7 @@ fn digits_of_a_code_count_nothing() {
         &[
             ("de", "von DE02 1203 0000 0000 2020 51 bitte", &[]),
             ("en", "call me on +44 7700 900461", &[]),
+            ("en", "section 3b, 2x and 5kg", &["2", "5"]),
             ("en", "write to desk7@example.com about 3 chairs", &["3"]),
         ],
     );
