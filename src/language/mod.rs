@@ -37,7 +37,7 @@ use sentences::Sentences;
 use values::Sense;
 use words::Words;
 
-use crate::text::tag;
+use crate::text::{fold, tag};
 
 /// Why a pack cannot be read. The tests read every pack, so nobody meets it later.
 #[derive(Debug, thiserror::Error)]
@@ -128,6 +128,14 @@ impl Language {
     /// Every language with a pack.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         PACKS.iter().map(|pack| &*pack.language)
+    }
+
+    /// True for a word, as it was written, behind which a full stop ends no sentence: a title or what else is written
+    /// short ("Dr."), and what has such a stop within ("p.m."). A single letter may be an initial or a choice.
+    #[must_use]
+    pub fn is_abbreviation(&self, word: &str) -> bool {
+        let is_dotted = word.contains('.') && word.contains(char::is_alphabetic);
+        is_dotted || self.words.abbreviations.contains(&fold(word))
     }
 
     fn parse(code: &'static str, files: &Files) -> Result<Self, PackError> {

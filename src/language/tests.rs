@@ -218,3 +218,18 @@ fn what_is_wrong_with_a_pack_is_said() {
     let acts = fs::read_to_string(root().join("en/acts.toml")).expect("a file").replacen("@thing", "@thong", 1);
     assert!(error(Acts::parse(&acts).map(drop)).contains("@thong"));
 }
+
+#[test]
+fn a_full_stop_belongs_to_an_abbreviation() {
+    for (code, words, others) in [
+        ("en", ["Dr", "st", "p.m"], ["doctor", "I", "done"]),
+        ("de", ["Prof", "Hr", "z.B"], ["Haus", "ja", "5"]),
+        ("es", ["Sra", "núm", "a.m"], ["y", "señora", "no"]),
+        ("fr", ["Mme", "bd", "p.ex"], ["sept", "madame", "y"]),
+        ("ja", ["Dr", "Mr", "p.m"], ["花", "はい", "5"]),
+    ] {
+        let language = Language::of(code).expect("a pack");
+        assert!(words.iter().all(|word| language.is_abbreviation(word)), "{code}");
+        assert!(!others.iter().any(|word| language.is_abbreviation(word)), "{code}");
+    }
+}

@@ -20,6 +20,8 @@ pub struct Words {
     pub unsaid: Vec<String>,
     /// Words that lead to a name and are no part of it: "called".
     pub naming: Vec<String>,
+    /// Words behind which a full stop ends no sentence, without it: "Dr".
+    pub abbreviations: Vec<String>,
     /// What a question ends in that needs no question mark.
     pub question_endings: Vec<String>,
     /// Say nothing but that the last call is meant: "the same", "what about".
@@ -129,6 +131,7 @@ impl Words {
             &mut words.indefinite,
             &mut words.unsaid,
             &mut words.naming,
+            &mut words.abbreviations,
             &mut words.follow_ups,
         ];
         let joined = [&mut joints.conjunctions, &mut joints.alternatives, &mut joints.sequences, &mut joints.followers];

@@ -7,7 +7,7 @@
 
 use super::Mention;
 use crate::{
-    language::{Language, negation::Role, phrases::Phrases},
+    language::{Language, negation::Role},
     text::{
         Span, Utterance,
         tokens::{Token, TokenKind},
@@ -51,11 +51,12 @@ const SURE: f32 = 0.5;
 /// Every negation, in order; cues and scopes do not overlap. None in a language without a pack.
 pub(super) fn find(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Negation> {
     let language = Language::of(language);
-    language.map(|language| Reader::new(utterance, &language.negation, mentions).read()).unwrap_or_default()
+    language.map(|language| Reader::new(utterance, language, mentions).read()).unwrap_or_default()
 }
 
 struct Reader<'a> {
     utterance: &'a Utterance,
+    language: &'a Language,
     tokens: Vec<Token>,
     spans: Vec<Span>,
     /// For each token, the phrases that begin there: the token after them, and their role.
@@ -72,7 +73,7 @@ struct Cue {
 }
 
 impl<'a> Reader<'a> {
-    fn new(utterance: &'a Utterance, words: &Phrases<Role>, mentions: &[Mention]) -> Self {
+    fn new(utterance: &'a Utterance, language: &'a Language, mentions: &[Mention]) -> Self {
         let folded = utterance.folded();
         let tokens = utterance.tokens();
         let spans: Vec<Span> = tokens.iter().map(|token| utterance.span_of_folded(token.bytes.clone())).collect();
@@ -83,7 +84,7 @@ impl<'a> Reader<'a> {
                     start + rest.len() < tokens.len()
                         && rest.iter().enumerate().all(|(offset, word)| text(start + 1 + offset) == &**word)
                 };
-                let phrases = words.beginning_with(text(start)).iter().filter(|phrase| fits(&phrase.rest));
+                let phrases = language.negation.beginning_with(text(start)).iter().filter(|phrase| fits(&phrase.rest));
                 phrases.map(|phrase| (start + 1 + phrase.rest.len(), phrase.meaning)).collect()
             })
             .collect();
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
                 (start, end, mention.value.is_boolean())
             })
             .collect();
-        Self { utterance, tokens, spans, roles, mentions }
+        Self { utterance, language, tokens, spans, roles, mentions }
     }
 
     fn read(&self) -> Vec<Negation> {
@@ -160,9 +161,15 @@ impl<'a> Reader<'a> {
     fn is_break(&self, token: usize) -> bool {
         let Some(kind) = self.tokens.get(token).map(|token| token.kind) else { return true };
         let glued = |token: usize| self.tokens.get(token).is_some_and(|token| token.glued);
+        // "Dr. Weiß"
+        let is_short = || {
+            let word = token.checked_sub(1).and_then(|before| self.span(before, token));
+            glued(token) && word.is_some_and(|word| self.language.is_abbreviation(self.utterance.slice(word)))
+        };
         kind == TokenKind::Symbol
             && match self.text(token) {
                 "'" | "&" | "#" | "$" | "€" | "£" | "%" | "+" | "@" | "_" | "*" | "\"" | "“" | "”" => false,
+                "." if token + 1 < self.tokens.len() && is_short() => false,
                 "-" | "/" | "." => !(glued(token) && glued(token + 1)),
                 "," => {
                     // "1,000" is one number.
@@ -538,6 +545,14 @@ mod tests {
         ] {
             assert_eq!(ruled_out("en", text, &[]), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_title_ends_no_clause() {
+        check("en", &[("without Dr. Amara Nwosu, please", &["Dr. Amara Nwosu"]), ("no onions. Thanks", &["onions"])]);
+        check("de", &[("ohne Dr. Groß bitte", &["Dr. Groß"])]);
+        check("es", &[("sin la Sra. Ruiz", &["Sra. Ruiz"])]);
+        check("fr", &[("sans Mme. Roy", &["Mme. Roy"])]);
     }
 
     #[test]

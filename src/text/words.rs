@@ -24,15 +24,23 @@ const LONGEST_ELIDED: usize = 2;
 /// The words of `text`; with `elides`, "l'adresse" is two.
 #[must_use]
 pub fn words(text: &str, elides: bool) -> Vec<Word> {
+    words_of(text, elides, |_| false)
+}
+
+/// The same, where a full stop behind what `is_abbreviation` takes parts no words: "Dr. Weiß".
+#[must_use]
+pub fn words_of(text: &str, elides: bool, is_abbreviation: impl Fn(&str) -> bool) -> Vec<Word> {
     let utterance = Utterance::new(text);
     let mut words: Vec<Word> = Vec::with_capacity(utterance.words().len());
-    let mut end = 0;
+    let (mut before, mut end) = (Span::new(0, 0), 0);
     let stop = Span::new(utterance.len(), utterance.len());
     for word in utterance.words().iter().copied().chain([stop]) {
         let gap = utterance.slice(Span::new(end, word.start));
-        let is_apart = read_gap(gap, end, &mut words);
-        end = word.end;
-        if word.is_empty() {
+        let is_last = word.is_empty();
+        let is_short = gap.trim_end() == "." && is_abbreviation(utterance.slice(before));
+        let is_apart = read_gap(gap, end, &mut words) && (is_last || !is_short);
+        (before, end) = (word, word.end);
+        if is_last {
             break;
         }
         match elision(utterance.slice(word)).filter(|_| elides) {
@@ -129,5 +137,16 @@ mod tests {
         assert_eq!(shown("2. please", false), ["2.", ", please"]);
         assert_eq!(shown("l’adresse d'ici", true), ["l", "adresse", "d", "ici"]);
         assert_eq!(shown("l'adresse", false), ["ladresse"]);
+    }
+
+    #[test]
+    fn a_full_stop_behind_an_abbreviation_parts_nothing() {
+        let apart = |text: &str| -> Vec<String> {
+            let words = words_of(text, false, |word| word == "Dr");
+            words.into_iter().filter(|word| word.is_apart).map(|word| word.text).collect()
+        };
+        assert_eq!(apart("for Dr. Weiß. Thanks"), ["thanks"]);
+        assert_eq!(apart("no, Dr, Weiß"), ["dr", "weiss"]);
+        assert!(words("Dr. Weiß", false)[1].is_apart);
     }
 }

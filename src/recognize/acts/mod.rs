@@ -12,7 +12,7 @@
 
 use crate::{
     language::Language,
-    text::{Span, words::words},
+    text::{Span, words::words_of},
 };
 
 mod reader;
@@ -109,6 +109,7 @@ pub enum Pick {
 /// Linear in the length of the text, never fails.
 #[must_use]
 pub fn read(language: &str, text: &str) -> Moves {
-    let acts = &Language::or_english(language).acts;
-    Reader::new(acts, &words(text, acts.elides)).read()
+    let language = Language::or_english(language);
+    let acts = &language.acts;
+    Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
 }

@@ -628,3 +628,16 @@ fn courtesies_are_nothing_else() {
         assert_eq!(read(language, text).courtesy, expected, "{language}: {text}");
     }
 }
+
+#[test]
+fn a_title_parts_no_value() {
+    for (language, text, expected) in [
+        ("en", "no, I meant Dr. Amara Nwosu", "Correct | Dr. Amara Nwosu"),
+        ("en", "change the name to St. Ives. Thanks", "Change(name > St. Ives)"),
+        ("de", "nein, ich meinte Prof. Dr. Weiß", "Correct | Prof. Dr. Weiß"),
+        ("es", "no, quería decir Sr. Pérez", "Correct | Sr. Pérez"),
+        ("fr", "non, je voulais dire Mme. Roy", "Correct | Mme. Roy"),
+    ] {
+        assert_eq!(shown(language, text), expected, "{language}");
+    }
+}
