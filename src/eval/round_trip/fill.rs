@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::values::{Stock, Values, Words};
+use super::values::{Place, Stock, Values, Words};
 use crate::{
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, SlotId},
     text::Span,
@@ -70,12 +70,12 @@ pub(super) fn fill(
     if form == Form::Carried {
         sentence.text.push_str(&before(stock, &exemplar.template, random));
     }
-    for piece in &pieces {
+    for (index, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::Text(text) if form == Form::Lower => sentence.text.push_str(&plain(text)),
             Piece::Text(text) => sentence.text.push_str(text),
             Piece::Slot { slot, .. } => {
-                let mut words = values.pick(id, (*slot)?, &sentence.text, random)?;
+                let mut words = values.pick(id, (*slot)?, place(&pieces, index, &sentence.text), random)?;
                 if form == Form::Lower && !words.keeps_case {
                     words.text = words.text.to_lowercase();
                 }
@@ -97,6 +97,19 @@ pub(super) fn fill(
         }
     }
     Some(Filled { text: sentence.text, arguments })
+}
+
+/// Where the slot at `index` stands, behind the words `before`.
+fn place<'a>(pieces: &'a [Piece], index: usize, before: &'a str) -> Place<'a> {
+    let behind = match pieces.get(index + 1) {
+        Some(Piece::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let follows_value = matches!(
+        &pieces[..index],
+        [.., Piece::Slot { .. }, Piece::Text(gap)] if gap.trim().is_empty()
+    );
+    Place { before, behind, follows_value }
 }
 
 #[derive(Default)]

@@ -11,17 +11,30 @@ use serde_json::{Map, Value};
 use crate::{
     call::{CompileError, Validator},
     decide::arguments::{self as assemble, Said},
+    language::{
+        Language,
+        units::{Dimension, Unit},
+        values::{Sense, common},
+    },
     module::{
         Builtin, FunctionId, Module, Recognizer, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
         settings::Direction,
     },
     recognize::{Context, RecognizeError, Recognizers},
     sample::{kept, pattern},
-    text::{Span, Utterance, name_words},
+    text::{Span, Utterance, name_words, tokens::folded_tokens},
 };
 
 /// How often another value is tried where one does not fit the slot.
 const TRIES: usize = 8;
+
+/// Stocks: what is wrong, what is wrong with the thing that was just named, what is to be told, how one of several
+/// things is wanted, and anything.
+const PROBLEM: &str = "problem";
+const FAULT: &str = "fault";
+const MESSAGE: &str = "message";
+const WISH: &str = "wish";
+const THING: &str = "thing";
 
 /// Words for one slot, and the value that they say.
 #[derive(Debug, Clone)]
@@ -54,23 +67,17 @@ pub(super) struct Values<'m> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stock {
-    first_name: Vec<String>,
-    last_name: Vec<String>,
-    person: Vec<String>,
-    title: Vec<String>,
-    address: Vec<String>,
-    street: Vec<String>,
-    city: Vec<String>,
-    place: Vec<String>,
-    clause: Vec<String>,
-    message: Vec<String>,
-    thing: Vec<String>,
     /// Carrier phrases.
     pub before: Vec<String>,
     /// Those that only a request in the imperative can follow.
     pub before_request: Vec<String>,
     pub after: Vec<String>,
     pub no_request: Vec<String>,
+    /// No value that begins with one of these words stands behind another one: nobody says "my the north wing".
+    articles: Vec<String>,
+    /// By kind.
+    free: BTreeMap<String, Vec<String>>,
+    /// By built-in, or by what a measure measures.
     typed: BTreeMap<String, Vec<Vec<String>>>,
 }
 
@@ -78,16 +85,52 @@ pub(super) struct Stock {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Anywhere {
-    identifier: Vec<String>,
-    code: Vec<String>,
+    free: BTreeMap<String, Vec<String>>,
     typed: BTreeMap<String, Vec<Vec<String>>>,
+}
+
+/// Which slots take words of which stock.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    stock: String,
+    /// The slot's name is this word.
+    #[serde(default)]
+    alone: Vec<String>,
+    /// Words of its name.
+    #[serde(default)]
+    named: Vec<String>,
+    /// Words of its name or its description.
+    #[serde(default)]
+    said: Vec<String>,
+    /// Words that stand before it.
+    #[serde(default)]
+    led_by: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Stocks {
     any: Anywhere,
+    kinds: Vec<Kind>,
     #[serde(flatten)]
     languages: BTreeMap<String, Stock>,
+}
+
+/// Where a value stands in a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// What was said before it.
+    pub before: &'a str,
+    /// What the template says behind it, up to its next slot.
+    pub behind: &'a str,
+    /// Another value stands right before it.
+    pub follows_value: bool,
+}
+
+impl Place<'_> {
+    fn last_word(self) -> String {
+        name_words(self.before).pop().unwrap_or_default()
+    }
 }
 
 fn stocks() -> &'static Stocks {
@@ -118,15 +161,21 @@ impl<'m> Values<'m> {
         })
     }
 
-    /// Words for a value of the slot, behind the words `before`. `None` if nothing is known that fits the slot.
-    pub(super) fn pick(&self, id: FunctionId, slot: SlotId, before: &str, random: &mut fastrand::Rng) -> Option<Words> {
+    /// Words for a value of the slot. `None` if nothing is known that fits the slot.
+    pub(super) fn pick(
+        &self,
+        id: FunctionId,
+        slot: SlotId,
+        place: Place<'_>,
+        random: &mut fastrand::Rng,
+    ) -> Option<Words> {
         let known = self.module.function(id).slot(slot);
         (0..TRIES).find_map(|_| {
             let words = if known.recognizers.is_empty() {
-                self.free(id, slot, before, random)
+                self.free(id, slot, place, random)
             } else {
                 let recognizer = known.recognizers[self.preferred(known, random)];
-                self.recognized(slot, recognizer, known, before, random)
+                self.recognized(slot, recognizer, known, place, random)
             }?;
             self.fits(id, &words).then_some(words)
         })
@@ -181,7 +230,7 @@ impl<'m> Values<'m> {
         slot: SlotId,
         id: RecognizerId,
         known: &Slot,
-        before: &str,
+        place: Place<'_>,
         random: &mut fastrand::Rng,
     ) -> Option<Words> {
         let recognizer = self.module.recognizer(id);
@@ -204,9 +253,9 @@ impl<'m> Values<'m> {
                 (text, value, true)
             }
             RecognizerKind::Builtin(builtin) => {
-                let (certain, text) = self.writing(*builtin, recognizer, before, random)?;
+                let (certain, text) = self.writing(*builtin, recognizer, place, random)?;
                 let keeps_case = matches!(builtin, Builtin::Email | Builtin::Url);
-                (text.to_owned(), self.read(id, certain)?, keeps_case)
+                (text.to_owned(), self.read(id, certain).or_else(|| self.measure(id, certain))?, keeps_case)
             }
         };
         Some(Words { slot, text, value: fit(value, known.kind), keeps_case })
@@ -221,20 +270,33 @@ impl<'m> Values<'m> {
         mention.others.is_empty().then_some(mention.value)
     }
 
+    /// What the recognizer makes of a number before its own unit, which is no part of the mention.
+    fn measure(&self, id: RecognizerId, text: &str) -> Option<Value> {
+        let is_measured = self.module.recognizer(id).reading.unit.is_some();
+        let mentions = self.recognizers.recognize(&Utterance::new(text), &self.context);
+        let mention = mentions.into_iter().find(|mention| mention.recognizer == id && mention.span.start == 0)?;
+        (is_measured && self.says_unit(text.get(mention.text.len()..)?)).then_some(mention.value)
+    }
+
     /// The writing that leaves no doubt, and another one of the same value.
     fn writing(
         &self,
         builtin: Builtin,
         recognizer: &Recognizer,
-        before: &str,
+        place: Place<'_>,
         random: &mut fastrand::Rng,
     ) -> Option<(&'static str, &'static str)> {
         // "since Friday" looks back, whatever the slot says.
-        let last = name_words(before).pop().unwrap_or_default();
+        let last = place.last_word();
         let looks_back = recognizer.reading.direction == Direction::Past
             || ["since", "seit", "desde", "depuis"].contains(&last.as_str());
         let name = match builtin {
-            Builtin::Integer | Builtin::Number => "number",
+            Builtin::Integer | Builtin::Number if self.says_unit(place.behind) => "number",
+            Builtin::Integer | Builtin::Number => match recognizer.reading.unit {
+                Some(Unit::Minutes | Unit::Hours) => "duration",
+                Some(unit) => measured(unit).unwrap_or("number"),
+                None => "number",
+            },
             Builtin::Date if looks_back => "past",
             other => other.name(),
         };
@@ -245,7 +307,7 @@ impl<'m> Values<'m> {
     }
 
     /// Any words: such as the slot's name and description ask for, or such as the author kept.
-    fn free(&self, id: FunctionId, slot: SlotId, before: &str, random: &mut fastrand::Rng) -> Option<Words> {
+    fn free(&self, id: FunctionId, slot: SlotId, place: Place<'_>, random: &mut fastrand::Rng) -> Option<Words> {
         let function = self.module.function(id);
         let known = function.slot(slot);
         if matches!(known.kind, SlotKind::Integer | SlotKind::Number | SlotKind::Boolean) {
@@ -260,75 +322,61 @@ impl<'m> Values<'m> {
                 said.map(|(_, span)| sentence.text[span].to_owned()).collect::<Vec<_>>()
             })
             .collect();
-        let stock = self.stock_of(known, before);
+        let stock = self.stock_of(known, place);
         let text = if !shown.is_empty() && random.bool() {
             &shown[random.usize(..shown.len())]
         } else {
             stock.get(random.usize(..stock.len().max(1)))?
         };
-        Some(Words { slot, text: text.clone(), value: Value::from(text.as_str()), keeps_case: false })
+        let words = Words { slot, text: text.clone(), value: Value::from(text.as_str()), keeps_case: false };
+        self.is_sayable(text, place).then_some(words)
     }
 
-    fn stock_of(&self, slot: &Slot, before: &str) -> &'static [String] {
-        let stock = self.stock;
+    fn stock_of(&self, slot: &Slot, place: Place<'_>) -> &'static [String] {
         let label = name_words(slot.label());
-        let words: Vec<String> = label.iter().cloned().chain(name_words(&slot.description)).collect();
-        let named = |wanted: &[&str]| label.iter().any(|word| wanted.contains(&word.as_str()));
-        let said = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
-        let last_word = name_words(before).pop().unwrap_or_default();
-        match () {
-            () if named(&["first", "given", "forename", "vorname", "prénom", "名"]) => &stock.first_name,
-            () if named(&["last", "family", "surname", "nachname", "apellido", "姓"]) => &stock.last_name,
-            () if named(&["zip", "postal", "postcode", "plz"]) => &stocks().any.code,
-            () if named(&["id", "code", "number", "ref", "reference", "branch", "sku", "plate", "tag", "version"]) => {
-                &stocks().any.identifier
-            }
-            () if said(&["title", "book", "film", "movie", "song", "album", "titel", "título", "titre", "題名"]) => {
-                &stock.title
-            }
-            () if named(&["street", "strasse", "straße", "calle", "rue"]) => &stock.street,
-            () if named(&["address", "adresse", "dirección", "住所"]) => &stock.address,
-            () if named(&["city", "stadt", "ort", "ciudad", "ville"]) => &stock.city,
-            () if said(&["place", "location", "where", "area", "wo", "dónde", "lugar", "lieu", "場所"]) => {
-                &stock.place
-            }
-            () if ["because", "weil", "porque", "parce", "que"].contains(&last_word.as_str()) => &stock.clause,
-            () if named(&[
-                "note",
-                "notes",
-                "message",
-                "comment",
-                "text",
-                "instructions",
-                "remark",
-                "nota",
-                "mensaje",
-                "notiz",
-            ]) =>
-            {
-                &stock.message
-            }
-            () if said(&[
-                "person",
-                "who",
-                "whom",
-                "recipient",
-                "guest",
-                "customer",
-                "contact",
-                "patient",
-                "holder",
-                "payee",
-                "author",
-                "wer",
-                "quién",
-                "qui",
-            ]) || label == ["name"] =>
-            {
-                &stock.person
-            }
-            () => &stock.thing,
-        }
+        let described: Vec<String> = label.iter().cloned().chain(name_words(&slot.description)).collect();
+        let last_word = place.last_word();
+        let is_of = |kind: &&Kind| {
+            kind.led_by.contains(&last_word)
+                || matches!(&label[..], [only] if kind.alone.contains(only))
+                || label.iter().any(|word| kind.named.contains(word))
+                || described.iter().any(|word| kind.said.contains(word))
+        };
+        let stock = match stocks().kinds.iter().find(is_of).map(|kind| kind.stock.as_str()) {
+            // "My kettle won't switch on."
+            Some(PROBLEM) if place.follows_value => FAULT,
+            // "Two tacos, extra spicy."
+            Some(MESSAGE) if slot.path.is_repeated() => WISH,
+            Some(stock) => stock,
+            None => THING,
+        };
+        self.stock.free.get(stock).or_else(|| stocks().any.free.get(stock)).map_or(&[], Vec::as_slice)
+    }
+
+    /// No article stands before another one.
+    fn is_sayable(&self, text: &str, place: Place<'_>) -> bool {
+        let is_article = |word: &str| self.stock.articles.iter().any(|article| article == word);
+        let first = name_words(text).into_iter().next().unwrap_or_default();
+        !(is_article(&first) && is_article(&place.last_word()))
+    }
+
+    /// The template itself says the unit of the number: "<minutes> minutes".
+    fn says_unit(&self, behind: &str) -> bool {
+        let tokens = folded_tokens(behind);
+        let Some(word) = tokens.iter().find(|token| &***token != "-") else { return false };
+        let own = Language::or_english(self.module.language()).values.beginning_with(word);
+        let is_unit = |sense| matches!(sense, Sense::Unit(_) | Sense::Measure(_) | Sense::GluedUnit(_));
+        common().beginning_with(word).iter().chain(own).any(|phrase| is_unit(phrase.meaning))
+    }
+}
+
+/// The stock of what a unit measures. Days are counted as they are: a slot may mean nights.
+fn measured(unit: Unit) -> Option<&'static str> {
+    match unit.dimension() {
+        Dimension::Mass => Some("mass"),
+        Dimension::Length => Some("length"),
+        Dimension::Volume => Some("volume"),
+        Dimension::Time | Dimension::Calendar | Dimension::Money => None,
     }
 }
 
@@ -346,7 +394,10 @@ fn fit(value: Value, kind: SlotKind) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::module::{Limits, ModuleName, load};
 
     #[test]
     fn every_language_has_its_stock() {
@@ -355,6 +406,98 @@ mod tests {
             assert!(!stock.before.is_empty() && !stock.typed.is_empty(), "{language}");
             assert!(stock.typed.values().flatten().all(|writings| !writings.is_empty()), "{language}");
         }
-        assert_eq!(Stock::of("sw").title, Stock::of("en").title);
+        assert_eq!(Stock::of("sw").free, Stock::of("en").free);
+    }
+
+    #[test]
+    fn every_kind_has_its_stock_in_every_language() {
+        let named = stocks().kinds.iter().map(|kind| kind.stock.as_str()).chain([PROBLEM, FAULT, MESSAGE, WISH, THING]);
+        for stock in named {
+            for (language, own) in &stocks().languages {
+                let words = own.free.get(stock).or_else(|| stocks().any.free.get(stock));
+                assert!(words.is_some_and(|words| !words.is_empty()), "{language} {stock}");
+            }
+        }
+    }
+
+    /// What is said for the only slot of a module behind `before`, many times over.
+    fn picked(settings: &str, slot: &Value, place: Place<'_>) -> Vec<(String, Value)> {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (label, schema) = (&slot["name"], &slot["schema"]);
+        let parameters = json!({"type": "object", "properties": {label.as_str().expect("a name"): schema}});
+        let functions = json!([{"name": "f", "description": "Do it", "parameters": parameters}]);
+        std::fs::write(directory.path().join("schema.json"), functions.to_string()).expect("written");
+        std::fs::write(directory.path().join("module.toml"), settings).expect("written");
+        let name = ModuleName::new("test").expect("a name");
+        let module = load(directory.path(), name, &Limits::default()).expect("it loads");
+        let now = "2026-03-02T09:00:00[UTC]".parse().expect("a moment");
+        let values = Values::new(&module, Context { now }).expect("it compiles");
+        let mut random = fastrand::Rng::with_seed(1);
+        let (function, slot) = (FunctionId::from_index(0), SlotId::from_index(0));
+        let words = (0..60).filter_map(|_| values.pick(function, slot, place, &mut random));
+        words.map(|words| (words.text, words.value)).collect()
+    }
+
+    fn place<'a>(before: &'a str, behind: &'a str) -> Place<'a> {
+        Place { before, behind, follows_value: false }
+    }
+
+    #[test]
+    fn a_slot_is_filled_by_what_its_name_says() {
+        for (language, name, stock) in [
+            ("en", "symptom", "problem"),
+            ("de", "schaden", "problem"),
+            ("es", "ocasion", "event"),
+            ("fr", "sujet", "topic"),
+            ("es", "direccion", "address"),
+            ("ja", "visitor_name", "person"),
+            ("en", "venue", "place"),
+            ("en", "job_number", "identifier"),
+            ("en", "colour", "thing"),
+        ] {
+            let slot = json!({"name": name, "schema": {"type": "string"}});
+            let settings = format!("language = \"{language}\"");
+            let free = &Stock::of(language).free;
+            let known = free.get(stock).unwrap_or_else(|| &stocks().any.free[stock]);
+            let said = picked(&settings, &slot, place("", ""));
+            assert!(
+                !said.is_empty() && said.iter().all(|(text, _)| known.contains(text)),
+                "{language} {name}: {said:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_thing_follows_it() {
+        let slot = json!({"name": "fault", "schema": {"type": "string"}});
+        let said = picked("language = \"en\"", &slot, Place { follows_value: true, ..place("my kettle ", " again") });
+        assert!(said.iter().all(|(text, _)| Stock::of("en").free[FAULT].contains(text)), "{said:?}");
+    }
+
+    #[test]
+    fn no_article_stands_before_another() {
+        let slot = json!({"name": "ort_der_feier", "schema": {"type": "string", "description": "wo gefeiert wird"}});
+        let said = picked("language = \"de\"", &slot, place("Feier am ", ""));
+        let venue = json!({"name": "venue", "schema": {"type": "string"}});
+        let behind_an_article = picked("language = \"de\"", &venue, place("Feier in der ", ""));
+        assert!(!said.is_empty() && behind_an_article.iter().all(|(text, _)| !text.starts_with("der ")));
+        assert!(
+            picked("language = \"de\"", &venue, place("Ort: ", "")).iter().any(|(text, _)| text.starts_with("der "))
+        );
+    }
+
+    #[test]
+    fn a_measure_is_said_with_its_unit_once() {
+        let grams = json!({"name": "weight_grams", "schema": {"type": "integer"}});
+        for (language, behind) in [("en", " parcel"), ("ja", "の荷物")] {
+            let said = picked(&format!("language = \"{language}\""), &grams, place("", behind));
+            assert!(said.iter().any(|(text, value)| text.starts_with('2') && *value == 2000), "{said:?}");
+            assert!(said.iter().any(|(text, value)| text.starts_with("500") && *value == 500), "{said:?}");
+        }
+        let said = picked("language = \"en\"", &grams, place("", " grams of rice"));
+        assert!(said.iter().any(|(text, value)| text == "two" && *value == 2), "{said:?}");
+        let minutes = json!({"name": "minutos", "schema": {"type": "integer"}});
+        let said = picked("language = \"es\"", &minutes, place("riega durante ", ""));
+        assert!(said.iter().any(|(text, value)| text == "hora y media" && *value == 90), "{said:?}");
     }
 }
