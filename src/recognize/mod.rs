@@ -33,6 +33,7 @@ use crate::{
 pub mod acts;
 mod alternatives;
 mod boolean;
+mod codes;
 mod contact;
 mod date;
 mod duration;
@@ -343,7 +344,7 @@ impl Builtins {
             Cover::new(read.iter().filter(|(one, ..)| builtins.contains(one)).flat_map(|(.., found)| found))
         };
         let moments = among(&[Builtin::Date, Builtin::Time, Builtin::DateTime]);
-        let codes = among(&[Builtin::Email, Builtin::Url, Builtin::Phone]).and(identifier::identifiers(scan));
+        let codes = among(&[Builtin::Email, Builtin::Url, Builtin::Phone]).and(codes::codes(scan));
         // "The 2nd" may be a date, but rarely is where ranks are asked for.
         let days = Cover::new(
             read.iter()

@@ -1,0 +1,68 @@
+//! Codes, whose digits count nothing: account numbers, postcodes, identifiers, the `7a` of a house.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{identifier::is_part_of_one, lexicon::Sense, number::Number, scan::Scan, senses::Senses};
+use crate::text::{Span, Utterance, tokens::TokenKind};
+
+/// Where digits are parts of codes.
+pub(super) fn codes(scan: &Scan<'_>) -> Vec<Span> {
+    let mut found = accounts(scan.utterance);
+    if scan.lexicon.english {
+        found.extend(postcodes(scan.utterance));
+    }
+    found.extend(joined(scan));
+    found.extend(scan.numbers.iter().flatten().filter_map(|number| lettered(scan, number)));
+    found
+}
+
+/// Account numbers (IBAN): two letters, two digits, and groups that are mostly digits.
+fn accounts(utterance: &Utterance) -> Vec<Span> {
+    static ACCOUNT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[0-9]{1,3})?\b").ok());
+    let has_digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() >= 10;
+    let found = ACCOUNT.iter().flat_map(|account: &Regex| account.find_iter(utterance.text()));
+    found.filter(|found| has_digits(found.as_str())).map(|found| utterance.span_of_bytes(found.range())).collect()
+}
+
+/// `LS1 4AP`, of which the second half has none of the letters that could be taken for another; and ", CA 94555".
+fn postcodes(utterance: &Utterance) -> impl Iterator<Item = Span> {
+    static POSTCODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let british = r"\b[a-z]{1,2}[0-9][a-z0-9]? [0-9][abd-hjlnp-uw-z]{2}\b";
+        Regex::new(&format!("(?i){british}|, ?[a-z]{{2}} [0-9]{{5}}\\b")).ok()
+    });
+    let found = POSTCODE.iter().flat_map(|postcode: &Regex| postcode.find_iter(utterance.text()));
+    found.map(|found| utterance.span_of_bytes(found.range()))
+}
+
+/// `7a`: digits and one letter that says nothing of how many they are.
+fn lettered(scan: &Senses<'_>, number: &Number) -> Option<Span> {
+    let letter = number.end;
+    let is_one = scan.text(letter).len() == 1 && scan.kind(letter) == Some(TokenKind::Word) && scan.is_glued(letter);
+    let says_how_many = |sense| {
+        matches!(
+            sense,
+            Sense::GluedUnit(_)
+                | Sense::Unit(_)
+                | Sense::Measure(_)
+                | Sense::GluedMultiplier(_)
+                | Sense::Currency { .. }
+                | Sense::Cent(_)
+                | Sense::By
+                | Sense::OClock
+                | Sense::OrdinalSuffix
+        )
+        .then_some(())
+    };
+    let goes_on = scan.is_glued(letter + 1) && scan.kind(letter + 1) != Some(TokenKind::Symbol);
+    let is_lettered = number.digits && is_one && !goes_on && scan.pick(letter, says_how_many).is_none();
+    is_lettered.then(|| scan.span(number.start, letter + 1)).flatten()
+}
+
+/// The digits behind letters and a mark, each with the mark before it.
+fn joined(scan: &Scan<'_>) -> Vec<Span> {
+    let codes = scan.numbers.iter().flatten().filter(|number| number.code && is_part_of_one(scan, number.start));
+    codes.filter_map(|number| scan.span(number.start - 1, number.end)).collect()
+}
