@@ -30,6 +30,10 @@ JUDGE = (
     "brewery", "chess_club", "de_theater", "dns_registrar", "es_notaria", "food_bank", "fr_encheres", "funeral_home",
     "genealogy_archive", "ja_drone", "newsletter", "observatory", "on_call", "pest_control", "riding_school",
     "waste_collection",
+    # Many of their functions answer questions, and mend what people only say is broken.
+    "campus_it", "credit_union", "de_hausverwaltung", "de_schwimmbad_kasse", "es_ayuntamiento_citas", "es_telefonia",
+    "flights", "fr_banque_aide", "fr_transport", "home_voice", "ja_denki", "ja_suidou", "kitchen_helper", "market_info",
+    "match_day", "payroll_bot", "swim_hall", "telecom_care", "tenants", "transit_desk",
 )  # fmt: skip
 UNSEEN = DEVELOPMENT + LAST + JUDGE
 

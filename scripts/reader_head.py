@@ -67,6 +67,37 @@ def make_script():
     return make
 
 
+def load_head(path, head):
+    """Gives `head` the weights of a file that `head_graph` made, as its 8 bits have them."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = onnx.load(path).graph
+    constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    matrices = {}
+    for node in graph.node:
+        if node.op_type == "MatMulNBits":
+            codes, scales = constants[node.input[1]].astype(np.float32), constants[node.input[2]]
+            rows, blocks, width = codes.shape
+            matrices[node.input[1]] = ((codes - 128) * scales.reshape(rows, blocks, 1)).reshape(rows, blocks * width)
+        elif node.op_type == "MatMul" and node.input[1] in constants:
+            matrices[node.input[1]] = constants[node.input[1]].T
+    found = {}
+    for name, known in head.state_dict().items():
+        owner, _, part = name.rpartition(".")
+        if ".attention.self." in name:
+            together, _, which = owner.rpartition(".")
+            own = matrices[together] if part == "weight" else constants[f"{together}.bias"]
+            at = WIDTH * ("query", "key", "value").index(which)
+            value = own[at : at + WIDTH]
+        else:
+            value = matrices[owner] if part == "weight" and owner in matrices else constants[name]
+        found[name] = torch.from_numpy(np.array(value, dtype=np.float32))
+        assert found[name].shape == known.shape, name
+    head.load_state_dict(found)
+    return head
+
+
 def head_graph(head, make):
     """The head as ONNX bytes, its large matrices in 8 bits as the encoder's are."""
     from onnx import TensorProto, checker, helper

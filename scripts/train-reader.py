@@ -5,6 +5,8 @@
     venv/bin/python scripts/train-reader.py                       # models/uptake-encoder and models/reader
     venv/bin/python scripts/train-reader.py --smoke --out /tmp/x  # a minute, to see that everything is there
     venv/bin/python scripts/train-reader.py --frozen              # a head on the states of the encoder as it is
+    venv/bin/python scripts/train-reader.py --head models/reader/head.onnx --states-rate 4e-4 --head-epochs 2.4
+                                                                  # the shipped head goes on learning, of more modules
 
 The recipe, in main(): train encoder and head on marked utterances; round the encoder to 8 bits; train the head on
 the states that this encoder gives in ONNX Runtime; scale its scores so that they are probabilities on modules that it
@@ -29,7 +31,7 @@ import numpy as np
 import reader
 import torch
 from reader import MAX_TOKENS, ROOT, SLOT, SPAN_WORDS, WIDTH
-from reader_head import BUNDLED, HeadNetwork, head_graph, make_script
+from reader_head import BUNDLED, HeadNetwork, head_graph, load_head, make_script
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn import functional
@@ -435,6 +437,7 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "models", help="where uptake-encoder and reader are written")
     parser.add_argument("--base", type=Path, help="an encoder in the format of transformers [all-MiniLM-L6-v2]")
     parser.add_argument("--frozen", action="store_true", help="train the head alone; no encoder is written")
+    parser.add_argument("--head", type=Path, help="go on from this head, on the bundled encoder, which stays as it is")
     parser.add_argument("--epochs", type=float, default=4.0, help="of encoder and head together")
     parser.add_argument("--head-epochs", type=float, default=6.0, help="of the head on the 8-bit states")
     parser.add_argument("--batch", type=int, default=32)
@@ -461,6 +464,11 @@ def main():
     print(f"{len(train)} modules, {sum(len(module.rows) for module in train)} utterances to learn from", flush=True)
 
     make = make_script()
+    if arguments.head:
+        head = load_head(arguments.head, HeadNetwork(load_encoder(arguments), arguments.dropout))
+        encoder = reader.Encoder(ROOT / "models" / "uptake-encoder")
+        finish(arguments, make, None, train_head(head, train, encoder, arguments), encoder, development)
+        return
     if arguments.frozen:
         weights, head = make.load_weights(), HeadNetwork(load_encoder(arguments), arguments.dropout)
     elif arguments.weights and arguments.weights.exists():
@@ -478,8 +486,12 @@ def main():
     make.check(encoder_bytes, make.CHOSEN, weights, encoder.tokenizer)
     if arguments.head_epochs:
         head = train_head(head, train, encoder, arguments)
+    finish(arguments, make, None if arguments.frozen else encoder_bytes, head, encoder, development)
+
+
+def finish(arguments, make, encoder_bytes, head, encoder, development):
     calibrate(head, development, encoder, make)
-    write(arguments, make, None if arguments.frozen else encoder_bytes, head, encoder, development)
+    write(arguments, make, encoder_bytes, head, encoder, development)
 
 
 if __name__ == "__main__":
