@@ -30,12 +30,14 @@ JUDGE = (
     "brewery", "chess_club", "de_theater", "dns_registrar", "es_notaria", "food_bank", "fr_encheres", "funeral_home",
     "genealogy_archive", "ja_drone", "newsletter", "observatory", "on_call", "pest_control", "riding_school",
     "waste_collection",
-    # Many of their functions answer questions, and mend what people only say is broken.
+)  # fmt: skip
+UNSEEN = DEVELOPMENT + LAST + JUDGE
+# Nothing is fitted on these yet: half of their functions answer questions, or mend what people only say is broken.
+ANSWERING = (
     "campus_it", "credit_union", "de_hausverwaltung", "de_schwimmbad_kasse", "es_ayuntamiento_citas", "es_telefonia",
     "flights", "fr_banque_aide", "fr_transport", "home_voice", "ja_denki", "ja_suidou", "kitchen_helper", "market_info",
     "match_day", "payroll_bot", "swim_hall", "telecom_care", "tenants", "transit_desk",
 )  # fmt: skip
-UNSEEN = DEVELOPMENT + LAST + JUDGE
 
 # A word is a character of Chinese or Japanese script, or letters and digits that marks may join, or another character.
 # The regex crate of Rust reads the same pattern, without the flag (?V1).
@@ -159,7 +161,7 @@ def read_corpus(folder):
 
 def split(corpus):
     """(train, development, last) of a corpus, by module."""
-    train = [module for name, module in corpus.items() if name not in UNSEEN]
+    train = [module for name, module in corpus.items() if name not in UNSEEN + ANSWERING]
     return train, [corpus[name] for name in DEVELOPMENT], [corpus[name] for name in LAST]
 
 
