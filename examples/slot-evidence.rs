@@ -1,14 +1,15 @@
 //! Prints what may fill the slots of marked utterances, with its evidence, for `scripts/fit-slots.py`.
 //!
-//! `slot-evidence DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked", "spans": {slot:
-//! [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without a candidate.
+//! `slot-evidence [--unread] DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked",
+//! "spans": {slot: [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without a
+//! candidate, and one for each slot that a rule fills. The option leaves the reader out.
 
 use std::{collections::HashMap, error::Error, io::Write as _, path::PathBuf};
 
 use serde::Deserialize;
 use serde_json::json;
 use uptake::{
-    decide::candidates::Candidate,
+    decide::{candidates::Candidate, filling::Filling},
     embed::{EmbedOptions, open},
     module::{Function, ModuleName},
     retrieve::RetrieveOptions,
@@ -28,10 +29,13 @@ struct Marked {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let embedder = open(&EmbedOptions::default()).await?;
+    let (flags, directories): (Vec<_>, Vec<_>) = std::env::args_os().skip(1).partition(|one| one == "--unread");
+    let mut options = EmbedOptions::default();
+    options.reader.enabled &= flags.is_empty();
+    let embedder = open(&options).await?;
     let understander = Understander::new(UnderstandOptions::default(), embedder.clone(), Vec::new());
     let mut out = std::io::stdout().lock();
-    for directory in std::env::args_os().skip(1).map(PathBuf::from) {
+    for directory in directories.into_iter().map(PathBuf::from) {
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let root = directory.parent().unwrap_or(&directory).to_owned();
         let options = ModulesOptions { index: root.join("index"), root, ..ModulesOptions::default() };
@@ -47,8 +51,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 expected: Expected::named(&snapshot.module, marked.asked.iter().map(asked).collect()),
                 ..TurnRequest::default()
             };
-            let found = understander.slot_candidates(&snapshot, &request).await?;
-            for line in lines(&name, case, &marked, snapshot.module.function(function), &found) {
+            let (found, by_rules) = understander.slot_candidates(&snapshot, &request).await?;
+            for line in lines(&name, case, &marked, snapshot.module.function(function), (&found, &by_rules)) {
                 writeln!(out, "{line}")?;
             }
         }
@@ -61,7 +65,7 @@ fn lines(
     case: usize,
     marked: &Marked,
     function: &Function,
-    found: &[Candidate],
+    (found, by_rules): (&[Candidate], &[Filling]),
 ) -> Vec<serde_json::Value> {
     let marks = |candidate: &Candidate| marked.spans.get(function.slot(candidate.slot).label());
     let is_right = |candidate: &Candidate| {
@@ -75,6 +79,11 @@ fn lines(
                 "span": candidate.span, "right": is_right(candidate), "evidence": candidate.evidence})
         })
         .collect();
+    lines.extend(by_rules.iter().map(|filling| {
+        let slot = function.slot(filling.slot).label();
+        let is_right = marked.spans.get(slot).is_some_and(|marks| marks.contains(&filling.span));
+        json!({"module": module, "case": case, "slot": slot, "span": filling.span, "rule": filling.rule, "filled": is_right})
+    }));
     for (slot, marks) in &marked.spans {
         for mark in marks {
             let is_it = |one: &Candidate| function.slot(one.slot).label() == slot && are_same(one, *mark);

@@ -28,6 +28,8 @@ ACT_OF_KIND = {
     "plain": "request", "terse": "request", "chatty": "request", "free-text": "request", "typo": "request",
     "indirect": "request", "multi": "request", "correction": "request", "negation": "request", "opening": "request",
 }  # fmt: skip
+# From this share of questions on, a function answers: "is anybody on call?" asks for it, and asks.
+ANSWERS = 0.3
 PARTS = 6
 # Places of n-grams; a weight is written as a whole number of up to 127 times the scale.
 WIDTH, MOST = 1 << 14, 127
@@ -35,10 +37,26 @@ READ = 1000
 TOKENS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W\d_\u3040-\u30ff\u4e00-\u9fff]+|\d+|[^\w\s]")
 
 
-def act_of(row):
+def is_asked(row):
+    return row.text.rstrip().endswith(("?", "？"))
+
+
+def answering(rows):
+    """The functions that answer what people ask."""
+    said, asked = Counter(), Counter()
+    for row in rows:
+        if len(row.functions) == 1 and ACT_OF_KIND.get(row.kind) == "request":
+            said[row.functions[0]] += 1
+            asked[row.functions[0]] += is_asked(row)
+    return {function for function in said if asked[function] >= ANSWERS * said[function]}
+
+
+def act_of(row, answering):
     """What an utterance does; None where its kind does not say so."""
+    if len(row.functions) == 1 and row.functions[0] in answering and ACT_OF_KIND.get(row.kind) == "request":
+        return "question" if is_asked(row) else None
     if row.kind in ("near-miss", "opening") and not row.functions:
-        return "question" if row.text.rstrip().endswith(("?", "？")) else "other"
+        return "question" if is_asked(row) else "other"
     return "request" if row.kind == "near-miss" else ACT_OF_KIND.get(row.kind)
 
 
@@ -100,16 +118,20 @@ def main():
     arguments = parser.parse_args()
     encoder = reader.Encoder(arguments.encoder)
     modules = reader.read_corpus(arguments.data)
-    rows = [(name, row) for name, module in sorted(modules.items()) for row in module.rows if act_of(row)]
-    vectors = np.stack([encoder.vector(row.text) for _, row in rows])
-    shares = places([row.text for _, row in rows])
-    wanted = np.array([ACTS.index(act_of(row)) for _, row in rows])
+    rows = []
+    for name, module in sorted(modules.items()):
+        functions = answering(module.rows)
+        acts = [(name, row, act_of(row, functions)) for row in module.rows]
+        rows += [one for one in acts if one[2]]
+    vectors = np.stack([encoder.vector(row.text) for _, row, _ in rows])
+    shares = places([row.text for _, row, _ in rows])
+    wanted = np.array([ACTS.index(act) for *_, act in rows])
     if arguments.folds is None:
         write(fit(vectors, shares, wanted), arguments.reader / "acts.json")
         return
     for part in range(PARTS):
         left_out = set(sorted(modules)[part::PARTS])
-        kept = np.array([name not in left_out for name, _ in rows])
+        kept = np.array([name not in left_out for name, *_ in rows])
         folder = arguments.folds / str(part)
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(arguments.reader / "head.onnx", folder / "head.onnx")

@@ -141,7 +141,7 @@ fn shows_slots(exemplar: &Exemplar) -> bool {
 }
 
 /// What authors wrote where a slot stands, by the slot's name.
-fn shown(module: &Module) -> HashMap<String, Vec<String>> {
+pub(crate) fn shown(module: &Module) -> HashMap<String, Vec<String>> {
     let mut shown: HashMap<String, Vec<String>> = HashMap::new();
     for function in &module.functions {
         for sentence in function.exemplars.iter().filter_map(kept) {

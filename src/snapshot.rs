@@ -25,7 +25,7 @@ use crate::{
     retrieve::{Background, BuildError, Corpus, Index, IndexReport, Indexed, RetrieveOptions, documents},
 };
 use ad_hoc::AdHoc;
-use compile::{Parts, asks, compile, differences, learn, load};
+use compile::{Parts, compile, differences, learn, load};
 use failures::Failures;
 
 pub use failures::Failure;
@@ -286,7 +286,7 @@ impl Snapshots {
         before: Option<&Snapshot>,
         progress: Progress<'_>,
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
-        let Parts { module, recognizers, aligner, validator } = parts;
+        let Parts { module, recognizers, templates, validator } = parts;
         let name = &module.name;
         let language = module.language();
         let labels = self.labels(&module, store).await?;
@@ -310,8 +310,8 @@ impl Snapshots {
             let head = learn(&module, (&sentences, &vectors), &background, earlier.as_deref());
             let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
             let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
-            let asks = asks(&module, (&sentences, &vectors), acts);
-            Knowledge { module, recognizers, aligner, validator, index, head, slots, vocabulary, asks, usual_score }
+            let acts = compile::acts(&module, (&sentences, &vectors), acts);
+            Knowledge { module, recognizers, templates, validator, index, head, slots, vocabulary, acts, usual_score }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
         let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();

@@ -68,8 +68,8 @@ impl From<Span> for (usize, usize) {
     }
 }
 
-/// What a person said, with the tables that every recognizer and aligner needs, made once a turn.
-#[derive(Debug, Clone)]
+/// What a person said, with the tables that recognizers and templates need, made once a turn.
+#[derive(Debug, Clone, Default)]
 pub struct Utterance {
     text: String,
     /// Byte offset of each `char` of `text`, and `text.len()` as the last entry.
@@ -78,6 +78,8 @@ pub struct Utterance {
     /// For each byte of `folded`, the index of the `char` of `text` that it came from; one entry more for its end.
     char_of_folded_byte: Vec<u32>,
     words: Vec<Span>,
+    /// Where each word lies in `folded`.
+    folded_words: Vec<Range<usize>>,
 }
 
 impl Utterance {
@@ -97,8 +99,9 @@ impl Utterance {
         byte_of_char.push(text.len());
         char_of_folded_byte.push(u32::try_from(chars).unwrap_or(u32::MAX));
         let mut utterance =
-            Self { text: text.to_owned(), byte_of_char, folded, char_of_folded_byte, words: Vec::new() };
+            Self { text: text.to_owned(), byte_of_char, folded, char_of_folded_byte, ..Self::default() };
         utterance.words = utterance.find_words();
+        utterance.folded_words = utterance.words.iter().map(|word| utterance.folded_bytes(*word)).collect();
         utterance
     }
 
@@ -114,6 +117,11 @@ impl Utterance {
             char_index += length;
         }
         words
+    }
+
+    fn folded_bytes(&self, word: Span) -> Range<usize> {
+        let byte_at = |place: usize| self.char_of_folded_byte.partition_point(|&index| (index as usize) < place);
+        byte_at(word.start)..byte_at(word.end)
     }
 
     /// The text exactly as it came.
@@ -143,6 +151,12 @@ impl Utterance {
     #[must_use]
     pub fn words(&self) -> &[Span] {
         &self.words
+    }
+
+    /// Each of [`Self::words`], folded.
+    #[must_use]
+    pub fn folded_words(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.folded_words.iter().map(|bytes| &self.folded[bytes.clone()])
     }
 
     /// The text under `span`; clamped to the utterance.

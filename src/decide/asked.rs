@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     decide::{
-        align::{Anchor, Filling},
         carrier as around,
+        filling::{Anchor, Filling, Rule},
         situation::Situation,
         vocabulary::{own_words, words_of},
     },
@@ -20,22 +20,17 @@ use crate::{
 
 /// Words of an answer that is free text, at most.
 const SHORT: usize = 5;
-/// Words of a whole utterance that is one value, at most, and how sure it is.
+/// Words of a whole utterance that is one value, at most.
 const LONG: usize = 12;
-const WHOLE: f32 = 0.6;
-/// How sure words are that fill the slot to which the word before them leads.
-const LED: f32 = 0.7;
 /// How sure the reader must be of what was asked for.
 const READ: f32 = 0.5;
-/// The same of a number where one was asked for.
-const NUMBER: f32 = 0.95;
 /// Words of a value, at most, that a sentence of its own may follow.
 const FEW: usize = 4;
 /// Words before a value that may name its slot.
 const BEFORE: usize = 12;
 
 /// The whole utterance, but for empty talk around it, as the value of the only slot that was asked for: where that may be
-/// any words, no recognizer found anything, and what alignment makes of the words leaves some unaccounted for.
+/// any words, no recognizer found anything, and what is read leaves some words unaccounted for.
 pub(crate) fn whole_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -58,14 +53,17 @@ pub(crate) fn whole_answer(
     let says_nothing = |word: &Span| is_empty_word(situation, *word);
     let own = own_words(module, function);
     let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
-    // Without spaces, what any slot could be is taken for one that nobody asked for all too easily.
-    let is_other = |filling: &Filling| is_unspaced_language(language(module)) && filling.slot != slot;
+    // Without spaces, what any slot could be is taken for one that nobody asked for all too easily; so are any words.
+    let is_weak = |filling: &Filling| filling.anchor.is_none() && filling.confidence < READ;
+    let is_other = |filling: &Filling| {
+        filling.slot != slot && (is_weak(filling) || is_unspaced_language(language(module))) //
+    };
     let is_unaccounted = |word: &&Span| {
         let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
         !is_filled && !says_nothing(word) && !own.contains(&fold(situation.utterance().slice(**word)))
     };
     if matches!(definition.kind, SlotKind::Integer | SlotKind::Number) && is_number() {
-        return Some(Filling { slot, span: core, anchor: None, confidence: NUMBER });
+        return Some(Filling::by(Rule::Number, slot, core));
     }
     if !is_open
         || around::words_in(situation.utterance(), core) > LONG
@@ -74,13 +72,13 @@ pub(crate) fn whole_answer(
         return None;
     }
     let first = words.iter().find(|word| !says_nothing(word))?;
-    let first = &with_article(situation, &words, with_subject(situation, &words, *first));
+    let first = &beginning(situation, &words, *first);
     let end = end_of_value(situation, slot, *first, fillings);
     let last = words.iter().rev().find(|word| word.end <= end && !says_nothing(word));
     let cut = Span::new(first.start, last.filter(|last| last.end > first.start)?.end);
     let value = around::core(language(module), &situation.utterance().only(cut), &[]);
     let span = Span::new(cut.start, value.end.min(cut.end));
-    Some(Filling { slot, span, anchor: None, confidence: WHOLE })
+    Some(Filling::by(Rule::Answer, slot, span))
 }
 
 /// True if the reader found what was asked for and leaves no word that says something.
@@ -137,14 +135,15 @@ pub(crate) fn counted_items(
     let is_count = |one: &&Anchor| list(one.slot) == list(head) && function.slot(one.slot).kind == SlotKind::Integer;
     let names: Vec<&Filling> = fillings.iter().filter(|filling| filling.slot == head).collect();
     let counts: BTreeSet<Span> = found.iter().filter(is_count).map(|one| one.span).collect();
-    let is_named = !names.is_empty()
-        && names.len() >= counts.len()
+    let utterance = situation.utterance();
+    let core = around::core(language(&situation.knowledge.module), utterance, &[]);
+    let has_name = |part: &Span| names.iter().any(|name| name.span.overlaps(*part));
+    let is_named = names.len() >= counts.len()
+        && parts_of_list(situation, core).iter().all(has_name)
         && !names.iter().any(|name| counts.iter().any(|count| name.span.contains(*count)));
     if !own.takes_any_words() || !is_member || is_named {
         return Vec::new();
     }
-    let utterance = situation.utterance();
-    let core = around::core(language(&situation.knowledge.module), utterance, &[]);
     let mut filled = Vec::new();
     for part in parts_of_list(situation, core) {
         let inside =
@@ -153,7 +152,13 @@ pub(crate) fn counted_items(
         let best = inside().filter(|(_, one)| one.span.start == part.start).max_by_key(|(_, one)| one.span.len());
         let whole = best.filter(|(_, one)| is_all(one));
         if let Some((at, one)) = whole.or(best.filter(|(_, one)| is_count(one))) {
-            filled.push(Filling { slot: one.slot, span: one.span, anchor: Some(at), confidence: one.score });
+            filled.push(Filling {
+                slot: one.slot,
+                span: one.span,
+                anchor: Some(at),
+                rule: None,
+                confidence: one.score,
+            });
         }
         let from = best.map_or(part.start, |(_, one)| one.span.end);
         let mut rest = utterance.words().iter().filter(|word| word.start >= from && word.end <= part.end);
@@ -162,7 +167,7 @@ pub(crate) fn counted_items(
             && last.end > first.start
         {
             let span = Span::new(first.start, last.end);
-            filled.push(Filling { slot: head, span, anchor: None, confidence: WHOLE });
+            filled.push(Filling::by(Rule::Item, head, span));
         }
     }
     if filled.iter().any(|one| one.slot == head) && filled.len() > 1 { filled } else { Vec::new() }
@@ -254,9 +259,13 @@ pub(crate) fn part_of_answer(
             _ => parts.push(word),
         }
     }
+    let own_words: BTreeSet<String> = own_words(module, function).into_iter().collect();
     let says_nothing = |span: &Span| {
         let mut words = utterance.words().iter().filter(|word| span.contains(**word));
-        words.all(|word| yes_no::says_nothing(language(module), utterance.slice(*word)))
+        words.all(|word| {
+            let text = utterance.slice(*word);
+            yes_no::says_nothing(language(module), text) || own_words.contains(&fold(text))
+        })
     };
     let is_taken = |span: &Span| fillings.iter().any(|filling| filling.span.overlaps(*span));
     let is_known = |span: &Span| found.iter().any(|one| one.span.overlaps(*span));
@@ -265,7 +274,7 @@ pub(crate) fn part_of_answer(
     let part = free.next().filter(|_| has_others && free.next().is_none())?;
     let value = around::core(language(module), &utterance.only(*part), &[]);
     let span = Span::new(value.start.max(part.start), value.end.min(part.end));
-    Some(Filling { slot, span, anchor: None, confidence: WHOLE })
+    Some(Filling::by(Rule::Part, slot, span))
 }
 
 /// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with the
@@ -318,7 +327,7 @@ pub(crate) fn led(
         if fillings.iter().filter(|one| is_sure(one)).chain(&found).all(is_apart)
             && !situation.mentions().iter().any(|one| span.overlaps(one.span) && takes(one))
         {
-            found.push(Filling { slot, span, anchor: None, confidence: LED });
+            found.push(Filling::by(Rule::Led, slot, span));
         }
     }
     found
@@ -334,6 +343,11 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
         return vec![whole];
     }
     parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
+}
+
+/// Where an answer begins of which `first` is the first word that says something: with its subject, and with its article.
+pub(super) fn beginning(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
+    with_article(situation, words, with_subject(situation, words, first))
 }
 
 /// The subject belongs to a clause: "they broke the gate", where "they" alone says nothing.
@@ -379,18 +393,19 @@ pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span,
     ends.map_or(utterance.len(), |(_, pair)| pair[0].end)
 }
 
-/// True of words that fill a slot which was asked for and say nothing: "uh".
-pub(crate) fn is_empty_talk(situation: &Situation<'_>, awaited: &[SlotId], filling: &Filling) -> bool {
+/// True of words that say nothing: "uh", "well yes".
+pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling) -> bool {
     let says_nothing =
         |word: &Span| yes_no::says_nothing(language(&situation.knowledge.module), situation.utterance().slice(*word));
-    awaited.contains(&filling.slot)
-        && situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
+    situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
 }
 
-/// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "it", "no".
+/// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "the address" of a
+/// slot `address.city`, "it", "no".
 pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
     let code = language(&situation.knowledge.module);
-    let name = words_of(function.slot(filling.slot).label());
+    let names = function.slot(filling.slot).path.keys();
+    let name: Vec<String> = names.flat_map(words_of).collect();
     let words = situation.utterance().words().iter().filter(|word| filling.span.overlaps(**word));
     let words: Vec<String> = words.map(|word| fold(situation.utterance().slice(*word))).collect();
     let stands_for_one = |word: &String| {
@@ -432,9 +447,8 @@ fn core_of(utterance: &Utterance, situation: &Situation<'_>, function: FunctionI
 /// One of the slots is named: "the name is Rossi".
 pub(crate) fn names(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> bool {
     let definition = situation.knowledge.module.function(function);
-    let said: Vec<String> =
-        situation.utterance().words().iter().map(|word| fold(situation.utterance().slice(*word))).collect();
-    slots.iter().any(|slot| words_of(definition.slot(*slot).label()).iter().any(|word| said.contains(word)))
+    let said: Vec<&str> = situation.utterance().folded_words().collect();
+    slots.iter().any(|slot| words_of(definition.slot(*slot).label()).iter().any(|word| said.contains(&word.as_str())))
 }
 
 /// The slots of the function that were asked for; none if the utterance is a yes, a no or a question in return, which

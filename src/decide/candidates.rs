@@ -1,7 +1,7 @@
 //! Which words fill which slots, all evidence weighed together.
 //!
-//! A candidate is a slot with a span: one that a recognizer found, that alignment with the function's templates reads, or
-//! that the reader proposes. Each has the same few named numbers ([`Evidence`]), from which a logistic regression makes
+//! A candidate is a slot with a span: one that a recognizer found, that the reader proposes, or that stands where the
+//! function's templates have the slot. Each has the same few named numbers ([`Evidence`]), from which a logistic regression makes
 //! a probability (`SlotModel`). The fillings are the best set of candidates of which no two overlap.
 
 mod evidence;
@@ -13,27 +13,27 @@ pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
 use surface::{Shape, Surface};
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use crate::{
     decide::{
-        align::{Anchor, Filling},
         asked,
         features::flag,
+        filling::{Anchor, Filling, Rule, is_open},
         reader::SpanScores,
         situation::Situation,
+        templates::FramedUtterance,
     },
-    module::{Function, FunctionId, RecognizerKind, Slot, SlotId, SlotKind},
+    module::{Function, FunctionId, RecognizerKind, SlotId},
     recognize::Mention,
     text::{Span, fold},
 };
 
-/// Spans that the reader gives less log-odds are not looked at, and readings of the templates that are less likely.
+/// Spans that the reader gives less log-odds it does not propose.
 const PROPOSED: f32 = -3.0;
-const READ: f32 = 0.05;
-/// What the templates read this surely the reader does not cut otherwise.
-const TRUSTED: f32 = 0.3;
-/// Candidates that are looked at, the reader's best first.
+/// Words before a value that lead to its slot and to no other's.
+const LEADS: f32 = 2.0;
+/// Candidates that are looked at: what recognizers found, then the reader's best, then those that stand best in frames.
 const MOST: usize = 48;
 
 /// A slot with a span that may fill it.
@@ -55,10 +55,15 @@ pub(crate) fn fillings(
     function: FunctionId,
     found: &[Found<'_>],
     asked: &[SlotId],
-    scores: &SpanScores,
+    scores: Option<&SpanScores>,
 ) -> Vec<Filling> {
     let candidates = candidates(situation, function, found, asked, scores);
     select::best(situation.knowledge.module.function(function), &candidates, SlotModel::bundled())
+}
+
+/// The share of the fillings by a rule that is right.
+pub(crate) fn share_right(rule: Rule) -> f32 {
+    SlotModel::bundled().share_right(rule)
 }
 
 /// Every candidate with its evidence.
@@ -67,52 +72,54 @@ pub(crate) fn candidates(
     function: FunctionId,
     found: &[Found<'_>],
     asked: &[SlotId],
-    scores: &SpanScores,
+    scores: Option<&SpanScores>,
 ) -> Vec<Candidate> {
     let module = &situation.knowledge.module;
     let definition = module.function(function);
     let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
-    let read = situation.knowledge.aligner.posteriors(function, situation.utterance(), &anchors, asked, READ);
-    let is_open = |slot: SlotId| is_open(situation, definition.slot(slot));
-
-    let mut spans: Vec<(SlotId, Span, Option<usize>)> =
-        anchors.iter().enumerate().map(|(index, anchor)| (anchor.slot, anchor.span, Some(index))).collect();
-    let proposed = scores.above(PROPOSED).map(|proposed| (proposed.slot, proposed.span));
-    let trusted: Vec<&Filling> = read.iter().filter(|filling| filling.confidence >= TRUSTED).collect();
-    let is_cut_otherwise = |slot: SlotId, span: Span| {
-        trusted.iter().any(|known| known.span.overlaps(span) && (known.slot, known.span) != (slot, span))
+    let frames = situation.knowledge.templates.framed(function, situation.utterance(), &anchors);
+    let is_open = |slot: SlotId| is_open(module, definition.slot(slot));
+    let score =
+        |slot: SlotId, span: Span| scores.and_then(|scores| scores.score(slot, span)).unwrap_or(f32::NEG_INFINITY);
+    let read = scores.into_iter().flat_map(|scores| scores.above(PROPOSED)).map(|read| (read.slot, read.span, 0.0));
+    let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(frames.proposed(is_open));
+    let is_whole = |span: Span| {
+        !is_cut(situation, span) && !runs_into(situation, span, &anchors) && !frames.is_around(span) //
     };
-    let proposed = proposed.filter(|(slot, span)| !is_cut_otherwise(*slot, *span));
-    let free = read.iter().filter(|filling| filling.anchor.is_none()).map(|filling| (filling.slot, filling.span));
-    let is_whole = |span: Span| !is_cut(situation, span) && !runs_into(situation, span, &anchors);
-    for (slot, span) in free.chain(proposed).filter(|(slot, span)| is_open(*slot) && is_whole(*span)) {
-        if !spans.iter().any(|(other, same, _)| *other == slot && *same == span) {
-            spans.push((slot, span, None));
-        }
-    }
-    let best_first = |slot: SlotId, span: Span| scores.score(slot, span).unwrap_or(f32::NEG_INFINITY);
-    spans[anchors.len()..].sort_by(|a, b| best_first(b.0, b.1).total_cmp(&best_first(a.0, a.1)));
-    spans.truncate(anchors.len().max(MOST));
+    let mut free: Vec<(SlotId, Span, f32)> = proposed.filter(|(_, span, _)| is_whole(*span)).collect();
+    free.sort_by(|a, b| score(b.0, b.1).total_cmp(&score(a.0, a.1)).then(b.2.total_cmp(&a.2)));
+    let mut known: HashSet<(SlotId, Span)> = anchors.iter().map(|anchor| (anchor.slot, anchor.span)).collect();
+    let free = free.into_iter().filter(|(slot, span, _)| known.insert((*slot, *span)));
+    let spans = anchors.iter().enumerate().map(|(index, anchor)| (anchor.slot, anchor.span, Some(index)));
+    let spans = spans.chain(free.map(|(slot, span, _)| (slot, span, None)));
 
-    let mut templates: HashMap<(SlotId, Span, Option<usize>), f32> = HashMap::new();
-    for filling in &read {
-        *templates.entry((filling.slot, filling.span, filling.anchor)).or_default() += filling.confidence;
-    }
     let surface = Surface::new(situation.utterance(), module.language());
-    let context = Context { situation, function, definition, found, asked, scores, surface };
+    let context = Context { situation, function, definition, found, asked, scores, frames, surface };
     let candidate = |(slot, span, anchor): (SlotId, Span, Option<usize>)| {
-        let template = templates.get(&(slot, span, anchor)).copied().unwrap_or_default();
-        Candidate { slot, span, anchor, evidence: context.evidence(slot, span, anchor, template) }
+        Candidate { slot, span, anchor, evidence: context.evidence(slot, span, anchor) } //
     };
-    spans.into_iter().map(candidate).collect()
+    let mut candidates: Vec<Candidate> = spans.take(anchors.len().max(MOST)).map(candidate).collect();
+    if scores.is_none() {
+        keep_led(&mut candidates);
+    }
+    candidates
 }
 
-/// True of a slot that may be any words: of no kind that a recognizer alone can read.
-fn is_open(situation: &Situation<'_>, slot: &Slot) -> bool {
-    let is_list = |id| matches!(situation.knowledge.module.recognizer(id).kind, RecognizerKind::List(_));
-    matches!(slot.kind, SlotKind::String | SlotKind::Any)
-        && slot.choices.is_empty()
-        && slot.recognizers.iter().all(|id| is_list(*id))
+/// Where nobody reads, what recognizers found for several slots fills the one to which alone the words before it lead.
+fn keep_led(candidates: &mut Vec<Candidate>) {
+    let found: Vec<(SlotId, Span, f32)> = candidates
+        .iter()
+        .filter(|one| one.anchor.is_some())
+        .map(|one| (one.slot, one.span, one.evidence.left))
+        .collect();
+    let rivals = |one: &Candidate| {
+        let (slot, span) = (one.slot, one.span);
+        found.iter().filter(move |(other, at, _)| *other != slot && *at == span).map(|(.., left)| *left)
+    };
+    let is_outled = |one: &Candidate| one.evidence.left < 1.0 && rivals(one).any(|left| left >= LEADS);
+    let outled: Vec<bool> = candidates.iter().map(|one| one.anchor.is_some() && is_outled(one)).collect();
+    let mut outled = outled.into_iter();
+    candidates.retain(|_| !outled.next().unwrap_or_default());
 }
 
 /// True of a span that begins or ends within words that are written as one: "Ann" of "Mary-Ann".
@@ -149,30 +156,45 @@ struct Context<'a> {
     definition: &'a Function,
     found: &'a [Found<'a>],
     asked: &'a [SlotId],
-    scores: &'a SpanScores,
+    /// `None` without a reader.
+    scores: Option<&'a SpanScores>,
+    frames: FramedUtterance<'a>,
     surface: Surface,
 }
 
 impl Context<'_> {
-    fn evidence(&self, slot: SlotId, span: Span, anchor: Option<usize>, template: f32) -> Evidence {
+    fn evidence(&self, slot: SlotId, span: Span, anchor: Option<usize>) -> Evidence {
         let mention = anchor.map(|index| self.found[index].0.score);
         let module = &self.situation.knowledge.module;
         let kind =
             anchor.and_then(|index| self.found[index].1).map(|mention| &module.recognizer(mention.recognizer).kind);
         let of_kind = |is_kind: bool| if is_kind { mention.unwrap_or_default() } else { 0.0 };
-        let reader = self.scores.score(slot, span).unwrap_or(evidence::LEAST);
-        let (nearest, mass) = self.scores.around(slot, span).unwrap_or((evidence::LEAST, evidence::LEAST));
+        let read = |slot: SlotId| self.scores.and_then(|scores| scores.score(slot, span)).unwrap_or(evidence::LEAST);
+        let around = self.scores.and_then(|scores| scores.around(slot, span));
+        let (nearest, mass) = around.unwrap_or((evidence::LEAST, evidence::LEAST));
+        let frame = self.frames.framing(slot, span);
         let rivals: Vec<SlotId> = self.rivals(span).collect();
         let other = self.definition.slot_ids().filter(|other| *other != slot);
-        let other = other.filter_map(|other| self.scores.score(other, span)).fold(evidence::LEAST, f32::max);
+        let other = other.map(read).fold(evidence::LEAST, f32::max);
         let own = self.definition.slot(slot);
         let Shape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
         Evidence {
-            reader,
+            is_read: flag(self.scores.is_some()),
+            reader: read(slot),
             nearest,
             mass,
-            lead: reader - other,
-            template,
+            lead: read(slot) - other,
+            left: frame.left,
+            right: frame.right,
+            both: frame.both,
+            other_both: frame.other_both,
+            other_left: frame.other_left,
+            follows: frame.follows,
+            other_follows: frame.other_follows,
+            precedes: frame.precedes,
+            leads_on: frame.leads_on,
+            shown: frame.shown,
+            known: frame.known,
             is_mention: flag(anchor.is_some()),
             list: of_kind(matches!(kind, Some(RecognizerKind::List(_)))),
             pattern: of_kind(matches!(kind, Some(RecognizerKind::Pattern(_)))),
@@ -181,6 +203,7 @@ impl Context<'_> {
             off_list: flag(anchor.is_none() && !own.recognizers.is_empty()),
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
+            outscored: mention.map_or(0.0, |own| (self.best_score(span) - own).max(0.0)),
             named: flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),
             words: (self.words(span) as f32).max(1.0).ln(),
@@ -191,6 +214,7 @@ impl Context<'_> {
             empty,
             led,
             asked: flag(self.asked.contains(&slot)),
+            answers: flag(self.asked.contains(&slot) && self.frames.is_whole(span)),
             required: flag(own.required),
         }
         .bounded()
@@ -199,6 +223,12 @@ impl Context<'_> {
     /// The slots for which a recognizer found just this span.
     fn rivals(&self, span: Span) -> impl Iterator<Item = SlotId> + '_ {
         self.found.iter().filter(move |(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot)
+    }
+
+    /// The highest score of a recognizer for just this span.
+    fn best_score(&self, span: Span) -> f32 {
+        let own = self.found.iter().filter(|(anchor, _)| anchor.span == span);
+        own.map(|(anchor, _)| anchor.score).fold(0.0, f32::max)
     }
 
     fn words(&self, span: Span) -> usize {

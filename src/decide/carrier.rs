@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, ops::Range};
 
 use crate::{
     language::{Language, facts::is_unspaced_language, words::Answers},
-    text::{Span, Utterance, fold, is_unspaced, words},
+    text::{Span, Utterance, is_unspaced, words},
 };
 
 /// Characters of the name of what was asked for, at most.
@@ -38,9 +38,9 @@ pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Spa
 /// The words of an answer between the phrases that lead to a value and those that follow one.
 fn spaced_core(utterance: &Utterance, phrases: &Answers) -> Span {
     let words = utterance.words();
-    let folded: Vec<String> = words.iter().map(|word| fold(utterance.slice(*word))).collect();
+    let folded: Vec<&str> = utterance.folded_words().collect();
     let (mut start, mut end) = (0, words.len());
-    let says = |phrase: &str, at: usize| phrase.split(' ').zip(&folded[at..]).all(|(word, said)| word == said);
+    let says = |phrase: &str, at: usize| phrase.split(' ').zip(&folded[at..]).all(|(word, said)| word == *said);
     let length = |phrase: &str| phrase.split(' ').count();
     let longest = |phrases: &[String], room: usize, fits: &dyn Fn(&str) -> bool| {
         let fitting = phrases.iter().filter(|phrase| length(phrase) < room && fits(phrase));

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use crate::{
     language::{Language, words::Joints as JoiningWords},
     recognize::Mention,
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance},
 };
 
 /// Clauses at most, and words in each at least.
@@ -46,8 +46,7 @@ struct Joint {
 ///
 /// Work grows with the length of the utterance, whatever stands in it.
 pub(crate) fn clauses(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
-    let known = Language::of(language).map(|language| &language.words.joints);
-    let joints = outside(joints(utterance, known), mentions);
+    let joints = outside(joints(utterance, Language::of(language)), mentions);
     let joints = strongest(long_enough(utterance, joints));
     between(utterance, &joints)
 }
@@ -130,14 +129,17 @@ fn trimmed(utterance: &Utterance, span: Span) -> Span {
 }
 
 /// Everything that may join two requests, in order; none overlaps another.
-fn joints(utterance: &Utterance, known: Option<&JoiningWords>) -> Vec<Joint> {
+fn joints(utterance: &Utterance, language: Option<&Language>) -> Vec<Joint> {
+    let known = language.map(|language| &language.words.joints);
+    let is_short = |word: &str| language.is_some_and(|language| language.is_abbreviation(word));
     let words = utterance.words();
-    let folded: Vec<String> = words.iter().map(|word| fold(utterance.slice(*word))).collect();
+    let folded: Vec<&str> = utterance.folded_words().collect();
     let mut joints: Vec<Joint> = Vec::new();
     let mut next = 0;
     while next < words.len() {
         let before = if next == 0 { 0 } else { words[next - 1].end };
-        let stop = sentence_end(utterance, Span::new(before, words[next].start), next.checked_sub(1).map(|i| words[i]));
+        let gap = Span::new(before, words[next].start);
+        let stop = sentence_end(utterance, gap, next.checked_sub(1).map(|i| words[i]), is_short);
         let follows_comma = next > 0 && utterance.slice(Span::new(before, words[next].start)).contains(',');
         let mut strength = stop.map(|_| Strength::Sentence);
         let mut behind = next;
@@ -181,23 +183,29 @@ fn joints(utterance: &Utterance, known: Option<&JoiningWords>) -> Vec<Joint> {
 }
 
 /// The words of the first phrase that the text begins with, counted.
-fn starts_with(folded: &[String], phrases: &[String]) -> Option<usize> {
+fn starts_with(folded: &[&str], phrases: &[String]) -> Option<usize> {
     phrases.iter().find_map(|phrase| {
         let length = phrase.split(' ').count();
-        let matches = folded.len() >= length && phrase.split(' ').zip(folded).all(|(word, own)| word == own);
+        let matches = folded.len() >= length && phrase.split(' ').zip(folded).all(|(word, own)| word == *own);
         matches.then_some(length)
     })
 }
 
 /// Where a sentence is over, if it is over between two words: behind its own mark.
-fn sentence_end(utterance: &Utterance, gap: Span, word_before: Option<Span>) -> Option<usize> {
+fn sentence_end(
+    utterance: &Utterance,
+    gap: Span,
+    word_before: Option<Span>,
+    is_abbreviation: impl Fn(&str) -> bool,
+) -> Option<usize> {
     let word = utterance.slice(word_before?);
     let marks: Vec<char> = utterance.slice(gap).chars().collect();
     let at = marks.iter().position(|mark| match mark {
         '!' | '?' | ';' | '。' | '！' | '？' | '；' => true,
         // "St. Louis", "J. Smith", "5 p.m. today": the mark of a short form.
         '.' => {
-            let is_short = word.contains('.') || word.chars().count() < 3 && word.starts_with(char::is_uppercase);
+            let is_initial = word.chars().count() < 3 && word.starts_with(char::is_uppercase);
+            let is_short = is_initial || word.contains('.') || is_abbreviation(word);
             !is_short && marks.iter().any(|mark| mark.is_whitespace())
         }
         _ => false,
@@ -309,8 +317,7 @@ mod tests {
     /// The clauses by the rule itself: joints go one by one, of the first clause that is too short, else of all if they are
     /// too many.
     fn one_by_one(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
-        let known = Language::of(language).map(|language| &language.words.joints);
-        let mut joints = joints(utterance, known);
+        let mut joints = joints(utterance, Language::of(language));
         joints.retain(|joint| {
             !mentions.iter().any(|one| one.span.start < joint.span.start && joint.span.end < one.span.end)
         });

@@ -4,9 +4,14 @@
 use std::cell::OnceCell;
 
 use crate::{
-    decide::{align::Filling, asked, carrier, situation::Situation, vocabulary::words_of},
-    language::{Language, negation::Role},
-    module::{Function, Piece, Slot, SlotId, Step},
+    decide::{
+        asked, carrier,
+        filling::{Filling, Rule},
+        situation::Situation,
+        vocabulary::words_of,
+    },
+    language::{Language, negation::Role, slots::OfSlots},
+    module::{Function, Piece, Slot, SlotId, Step, squeeze},
     recognize::reply,
     text::{Span, fold},
 };
@@ -17,16 +22,22 @@ const PART: usize = 4;
 const LEADING: usize = 3;
 /// Words of an item of a list that nothing but its neighbours tells from other words, at most.
 const ITEM: usize = 3;
-/// How sure a value is that a word of a template leads to from another value.
-const LED: f32 = 0.7;
 
-/// Gives each value of any words its full length, and each list all its items.
+/// Gives each value of any words its full length, and each list all its items. Where a template is said word for word, it
+/// knows where its values end.
 pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[SlotId], fillings: &mut Vec<Filling>) {
     let extent = Extent { situation, function, pairs: OnceCell::new() };
     fillings.sort_by_key(|filling| filling.span);
     for at in 0..fillings.len() {
-        if extent.takes_words(&fillings[at]) {
-            fillings[at].span = extent.with_parts(extent.without_lead(fillings, at), fillings, at);
+        if !extent.takes_words(&fillings[at]) {
+            continue;
+        }
+        fillings[at].span = extent.without_lead(fillings, at);
+        if !matches!(fillings[at].rule, Some(Rule::Template | Rule::Beside)) {
+            fillings[at].span = extent.with_parts(fillings[at].span, fillings, at);
+            if asked.contains(&fillings[at].slot) {
+                fillings[at].span = extent.as_answer(fillings[at].span);
+            }
         }
     }
     if let Some(led) = extent.led(fillings) {
@@ -35,6 +46,14 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[Sl
         if let Some(at) = fillings.iter().position(|filling| *filling == led) {
             fillings[at].span = extent.with_parts(led.span, fillings, at);
         }
+    }
+    if let Some(within) = extent.within(fillings) {
+        fillings.push(within);
+        fillings.sort_by_key(|filling| filling.span);
+    }
+    if let Some(beside) = extent.beside(fillings) {
+        fillings.push(beside);
+        fillings.sort_by_key(|filling| filling.span);
     }
     extent.enumerate(asked, fillings);
 }
@@ -46,7 +65,7 @@ struct Extent<'a> {
     pairs: OnceCell<Vec<Pair>>,
 }
 
-/// A slot, the words that join the next one to it, and that one.
+/// A slot, the words that join the next one to it, of which there may be none, and that one.
 type Pair = (SlotId, Vec<String>, SlotId);
 
 impl Extent<'_> {
@@ -101,6 +120,20 @@ impl Extent<'_> {
         let stands_for_it = |word: &Span| self.language().words.is_indefinite(&self.said(*word));
         let leads = tail.len() <= LEADING && tail.iter().all(is_plain) && tail.last().is_none_or(stands_for_it);
         if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
+    }
+
+    /// Without what is said around an answer ("Bella heißt sie"), and with its subject and its article where nothing else is
+    /// said before it.
+    fn as_answer(&self, span: Span) -> Span {
+        let language = self.situation.knowledge.module.language();
+        let core = carrier::core(language, &self.situation.utterance().only(span), &[]);
+        let span = Span::new(core.start.max(span.start), core.end.min(span.end));
+        let words = self.words_in(carrier::core(language, self.situation.utterance(), &[]));
+        let Some(first) = words.iter().find(|word| word.end > span.start) else { return span };
+        let whole = asked::beginning(self.situation, &words, *first);
+        let says_nothing = |word: &&Span| reply::says_nothing(language, &self.said(**word));
+        let is_first = words.iter().filter(|word| word.start < whole.start).all(|word| says_nothing(&word));
+        if is_first { Span::new(whole.start.min(span.start), span.end) } else { span }
     }
 
     /// With the parts behind it that belong to what has a number: "12 Abbey Road, London NW8 9AY". They are written as
@@ -166,13 +199,14 @@ impl Extent<'_> {
         self.pairs().iter().any(|(_, lead, _)| lead.last() == Some(&said))
     }
 
-    /// Two slots of any words that a template joins by a few words.
+    /// Two slots of any words that a template joins by a few words, or has side by side.
     fn pairs(&self) -> &[Pair] {
         let pair = |pieces: &[Piece]| match pieces {
             [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }] => {
                 let lead = words_of(text);
                 let are_texts = is_text(self.function.slot(*one)) && is_text(self.function.slot(*other));
-                (are_texts && one != other && !lead.is_empty() && lead.len() <= LEADING).then_some((*one, lead, *other))
+                let is_joined = if lead.is_empty() { text.trim().is_empty() } else { lead.len() <= LEADING };
+                (are_texts && one != other && is_joined).then_some((*one, lead, *other))
             }
             _ => None,
         };
@@ -183,7 +217,7 @@ impl Extent<'_> {
     /// The second of two values that a template joins, where the first is known and the words that join them follow it:
     /// up to the next value, without the words that lead to that.
     fn led(&self, fillings: &[Filling]) -> Option<Filling> {
-        self.pairs().iter().find_map(|(one, lead, other)| {
+        self.pairs().iter().filter(|(_, lead, _)| !lead.is_empty()).find_map(|(one, lead, other)| {
             let (one, other) = (*one, *other);
             let known = fillings.iter().find(|filling| filling.slot == one && filling.anchor.is_none())?;
             if fillings.iter().any(|filling| filling.slot == other) {
@@ -210,8 +244,86 @@ impl Extent<'_> {
             let core =
                 carrier::core(self.situation.knowledge.module.language(), &self.situation.utterance().only(span), &[]);
             let span = Span::new(span.start, core.end.clamp(first.end, span.end));
-            Some(Filling { slot: other, span, anchor: None, confidence: LED })
+            Some(Filling::by(Rule::Joined, other, span))
         })
+    }
+
+    /// The second of two values with numbers, such as addresses, where the first one holds both with the word between them that
+    /// leads to the second in a template: "Flat 2, 18 Sea Road from 9 Church Row".
+    fn within(&self, fillings: &mut [Filling]) -> Option<Filling> {
+        let has_digit = |words: &[Span]| {
+            words.iter().any(|word| self.situation.utterance().slice(*word).contains(|c: char| c.is_ascii_digit()))
+        };
+        let found = fillings.iter().enumerate().find_map(|(at, one)| {
+            let words = if self.takes_words(one) { self.words_in(one.span) } else { Vec::new() };
+            let joint = (1..words.len().saturating_sub(1)).find_map(|joint| {
+                let is_joint = has_digit(&words[..joint]) && has_digit(&words[joint + 1..]);
+                let led = if is_joint { self.led_by(&self.said(words[joint])) } else { None };
+                led.filter(|other| fillings.iter().all(|one| one.slot != *other)).map(|other| (joint, other))
+            });
+            joint.map(|(joint, other)| (at, other, words[joint - 1].end, words[joint + 1].start))
+        });
+        let (at, other, end, start) = found?;
+        let second = Filling::by(Rule::Joined, other, Span::new(start, fillings[at].span.end));
+        fillings[at].span.end = end;
+        Some(second)
+    }
+
+    /// The only slot of any words to which this word leads in templates.
+    fn led_by(&self, word: &str) -> Option<SlotId> {
+        let pieces = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
+        let mut slots: Vec<SlotId> = pieces
+            .filter_map(|pair| match pair {
+                [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] => {
+                    (words_of(text).last().is_some_and(|last| last == word)).then_some(*slot)
+                }
+                _ => None,
+            })
+            .filter(|slot| is_text(self.function.slot(*slot)))
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        if let [slot] = slots[..] { Some(slot) } else { None }
+    }
+
+    /// The family name behind the given one, where templates have both side by side and the first holds both: "Mary Ward".
+    /// What begins with a small letter belongs to the second ("van der Berg"), else its last word is.
+    fn beside(&self, fillings: &mut [Filling]) -> Option<Filling> {
+        let utterance = self.situation.utterance();
+        let is_filled = |slot: SlotId| fillings.iter().any(|one| one.slot == slot);
+        let is_pair = |(one, lead, other): &&Pair| {
+            lead.is_empty()
+                && !is_filled(*other)
+                && self.is_name(*one, |slots| &slots.given_names)
+                && self.is_name(*other, |slots| &slots.family_names)
+        };
+        let mut pairs = self.pairs().iter().filter(is_pair);
+        let takes_both = |one: &Filling| {
+            let text = utterance.slice(one.span);
+            let is_whole = matches!(one.rule, None | Some(Rule::Template));
+            is_whole && one.anchor.is_none() && !text.contains(|c: char| c.is_ascii_digit() || c == ',')
+        };
+        let (at, other) = pairs.find_map(|(one, _, other)| {
+            let at = fillings.iter().position(|filling| filling.slot == *one && takes_both(filling))?;
+            Some((at, *other))
+        })?;
+        let words = self.words_in(fillings[at].span);
+        let is_small = |word: &Span| utterance.slice(*word).starts_with(char::is_lowercase);
+        let is_cased = words.first().is_some_and(|first| !is_small(first));
+        let small = words.iter().skip(1).position(|word| is_cased && is_small(word)).map(|small| small + 1);
+        let cut = small.unwrap_or(words.len().saturating_sub(1));
+        let (first, second) = words.split_at_checked(cut).filter(|(first, _)| !first.is_empty())?;
+        let own = Span::new(fillings[at].span.start, first.last()?.end);
+        let beside = Filling::by(Rule::Beside, other, Span::new(second.first()?.start, fillings[at].span.end));
+        fillings[at] = Filling::by(Rule::Beside, fillings[at].slot, own);
+        Some(beside)
+    }
+
+    /// The slot's own name ends like one of these.
+    fn is_name(&self, slot: SlotId, list: fn(&OfSlots) -> &Vec<String>) -> bool {
+        let label = squeeze(&fold(self.function.slot(slot).label()));
+        let languages = Language::and_english(self.situation.knowledge.module.language());
+        languages.iter().flat_map(|language| list(&language.words.slots)).any(|end| label.ends_with(end))
     }
 
     /// Takes lists of texts apart at their commas and conjunctions, with the items that stand between two of them: "Chile,
@@ -239,6 +351,7 @@ impl Extent<'_> {
                 slot,
                 span,
                 anchor: None,
+                rule: first.rule,
                 confidence,
             }));
         }

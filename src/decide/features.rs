@@ -151,6 +151,9 @@ features! {
         unseen,
         /// How well its slots are filled against the best other alternative.
         support_lead,
+        /// It says one of the function's templates word for word, and the share of the words that could be any.
+        verbatim,
+        verbatim_free,
         /// The utterance refuses what the function does; rules something out.
         refused,
         negations,
@@ -160,14 +163,17 @@ features! {
         other_clause,
         /// It ends as a question.
         question,
-        /// Log-odds, by its sentence vector, that it asks about a state, is about something else, answers a question or
-        /// declines to, rather than that it asks for something; 0 where the embedder has no reader.
+        /// Log-odds, by its sentence vector, that it asks about a state, is about something else (beyond those of the
+        /// function's own exemplars), answers a question or declines to, rather than that it asks for something; 0 where the
+        /// embedder has no reader.
         act_question,
         act_other,
         act_reply,
         act_decline,
-        /// How much likelier it is to ask about a state, a rule or the past than the function's own exemplars are.
+        /// How much likelier it is to ask about a state, a rule or the past than the function's own exemplars are; the same
+        /// where it is likelier, else 0.
         asks_unlike,
+        asks_beyond,
         /// The function was asked about; a slot that was asked for has a value.
         expected,
         answered,

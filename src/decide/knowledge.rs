@@ -2,7 +2,7 @@
 
 use crate::{
     call::Validator,
-    decide::{align::Aligner, head::Head, reader::SlotReader, vocabulary::Vocabulary},
+    decide::{head::Head, reader::SlotReader, templates::Templates, vocabulary::Vocabulary},
     module::Module,
     recognize::Recognizers,
     retrieve::Index,
@@ -13,7 +13,7 @@ use crate::{
 pub struct Knowledge {
     pub module: Module,
     pub recognizers: Recognizers,
-    pub aligner: Aligner,
+    pub templates: Templates,
     pub validator: Validator,
     pub index: Index,
     /// What the module's own exemplars teach.
@@ -21,8 +21,17 @@ pub struct Knowledge {
     pub vocabulary: Vocabulary,
     /// What finds slots by their descriptions; `None` where the embedder has no reader.
     pub slots: Option<SlotReader>,
-    /// How likely the exemplars of each function ask about something, rather than for it; `None` where nothing tells.
-    pub asks: Vec<Option<f32>>,
+    /// What the exemplars of each function do; `None` where nothing tells.
+    pub acts: Vec<Option<ShownActs>>,
     /// The score that the best function usually gets for what is none of the module's business.
     pub usual_score: f32,
+}
+
+/// What the exemplars of a function do.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ShownActs {
+    /// The probability that they ask about something, rather than for it, on average.
+    pub asks: f32,
+    /// The highest log-odds that one is about something else: what most modules take for small talk is the business of one.
+    pub other: f32,
 }

@@ -1,5 +1,5 @@
 //! Decides without a model server: the function by retrieval and by how well the utterance fills its slots, the
-//! arguments by recognizers and by alignment with the exemplars.
+//! arguments by recognizers, the reader and the exemplars.
 
 use crate::{
     call::{Call, SlotValue},
@@ -49,19 +49,10 @@ const OFFERED: usize = 3;
 
 /// See [the module](self).
 pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
-    if let Some(decision) = as_written(situation) {
-        return decision;
+    match (situation.segments, Reading::as_written(situation)) {
+        ([_, _, ..], None) => read_each(situation),
+        (_, written) => read_one(situation, written),
     }
-    match situation.segments {
-        [_, _, ..] => read_each(situation),
-        _ => read_one(situation),
-    }
-}
-
-/// What says a template word for word is what its author meant, also where that looks like a refusal or like two requests.
-fn as_written(situation: &Situation<'_>) -> Option<Decision> {
-    let (reading, sure) = Reading::as_written(situation).filter(|_| situation.given.is_none())?;
-    Some(concluded(reading.judged(situation, sure), sure))
 }
 
 /// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of
@@ -71,7 +62,7 @@ fn read_each(situation: &Situation<'_>) -> Decision {
     let (mut confidence, mut notes, mut alternatives) = (1.0, Vec::new(), Vec::new());
     for segment in situation.segments {
         let alone = situation.analysis.within(segment);
-        let mut part = read_one(&situation.within(&alone));
+        let mut part = read_one(&situation.within(&alone), None);
         notes.append(&mut part.notes);
         alternatives.append(&mut part.alternatives);
         match part.outcome {
@@ -95,11 +86,13 @@ fn read_each(situation: &Situation<'_>) -> Decision {
     Decision { outcome, confidence, frames, notes, alternatives }
 }
 
-/// What is best understood, unless the person refuses just that.
-fn read_one(situation: &Situation<'_>) -> Decision {
-    let mut decision = read(situation);
+/// What is best understood, unless the person refuses just that. What says a template word for word, of the function
+/// `written`, is what its author meant, also where that looks like a refusal.
+fn read_one(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
+    let mut decision = read(situation, written);
     // What is known to be meant is not refused: "I don't want olives" still says which.
-    let chosen = decision.frames.first().filter(|_| situation.given.is_none());
+    let is_refusable = |frame: &&Frame| situation.given.is_none() && written != Some(frame.function);
+    let chosen = decision.frames.first().filter(is_refusable);
     if let Some(note) = chosen.and_then(|frame| situation.refusal(frame.function)) {
         decision.outcome = Outcome::NoMatch;
         decision.confidence = REFUSED;
@@ -109,7 +102,7 @@ fn read_one(situation: &Situation<'_>) -> Decision {
     decision
 }
 
-fn read(situation: &Situation<'_>) -> Decision {
+fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     if let Some(function) = situation.given {
         return read_given(situation, function);
     }
@@ -117,18 +110,21 @@ fn read(situation: &Situation<'_>) -> Decision {
         return concluded(reading.judged(situation, ANSWERED), situation.scope());
     }
     let courtesy = situation.analysis.acts.courtesy;
-    if courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction) && !situation.is_meant {
+    let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction);
+    if is_courteous && !situation.is_meant && written.is_none() {
         // "Hello" asks for nothing, however near it is to something.
         return nothing(situation, 0.0, Vec::new());
     }
-    let mut alternatives = alternatives(situation);
+    let mut alternatives = alternatives(situation, written);
     let Some(best) = alternatives.first() else { return nothing(situation, 0.0, alternatives) };
-    let meant = meant(&alternatives);
-    if is_nothing(situation, best.0.function, meant) {
+    let meant = meant(situation, &alternatives);
+    if written.is_none() && is_nothing(situation, best.0.function, meant) {
         return nothing(situation, meant, alternatives);
     }
     let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
-    if tied.len() > 1 {
+    if let Some(at) = claiming(&alternatives[..tied.len()]) {
+        alternatives[..=at].rotate_right(1);
+    } else if tied.len() > 1 {
         let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
         let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
         let outcome = Outcome::Ask(Pending::Tie { functions: tied });
@@ -212,9 +208,28 @@ fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(
     alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
 }
 
-/// The probability that any of the functions is meant.
-fn meant(alternatives: &[(Alternative, Option<Call>)]) -> f32 {
-    alternatives.iter().map(|(one, _)| one.meant).sum::<f32>().min(1.0)
+/// The only one of these that takes every value which the others take, and more: "two onion soups" are no drink. `None` of
+/// one alone.
+fn claiming(tied: &[(Alternative, Option<Call>)]) -> Option<usize> {
+    let claims = |at: usize| {
+        let features = &tied[at].0.features;
+        features.recognized - features.unclaimed
+    };
+    let best = (0..tied.len()).max_by(|one, other| claims(*one).total_cmp(&claims(*other)))?;
+    let is_alone = |other: usize| other == best || claims(other) < claims(best);
+    (tied.len() > 1 && (0..tied.len()).all(is_alone)).then_some(best)
+}
+
+/// The probability that any function is meant, by the likeliest; beside what was asked, by the scores of all.
+fn meant(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> f32 {
+    if situation.is_meant || !situation.expected.functions().is_empty() {
+        return alternatives.iter().map(|(one, _)| one.meant).sum::<f32>().min(1.0);
+    }
+    let likeliest =
+        alternatives.iter().max_by(|(one, _), (other, _)| one.features.share.total_cmp(&other.features.share));
+    let anything = likeliest.map_or(0.0, |(one, _)| DecisionModel::bundled().anything(&one.features));
+    // Whoever means a function means something.
+    alternatives.iter().map(|(one, _)| one.meant).fold(anything, f32::max)
 }
 
 /// True if nothing is likely meant: something is with a probability of `meant`, likeliest `best`. In a language without
@@ -260,9 +275,9 @@ fn only(alternatives: Vec<(Alternative, Option<Call>)>) -> Vec<Alternative> {
 }
 
 /// The utterance as a request for each of the likely functions, likeliest first.
-fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
+fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(Alternative, Option<Call>)> {
     let (model, candidates) = (DecisionModel::bundled(), situation.candidates());
-    let considered = considered(situation);
+    let considered = considered(situation, written);
     let act = situation.speech_act();
     let readings: Vec<Reading<'_>> =
         considered.iter().map(|index| Reading::new(situation, candidates[*index].function)).collect();
@@ -272,6 +287,10 @@ fn alternatives(situation: &Situation<'_>) -> Vec<(Alternative, Option<Call>)> {
         let (frame, call) = reading.judged(situation, 1.0);
         let mut features = measure::of_alternative(situation, act, considered[place], reading, (&frame, call.as_ref()));
         let others = support.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, support)| *support);
+        if written == Some(reading.function) {
+            features.verbatim = 1.0;
+            features.verbatim_free = reading.free.unwrap_or_default();
+        }
         features.support_lead = support[place] - others.reduce(f32::max).unwrap_or(support[place]);
         let candidate = &candidates[considered[place]];
         let meant = match situation.is_meant {
@@ -344,8 +363,9 @@ fn which(situation: &Situation<'_>) -> Outcome {
     if functions.is_empty() { Outcome::NoMatch } else { Outcome::Ask(Pending::Tie { functions }) }
 }
 
-/// The candidates whose slots are worth filling: the likely ones, and what goes by the same name as the likeliest.
-fn considered(situation: &Situation<'_>) -> Vec<usize> {
+/// The candidates whose slots are worth filling: the one whose template is said word for word, else the likely ones and what
+/// goes by the same name as the likeliest.
+fn considered(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<usize> {
     let candidates = situation.candidates();
     let is_rival = |index: usize| {
         let [best, other] = [&candidates[0], &candidates[index]];
@@ -353,5 +373,10 @@ fn considered(situation: &Situation<'_>) -> Vec<usize> {
     };
     let is_worth = |index: &usize| *index == 0 || candidates[*index].share >= WORTH_READING || is_rival(*index);
     let is_allowed = |index: &usize| candidates[*index].score > 0.0;
-    (0..candidates.len()).filter(is_worth).filter(is_allowed).take(CONSIDERED).collect()
+    let is_written = |index: &usize| written == Some(candidates[*index].function);
+    let all = 0..candidates.len();
+    match written {
+        Some(_) => all.filter(is_written).collect(),
+        None => all.filter(is_worth).filter(is_allowed).take(CONSIDERED).collect(),
+    }
 }

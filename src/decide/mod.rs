@@ -1,7 +1,6 @@
 //! Weighs the evidence: what an utterance asks for, and with which values. Pure: an `analysis::Analysis` goes in, an
 //! `outcome::Decision` comes out.
 
-pub mod align;
 pub(crate) mod analysis;
 pub(crate) mod answered;
 pub(crate) mod arguments;
@@ -13,6 +12,7 @@ pub(crate) mod clauses;
 pub(crate) mod expected;
 pub(crate) mod extent;
 pub(crate) mod features;
+pub mod filling;
 pub mod head;
 pub mod knowledge;
 pub(crate) mod local;
@@ -27,5 +27,6 @@ pub(crate) mod ruled_out;
 pub(crate) mod scope;
 pub(crate) mod segments;
 pub(crate) mod situation;
+pub mod templates;
 pub mod vocabulary;
 pub(crate) mod written;

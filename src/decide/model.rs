@@ -18,6 +18,8 @@ pub struct DecisionModel {
     /// Which function, if one is meant: a softmax over the candidates.
     ranking: Vec<f32>,
     scope: Logistic,
+    score: Logistic,
+    anything: Logistic,
     function: Logistic,
     whole: Logistic,
     pub thresholds: Thresholds,
@@ -54,6 +56,8 @@ struct Written {
     command: String,
     ranking: BTreeMap<String, f32>,
     scope: WrittenLogistic,
+    score: WrittenLogistic,
+    anything: WrittenLogistic,
     function: WrittenLogistic,
     whole: WrittenLogistic,
     thresholds: Thresholds,
@@ -92,6 +96,8 @@ impl DecisionModel {
         Ok(Self {
             ranking: in_order(&RankingInput::NAMES, &written.ranking)?,
             scope: logistic(written.scope)?,
+            score: logistic(written.score)?,
+            anything: logistic(written.anything)?,
             function: logistic(written.function)?,
             whole: logistic(written.whole)?,
             thresholds: written.thresholds,
@@ -108,6 +114,19 @@ impl DecisionModel {
     #[must_use]
     pub fn scope(&self, features: &Features) -> f32 {
         self.scope.probability(features)
+    }
+
+    /// The probability that anything is meant, by nothing but how far the best score lies above what sentences about other
+    /// things get.
+    #[must_use]
+    pub fn scope_by_score(&self, above_usual: f32) -> f32 {
+        self.score.probability(&Features { above_usual, ..Features::default() })
+    }
+
+    /// The probability that anything is meant, by all that is known of the likeliest alternative but its slots.
+    #[must_use]
+    pub fn anything(&self, features: &Features) -> f32 {
+        self.anything.probability(features)
     }
 
     /// The probability that this function is meant, and nothing else.
@@ -163,7 +182,9 @@ mod tests {
         for value in [-1e6, -1.0, 0.0, 1.0, 1e6] {
             let features = Features::all(value);
             assert!(model.rank(&RankingInput::all(value)).is_finite());
-            for found in [model.scope(&features), model.function(&features), model.whole(&features)] {
+            let all =
+                [model.scope(&features), model.anything(&features), model.function(&features), model.whole(&features)];
+            for found in all {
                 assert!((0.0..=1.0).contains(&found));
             }
         }

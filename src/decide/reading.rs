@@ -5,13 +5,13 @@ use serde_json::Value;
 use crate::{
     call::{Call, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
     decide::{
-        align::{Anchor, Filling, Said as Written},
-        arguments::{self as assemble, Said},
-        asked,
+        arguments, asked,
         candidates::{self, Candidate, Found},
         extent,
+        filling::{Anchor, Filling, Rule},
         outcome::{self, Frame},
         situation::Situation,
+        templates::Said,
         written,
     },
     language::Language,
@@ -20,14 +20,10 @@ use crate::{
     text::Span,
 };
 
-/// Fillings less likely than this are left out: a question is better than a guess.
-const UNSURE: f32 = 0.4;
 /// What scores less is no value: "one" of "the one at the top".
 const LEAST_SCORE: f32 = 0.35;
 /// What scores as much is said letter for letter.
 const EXACT: f32 = 0.99;
-/// What alignment alone must have of a slot that was not asked for, in an answer.
-const BESIDE_ANSWER: f32 = 0.8;
 /// What somebody else's recognizer found is worth a little less than what one of ours did.
 const HINTED: f32 = 0.8;
 
@@ -39,12 +35,11 @@ pub(crate) struct Reading<'a> {
     /// What was said only to be ruled out.
     excluded: Vec<Filled<'a>>,
     ruled_out: Vec<RuledOut>,
+    /// Of a template that is said word for word, the share that could be any words.
+    pub free: Option<f32>,
 }
 
-/// Words of an utterance in which the templates are looked through once more for what the reader left.
-const LONGEST_REST: usize = 64;
-
-/// A slot with the words that fill it.
+/// A slot with the words that fill it, and the value that they are.
 #[derive(Debug, Clone)]
 struct Filled<'a> {
     slot: SlotId,
@@ -52,25 +47,19 @@ struct Filled<'a> {
     value: Value,
     /// `None` for free text.
     mention: Option<&'a Mention>,
+    rule: Option<Rule>,
     confidence: f32,
 }
 
 impl<'a> Reading<'a> {
-    /// Fills the slots by what the recognizers found and by alignment with the function's exemplars.
+    /// Fills the slots by what recognizers found, by what the reader reads, and by the function's templates.
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.knowledge.module.function(function);
         let found = found(situation, definition);
         let expected = asked::awaited(situation, function);
         let scores = situation.span_scores(function, &expected);
-        let (mut fillings, is_read) = match &scores {
-            Some(scores) => {
-                let mut fillings = candidates::fillings(situation, function, &found, &expected, scores);
-                let is_read = asked::is_answered_by(situation, function, &expected, &fillings);
-                add_aligned(situation, function, (&found, &expected), &mut fillings);
-                (fillings, is_read)
-            }
-            None => (aligned(situation, function, &found, &expected), false),
-        };
+        let mut fillings = candidates::fillings(situation, function, &found, &expected, scores.as_deref());
+        let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
         let asks_for_number = match expected[..] {
             [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
             _ => false,
@@ -81,7 +70,11 @@ impl<'a> Reading<'a> {
         }
         let named = written::named(situation, definition, scores.as_deref(), &fillings);
         replace(&mut fillings, named);
-        let settled = written::settle(situation, function, &found, &mut fillings);
+        let said = situation.knowledge.templates.said(function, situation.utterance(), &anchors_of(&found));
+        let is_unasked = situation.is_meant && situation.expected.is_empty();
+        let said = said.filter(|said| said.is_telling() || is_unasked && said.introduces());
+        let settled = said.as_ref().map(|said| written::settle(situation, function, said, &mut fillings));
+        let settled = settled.unwrap_or_default();
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
         if settled.is_empty()
             && (found.is_empty() || asks_for_number && !is_known(expected[0]))
@@ -116,7 +109,7 @@ impl<'a> Reading<'a> {
                 let is_unsaid = || asked::is_unsaid(situation, definition, filling);
                 filling.anchor.is_some()
                     || settled.contains(filling)
-                    || !asked::is_empty_talk(situation, &expected, filling) && !is_unsaid()
+                    || !asked::is_empty_talk(situation, filling) && !is_unsaid()
             })
             .map(|filling| Filled::new(situation, filling, &found))
             .collect();
@@ -137,22 +130,23 @@ impl<'a> Reading<'a> {
         };
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
-        Self { function, definition, values, excluded, ruled_out }
+        let free = said.map(|said| said.free());
+        Self { function, definition, values, excluded, ruled_out, free }
     }
 
-    /// The utterance as a template of one of the candidates, said word for word, and how sure that is. `None` if two
-    /// functions have it, or if most of it could be any words.
-    pub(crate) fn as_written(situation: &Situation<'a>) -> Option<(Self, f32)> {
-        if !situation.expected.is_empty() {
+    /// The function of which the utterance says a template, word for word. `None` if two functions have it, or if most of it
+    /// could be any words.
+    pub(crate) fn as_written(situation: &Situation<'a>) -> Option<FunctionId> {
+        if !situation.expected.is_empty() || situation.given.is_some() {
             return None;
         }
         let knowledge = situation.knowledge;
-        let mut said: Vec<(FunctionId, Written)> = Vec::new();
+        let mut said: Vec<(FunctionId, Said)> = Vec::new();
         for candidate in situation.candidates() {
             let function = candidate.function;
             let definition = knowledge.module.function(function);
-            let found: Vec<Anchor> = found(situation, definition).into_iter().map(|(anchor, _)| anchor).collect();
-            said.extend(knowledge.aligner.said_of(function, situation.utterance(), &found).map(|one| (function, one)));
+            let found = anchors_of(&found(situation, definition));
+            said.extend(knowledge.templates.said(function, situation.utterance(), &found).map(|one| (function, one)));
         }
         said.sort_by_key(|(_, one)| std::cmp::Reverse(one.own_words));
         let (function, best) = said.first()?;
@@ -166,8 +160,7 @@ impl<'a> Reading<'a> {
         };
         let mut free = best.fillings.iter().filter(|filling| filling.anchor.is_none());
         let runs_on = situation.may_be_several() && free.any(|filling| begins_within(filling.span));
-        let sure = best.sureness().filter(|_| !is_rivalled && !runs_on)?;
-        Some((Self::new(situation, *function), sure))
+        (best.is_telling() && !is_rivalled && !runs_on).then_some(*function)
     }
 
     /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a function
@@ -212,12 +205,12 @@ impl<'a> Reading<'a> {
 
     /// What the validator makes of it: the frame, and the call if it is valid and complete.
     pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
-        let said: Vec<Said> = self
+        let said: Vec<arguments::Said> = self
             .values
             .iter()
-            .map(|filled| Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
+            .map(|filled| arguments::Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
             .collect();
-        let (arguments, pointers) = assemble::arguments(self.definition, &said);
+        let (arguments, pointers) = arguments::arguments(self.definition, &said);
         let proposal = Proposal { function: self.function, arguments };
         let validator = &situation.knowledge.validator;
         let (call, grounded, mut excluded, violations) =
@@ -266,45 +259,25 @@ fn anchors_of(found: &[Found<'_>]) -> Vec<Anchor> {
     found.iter().map(|(anchor, _)| *anchor).collect()
 }
 
-/// Everything that may fill a slot of the function, with its evidence; nothing without a reader.
+/// Everything that may fill a slot of the function, with its evidence.
 pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
     let found = found(situation, situation.knowledge.module.function(function));
     let asked = asked::awaited(situation, function);
     let scores = situation.span_scores(function, &asked);
-    scores.map(|scores| candidates::candidates(situation, function, &found, &asked, &scores)).unwrap_or_default()
+    candidates::candidates(situation, function, &found, &asked, scores.as_deref())
 }
 
-/// Adds what the templates read of the words that are left over, for slots that are left empty.
-fn add_aligned(
-    situation: &Situation<'_>,
-    function: FunctionId,
-    (found, asked): (&[Found<'_>], &[SlotId]),
-    fillings: &mut Vec<Filling>,
-) {
-    if situation.utterance().words().len() > LONGEST_REST {
-        return;
-    }
-    let is_answer = situation.given.is_some() || !situation.expected.is_empty();
-    let bar = if is_answer { BESIDE_ANSWER } else { UNSURE };
-    for filling in aligned(situation, function, found, asked) {
-        let is_apart = |one: &Filling| one.slot != filling.slot && !one.span.overlaps(filling.span);
-        if (filling.confidence >= bar || asked.contains(&filling.slot)) && fillings.iter().all(is_apart) {
-            fillings.push(filling);
-        }
-    }
-    fillings.sort_by_key(|filling| filling.span);
-}
-
-/// What alignment with the function's exemplars makes of the utterance, without a reader.
-fn aligned(situation: &Situation<'_>, function: FunctionId, found: &[Found<'_>], expected: &[SlotId]) -> Vec<Filling> {
-    let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
-    let mut fillings = situation.knowledge.aligner.align_answer(function, situation.utterance(), &anchors, expected);
-    fillings.retain(|filling| filling.confidence >= UNSURE);
-    for filling in &mut fillings {
-        let mention = filling.anchor.and_then(|index| found[index].1);
-        filling.confidence *= mention.map_or(1.0, |mention| mention.score);
-    }
-    fillings
+/// What rules fill the slots of the function with.
+pub(crate) fn by_rules(situation: &Situation<'_>, function: FunctionId) -> Vec<Filling> {
+    let values = Reading::new(situation, function).values;
+    let filling = |one: &Filled<'_>| Filling {
+        slot: one.slot,
+        span: one.span,
+        anchor: None,
+        rule: one.rule,
+        confidence: one.confidence,
+    };
+    values.iter().filter(|one| one.rule.is_some()).map(filling).collect()
 }
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
@@ -417,7 +390,8 @@ impl<'a> Filled<'a> {
             value: mention
                 .map_or_else(|| situation.utterance().slice(filling.span).into(), |mention| mention.value.clone()),
             mention,
-            confidence: filling.confidence,
+            rule: filling.rule,
+            confidence: filling.rule.map_or(filling.confidence, candidates::share_right),
         }
     }
 
@@ -451,7 +425,14 @@ fn add_denied_flags<'a>(
         let label = function.slot(id).label();
         let Some(span) = flag_within(situation.utterance(), label, &negated, languages) else { continue };
         values.retain(|filled| filled.slot != id);
-        values.push(Filled { slot: id, span, value: Value::Bool(false), mention: None, confidence: 0.9 });
+        values.push(Filled {
+            slot: id,
+            span,
+            value: Value::Bool(false),
+            mention: None,
+            rule: Some(Rule::Denied),
+            confidence: candidates::share_right(Rule::Denied),
+        });
     }
 }
 

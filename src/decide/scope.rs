@@ -6,25 +6,24 @@ use crate::{
     retrieve::Candidate,
 };
 
-/// How scores translate into odds: they are even where the best score lies so far above what the module's best function gets
-/// for sentences that are none of its business. Fitted on CLINC150's validation split, on SNIPS, on SGD.
-const TEMPERATURE: f32 = 0.04;
-const ABOVE: f32 = 0.14;
 /// Below this, a score says that nothing is meant.
 const LIKELY: f32 = 0.35;
 
-/// The probability that a candidate is meant beside what was asked, by its score: the decision model was fitted on
-/// utterances that stand alone.
+/// The probability that a candidate is meant beside what was asked, by its score: the rest of the decision model was fitted
+/// on utterances that stand alone.
 pub(crate) fn by_score(situation: &Situation<'_>, candidate: &Candidate) -> f32 {
-    let even = situation.knowledge.usual_score + ABOVE;
-    let scope = 1.0 / (1.0 + ((even - candidate.score) / TEMPERATURE).exp());
+    let scope = scope_of_score(situation, candidate.score);
     if scope < LIKELY { 0.0 } else { scope * candidate.share }
 }
 
 /// The probability that anything is meant beside what was asked, by the best score.
 pub(crate) fn scope_by_score(situation: &Situation<'_>) -> f32 {
-    let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-    1.0 / (1.0 + ((situation.knowledge.usual_score + ABOVE - best) / TEMPERATURE).exp())
+    scope_of_score(situation, situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max))
+}
+
+/// The same by any score.
+fn scope_of_score(situation: &Situation<'_>, score: f32) -> f32 {
+    DecisionModel::bundled().scope_by_score(score - situation.knowledge.usual_score)
 }
 
 impl Situation<'_> {

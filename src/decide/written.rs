@@ -3,22 +3,19 @@
 
 use crate::{
     decide::{
-        align::{Anchor, Filling},
-        asked,
-        candidates::Found,
-        carrier,
+        asked, carrier,
+        filling::{Filling, Rule},
         reader::SpanScores,
         situation::Situation,
+        templates::Said,
         vocabulary::words_of,
     },
     language::Language,
-    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId},
+    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
     recognize::reply,
     text::{Span, fold},
 };
 
-/// How sure words are that the name of a slot leads to or follows.
-const NAMED: f32 = 0.7;
 /// Log-odds of the reader below which one such word is none of the slot's: "the address is wrong".
 const UNLIKELY: f32 = -4.0;
 /// How sure a reading is that may end a value before a template does.
@@ -31,52 +28,65 @@ const FEW: usize = 6;
 pub(super) fn settle(
     situation: &Situation<'_>,
     function: FunctionId,
-    found: &[Found<'_>],
+    said: &Said,
     fillings: &mut Vec<Filling>,
 ) -> Vec<Filling> {
-    let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
-    let said = situation.knowledge.aligner.said_of(function, situation.utterance(), &anchors);
-    let Some(said) = said.filter(|said| said.sureness().is_some()) else { return Vec::new() };
     let last = said.fillings.len().wrapping_sub(1);
     let settled = said.fillings.iter().enumerate().map(|(at, own)| {
         let is_open = at == last && said.ends_in_slot && own.anchor.is_none();
         let is_its = |other: &&Filling| {
             other.slot == own.slot
                 && other.span.start == own.span.start
-                && own.span.contains(other.span)
-                && may_end(situation, other)
+                && other.span.end < own.span.end
+                && may_end(situation, own, other, fillings)
         };
         fillings.iter().find(|other| is_open && is_its(other)).copied().unwrap_or(*own)
     });
     let settled: Vec<Filling> = settled.collect();
-    // What a recognizer found for another slot is no part of any words.
-    let takes =
-        |own: &Filling, one: &Filling| own.anchor.is_none() && own.slot != one.slot && own.span.overlaps(one.span);
+    // What a recognizer found for another slot is no part of any words, but of a reason, and numbers are of an address.
+    let definition = situation.knowledge.module.function(function);
+    let takes = |own: &Filling, one: &Filling| {
+        let is_number = matches!(definition.slot(one.slot).kind, SlotKind::Integer | SlotKind::Number);
+        let may_hold = own.span.len() > one.span.len() && (is_number || is_reason(situation, own.span));
+        own.anchor.is_none() && own.slot != one.slot && own.span.overlaps(one.span) && !may_hold
+    };
     if fillings.iter().any(|one| one.anchor.is_some() && settled.iter().any(|own| takes(own, one))) {
         return Vec::new();
     }
-    let definition = situation.knowledge.module.function(function);
-    fillings.retain(|one| {
-        let is_repeated = definition.slot(one.slot).path.is_repeated();
-        settled.iter().all(|own| !own.span.overlaps(one.span) && (own.slot != one.slot || is_repeated))
-    });
+    // All words before its last value are the template's own: "one of them with olives" after "three lasagne".
+    let end = settled.last().map_or(0, |last| last.span.end);
+    fillings.retain(|one| one.span.start >= end && settled.iter().all(|own| own.slot != one.slot));
     fillings.extend_from_slice(&settled);
     fillings.sort_by_key(|filling| filling.span);
     settled
 }
 
-/// What follows begins something else: it stands behind a comma, or with a word that carries a sentence; where the reading
-/// is sure, with any word that is not written as a name.
-fn may_end(situation: &Situation<'_>, filling: &Filling) -> bool {
+/// The words before it lead to a reason: "because".
+fn is_reason(situation: &Situation<'_>, span: Span) -> bool {
+    let utterance = situation.utterance();
+    let before = utterance.words().iter().rfind(|word| word.end <= span.start);
+    let reasons = &Language::or_english(language_of(situation)).words.joints.reasons;
+    before.is_some_and(|word| reasons.contains(&fold(utterance.slice(*word))))
+}
+
+/// A reading may end before the template does. What follows begins something else: it stands behind a comma, fills another
+/// slot, or says something behind a word that carries a sentence; where the reading is sure, behind any word that is not
+/// written as a name.
+fn may_end(situation: &Situation<'_>, own: &Filling, filling: &Filling, fillings: &[Filling]) -> bool {
     let (utterance, end) = (situation.utterance(), filling.span.end);
+    let rest = Span::new(end, own.span.end);
+    let is_claimed = fillings.iter().any(|one| one.slot != own.slot && one.span.overlaps(rest));
     let words = utterance.words();
     let Some(next) = words.get(words.partition_point(|word| word.start < end)) else { return true };
     let gap = utterance.slice(Span::new(end, next.start));
     let word = utterance.slice(*next);
     let language = Language::or_english(situation.knowledge.module.language());
+    let is_joint = language.words.joints.conjunctions.contains(&fold(word));
     gap.contains([',', ';'])
+        || is_claimed && !is_reason(situation, own.span)
         || gap.chars().all(char::is_whitespace)
-            && (language.words.is_carrier(&fold(word))
+            && says_something(situation, rest)
+            && (language.words.is_carrier(&fold(word)) && !is_joint
                 || filling.confidence >= SURE && !word.starts_with(char::is_uppercase))
 }
 
@@ -94,8 +104,9 @@ pub(super) fn named(
     if utterance.text().trim_end().ends_with(['?', '？']) || language.words.answers.copulas.is_empty() {
         return Vec::new();
     }
-    let words: Vec<String> = spans.iter().map(|word| fold(utterance.slice(*word))).collect();
-    let is_copula = |at: usize| words.get(at).is_some_and(|word| language.words.answers.copulas.contains(word));
+    let words: Vec<&str> = utterance.folded_words().collect();
+    let is_copula =
+        |at: usize| words.get(at).is_some_and(|word| language.words.answers.copulas.iter().any(|one| one == word));
     let mut named: Vec<Filling> = Vec::new();
     for slot in function.slot_ids() {
         // What the reading makes of any words gives way to a slot's own name.
@@ -116,7 +127,7 @@ pub(super) fn named(
                 is_led.then(|| value_from(situation, slot, first, fillings)).flatten()
             };
             let behind = || {
-                let before = (0..from).rev().find(|at| !reply::says_nothing(language_of(situation), &words[*at]));
+                let before = (0..from).rev().find(|at| !reply::says_nothing(language_of(situation), words[*at]));
                 let copula = (before.map_or(0, |at| at + 1)..from).find(|at| is_copula(*at))?;
                 value_before(situation, copula, fillings)
             };
@@ -126,7 +137,7 @@ pub(super) fn named(
             };
             let span = ahead().filter(is_likely).or_else(|| behind().filter(is_likely));
             if let Some(span) = span.filter(|span| is_free(*span, &named)) {
-                named.push(Filling { slot, span, anchor: None, confidence: NAMED });
+                named.push(Filling::by(Rule::Named, slot, span));
                 break;
             }
         }
@@ -139,7 +150,7 @@ fn language_of<'a>(situation: &Situation<'a>) -> &'a str {
 }
 
 /// Where the words name the slot: by all words of its label, or by the last one where no other slot has it.
-fn places(function: &Function, slot: SlotId, words: &[String]) -> Vec<(usize, usize)> {
+fn places(function: &Function, slot: SlotId, words: &[&str]) -> Vec<(usize, usize)> {
     let label = words_of(function.slot(slot).label());
     let Some(last) = label.last().cloned() else { return Vec::new() };
     let is_own = function
@@ -193,9 +204,9 @@ fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) 
 /// True if the words right before `span` name the slot, with nothing between but "is".
 pub(crate) fn is_named(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let utterance = situation.utterance();
-    let words: Vec<String> = utterance.words().iter().map(|word| fold(utterance.slice(*word))).collect();
+    let words: Vec<&str> = utterance.folded_words().collect();
     let first = utterance.words().partition_point(|word| word.end <= span.start);
-    let says_nothing = |at: usize| reply::says_nothing(language_of(situation), &words[at]);
+    let says_nothing = |at: usize| reply::says_nothing(language_of(situation), words[at]);
     places(function, slot, &words).iter().any(|(_, to)| *to <= first && (*to..first).all(says_nothing))
 }
 

@@ -102,15 +102,18 @@ impl<'a> Ellipsis<'a> {
             return None;
         }
         let values = reading.spans_of(&[]);
-        // "What about seven days?" may use its words where it asks for nothing else, and is no request without the rest.
-        let own = if self.lacks_the_rest(request, &found) {
-            own_words(self.called.module, self.called.id)
-        } else {
-            Vec::new()
+        // "What about seven days?" may use its words where it asks for nothing else, and is no request without the rest; any
+        // follow-up those that stand right before a value: "und am 21.?"
+        let own = own_words(self.called.module, self.called.id);
+        let lacks_the_rest = self.lacks_the_rest(request, &found);
+        let words = self.situation.utterance().words();
+        let leads = |word: &Span| {
+            let next = words.iter().find(|next| next.start >= word.end);
+            next.is_some_and(|next| values.iter().any(|span| span.overlaps(*next)))
         };
         let is_value = |word: &Span| {
             let is_own = || own.contains(&fold(self.situation.utterance().slice(*word)));
-            values.iter().any(|span| span.overlaps(*word)) || is_own()
+            values.iter().any(|span| span.overlaps(*word)) || (lacks_the_rest || leads(word)) && is_own()
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
         found.manner = Manner::Correct;
@@ -154,8 +157,8 @@ impl<'a> Ellipsis<'a> {
         Some((said, confidence))
     }
 
-    /// A few words in place of the only text that it was called with: "the same for Tulsa". They may be anything, and
-    /// so are put to the person before anything is done with them.
+    /// A few words in place of the only text that it was called with: "the same for Tulsa". Where they may be anything,
+    /// they are put to the person before anything is done with them.
     fn text(&self) -> Option<(Said, f32)> {
         let words = self.situation.utterance().words();
         let content = self.content();
@@ -163,9 +166,10 @@ impl<'a> Ellipsis<'a> {
         let span = Span::new(first.start, last.end);
         let is_one = words.iter().filter(|word| span.contains(**word)).count() == content.len() && content.len() <= FEW;
         let slot = self.called.only_text().filter(|_| is_one && words.iter().any(|word| self.is_cue(*word)))?;
-        let said = Said { turn: self.called.state.turn, manner: Manner::Correct, is_doubtful: true, ..Said::default() };
+        let said = Said { turn: self.called.state.turn, manner: Manner::Correct, ..Said::default() };
         let mut read = FormReading { said, confidence: CERTAIN, leaves_words: false };
         let is_filled = self.called.fill(&self.situation, slot, span, &mut read) && read.said.invalid.is_empty();
+        read.said.is_doubtful = read.said.values.iter().any(|value| value.confidence < CERTAIN);
         is_filled.then_some((read.said, CERTAIN))
     }
 }

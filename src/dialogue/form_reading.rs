@@ -19,7 +19,7 @@ use crate::{
         written,
     },
     dialogue::{
-        open_form::{ANSWERED, OpenForm, PLAIN, said},
+        open_form::{ANSWERED, KNOWN, LIKELY, OpenForm, PLAIN, said},
         slot_reference::{Named, count_of},
     },
     language::facts::is_unspaced_language,
@@ -36,8 +36,6 @@ use crate::{
 const LEAVES_WORDS: f32 = 0.75;
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
-/// How sure words must be that fill a slot which was not asked for, where the reader knows the language.
-const LIKELY: f32 = 0.4;
 
 /// What an utterance says of a form.
 pub(crate) struct FormReading {
@@ -110,7 +108,8 @@ impl OpenForm<'_> {
         self.keep_to_asked(own, &mut found.values);
         self.move_to_likelier(own, &mut found.values);
         self.take_apart(own, &mut found.values);
-        let certain: f32 = found.values.iter().map(|value| value.confidence).product();
+        // As sure as the least sure of its values.
+        let certain = found.values.iter().map(|value| value.confidence).fold(1.0, f32::min);
         read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
         read.said.values.extend(found.values);
         read.said.invalid.extend(found.invalid);
@@ -202,6 +201,18 @@ impl OpenForm<'_> {
         }
     }
 
+    /// Its slot was asked for, as an item of a list too.
+    fn is_asked(&self, value: &SlotValue) -> bool {
+        let path = SlotPath::of_pointer(&value.pointer);
+        self.asked.iter().any(|asked| SlotPath::of_pointer(asked) == path)
+    }
+
+    /// Its slot, which takes one, has another value.
+    fn has_other(&self, value: &SlotValue) -> bool {
+        let takes_one = !SlotPath::of_pointer(&value.pointer).is_repeated();
+        takes_one && self.form.at(&value.pointer).is_some_and(|known| known.value != value.value)
+    }
+
     /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
         let is_answer = !asked::is_no_value(own);
@@ -213,10 +224,14 @@ impl OpenForm<'_> {
         let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
         let bar = if is_unspaced_language(self.module.language()) { PLAIN } else { LIKELY };
         found.values.retain(|value| {
-            value.recognizer.is_some()
-                || is_answer && self.asked.contains(&value.pointer)
-                || value.confidence >= bar && !is_question
-                || value.span.is_some_and(|span| is_enclosed(span, &known))
+            if is_answer && self.is_asked(value) || value.span.is_some_and(|span| is_enclosed(span, &known)) {
+                return true;
+            }
+            match value.recognizer {
+                // What is known gives way to what is sure, or corrects it.
+                Some(_) => is_correction || value.confidence >= KNOWN || !self.has_other(value),
+                None => value.confidence >= bar && !is_question,
+            }
         });
     }
 

@@ -16,6 +16,7 @@ use crate::{
         open_form::said,
         slot_reference::count_of,
     },
+    language::facts::is_unspaced_language,
     module::{FunctionId, Module, SlotPath},
     recognize::acts::{ACTS, Kind},
     text::{Span, Utterance, is_blank},
@@ -23,6 +24,8 @@ use crate::{
 
 /// Earlier utterances that nobody made anything of, and that a form which opens is held against.
 const UNHEARD: usize = 3;
+/// How sure words must be that fill a slot of a form which opens with a question, where the reader knows the language.
+const WORTH_KEEPING: f32 = 0.3;
 
 /// `situation` is the utterance, or the part of it that is a request; `open` are the forms that stay open.
 pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, open: &[Form]) -> Interpretation {
@@ -77,6 +80,16 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
         }
         let mut whole = said(frame, turn, None);
         whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
+        if matches!(&decision.outcome, Outcome::Ask(_)) && !is_unspaced_language(module.language()) {
+            // Something has to be asked anyway, and a wrong value stays. What the call needs is put to the person with it.
+            let definition = module.function(function);
+            let is_required =
+                |value: &SlotValue| definition.slot_of(&value.pointer).is_some_and(|id| definition.slot(id).required);
+            let is_put = |value: &SlotValue| whole.is_doubtful && is_required(value);
+            let is_kept =
+                |value: &SlotValue| value.recognizer.is_some() || value.confidence >= WORTH_KEEPING || is_put(value);
+            whole.values.retain(is_kept);
+        }
         let part = portion(&mut whole, situation);
         acts.push(Act::Inform { function, said: whole, another: !is_first });
         acts.extend(part.map(|said| Act::Inform { function, said, another: false }));

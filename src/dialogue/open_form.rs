@@ -16,7 +16,8 @@ use crate::{
 pub(crate) const ANSWERED: f32 = 0.95;
 /// How sure it must be that another function is meant where the words could also belong to what was asked.
 pub(crate) const OTHERWISE: f32 = 0.6;
-/// How sure words must be that fill a slot which was not asked for, where the reader does not know the language.
+/// How sure words must be that fill a slot which was not asked for, and the same where the reader does not know the language.
+pub(crate) const LIKELY: f32 = 0.5;
 pub(crate) const PLAIN: f32 = 0.8;
 /// How well a recognizer must know what nobody else claims.
 pub(crate) const KNOWN: f32 = 0.85;

@@ -39,6 +39,9 @@ pub struct OfSlots {
     pub numbers: Vec<String>,
     /// Who are counted: "people".
     pub people: Vec<String>,
+    /// How names of slots end that take a part of a person's name.
+    pub given_names: Vec<String>,
+    pub family_names: Vec<String>,
     /// Names of slots that say how many there are of something, whole and by how they begin: "quantity", "number of".
     pub counts: Vec<String>,
     pub count_beginnings: Vec<String>,
@@ -74,7 +77,8 @@ impl OfSlots {
         for word in [&mut self.measured, &mut self.periods, &mut self.counting].into_iter().flatten() {
             *word = fold(word);
         }
-        for name in [&mut self.counts, &mut self.count_beginnings].into_iter().flatten() {
+        let names = [&mut self.counts, &mut self.count_beginnings, &mut self.given_names, &mut self.family_names];
+        for name in names.into_iter().flatten() {
             *name = fold(name);
             name.retain(char::is_alphanumeric);
         }

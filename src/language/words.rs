@@ -68,6 +68,8 @@ pub struct Joints {
     pub sequences: Vec<String>,
     /// Do so behind a conjunction, a comma or the end of a sentence; elsewhere they stand within a request.
     pub followers: Vec<String>,
+    /// Lead to a reason, a clause to which all that follows belongs; the last word of a phrase.
+    pub reasons: Vec<String>,
     /// Stand between two requests in a script without spaces.
     pub unspaced: Vec<String>,
     /// End a request in such a script. Their last character does not belong to it.
@@ -134,7 +136,13 @@ impl Words {
             &mut words.abbreviations,
             &mut words.follow_ups,
         ];
-        let joined = [&mut joints.conjunctions, &mut joints.alternatives, &mut joints.sequences, &mut joints.followers];
+        let joined = [
+            &mut joints.conjunctions,
+            &mut joints.alternatives,
+            &mut joints.sequences,
+            &mut joints.followers,
+            &mut joints.reasons,
+        ];
         let (answers, values, names) = (&mut words.answers, &mut words.values, &mut words.names);
         let of_values =
             [&mut values.fillers, &mut values.empty, &mut values.negations, &mut names.flags, &mut names.bare];

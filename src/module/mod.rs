@@ -319,6 +319,14 @@ impl SlotPath {
         self.0.iter().all(&mut is_step) && tokens.next().is_none()
     }
 
+    /// The names on the way to it.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|step| match step {
+            Step::Key(key) => Some(&**key),
+            Step::Each => None,
+        })
+    }
+
     /// The JSON pointer of its place; in an array, that of a new item (`/dishes/-/name`).
     #[must_use]
     pub fn pointer(&self) -> String {

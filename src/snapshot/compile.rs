@@ -6,8 +6,9 @@ use super::{PrepareError, Snapshot, interrupted};
 use crate::{
     call::Validator,
     decide::{
-        align::Aligner,
         head::{Example, Head, Sentence},
+        knowledge::ShownActs,
+        templates::Templates,
     },
     embed::SpeechActs,
     module::{self, Function, Limits, LoadError, Module, ModuleName},
@@ -18,7 +19,7 @@ use crate::{
 pub(super) struct Parts {
     pub(super) module: Module,
     pub(super) recognizers: Recognizers,
-    pub(super) aligner: Aligner,
+    pub(super) templates: Templates,
     pub(super) validator: Validator,
 }
 
@@ -43,21 +44,25 @@ pub(super) fn learn(
     Head::fit(&examples, module.functions.len(), module.language(), start)
 }
 
-/// See [`Knowledge::asks`](crate::decide::knowledge::Knowledge::asks).
-pub(super) fn asks(
+/// See [`Knowledge::acts`](crate::decide::knowledge::Knowledge::acts).
+pub(super) fn acts(
     module: &Module,
     (sentences, vectors): (&[Sentence], &[Vec<f32>]),
     acts: Option<&SpeechActs>,
-) -> Vec<Option<f32>> {
-    let mut sums = vec![(0.0_f32, 0.0_f32); module.functions.len()];
+) -> Vec<Option<ShownActs>> {
+    let none = ShownActs { asks: 0.0, other: f32::NEG_INFINITY };
+    let mut sums = vec![(none, 0.0_f32); module.functions.len()];
     for (sentence, vector) in sentences.iter().zip(vectors).filter(|(sentence, _)| sentence.exemplar.is_some()) {
         if let (Some(acts), Some(function)) = (acts, sentence.function) {
             let (sum, count) = &mut sums[function.index()];
-            *sum += acts.odds(&sentence.text, vector).asks();
+            let odds = acts.odds(&sentence.text, vector);
+            sum.asks += odds.asks();
+            sum.other = sum.other.max(odds.other);
             *count += 1.0;
         }
     }
-    sums.into_iter().map(|(sum, count)| (count > 0.0).then(|| sum / count)).collect()
+    let shown = |(sum, count): (ShownActs, f32)| (count > 0.0).then(|| ShownActs { asks: sum.asks / count, ..sum });
+    sums.into_iter().map(shown).collect()
 }
 
 pub(super) fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, PrepareError> {
@@ -75,8 +80,8 @@ pub(super) fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts
     still()?;
     let validator = Validator::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
     still()?;
-    let aligner = Aligner::compile(&module);
-    Ok(Parts { module, recognizers, aligner, validator })
+    let templates = Templates::compile(&module);
+    Ok(Parts { module, recognizers, templates, validator })
 }
 
 /// Names of the functions that came, went, and changed.

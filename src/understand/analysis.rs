@@ -8,6 +8,7 @@ use crate::{
         analysis::{Analysis, Part, Pool, Vectors, candidates},
         candidates as slot_candidates,
         clauses::{self, Clause},
+        filling::Filling,
         reader::Words,
         reading,
         situation::Situation,
@@ -78,8 +79,8 @@ impl Understander {
         Ok(Analysed { analysis, took })
     }
 
-    /// Everything that may fill a slot of the function that the request gives, with its evidence: what the model that
-    /// weighs it is fitted from. Nothing without a function, or without a reader.
+    /// Everything that may fill a slot of the function that the request gives, with its evidence, and what rules fill:
+    /// what the model that weighs it is fitted from. Nothing without a function.
     ///
     /// # Errors
     /// As [`Self::turn`].
@@ -87,11 +88,12 @@ impl Understander {
         &self,
         snapshot: &Snapshot,
         request: &TurnRequest,
-    ) -> Result<Vec<slot_candidates::Candidate>, TurnError> {
+    ) -> Result<(Vec<slot_candidates::Candidate>, Vec<Filling>), TurnError> {
         let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
         // The reader looks for a function that nobody has given yet.
         let situation = Situation { given: None, ..self.situation(snapshot, request, &[], &analysis) };
-        Ok(request.given.map(|function| reading::candidates(&situation, function)).unwrap_or_default())
+        let of = |function| (reading::candidates(&situation, function), reading::by_rules(&situation, function));
+        Ok(request.given.map(of).unwrap_or_default())
     }
 
     /// What the words alone tell: nothing is embedded, and no function is looked for.

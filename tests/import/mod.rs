@@ -114,14 +114,16 @@ async fn every_project_is_evaluated_without_editing_a_file() {
         import_to(format, &source(format), &root.path().join(format.name())).expect("it is imported");
         let cases = fs::read_to_string(root.path().join(format.name()).join("cases.jsonl")).expect("it has cases");
         let snapshot = snapshot(root.path().to_owned(), format.name(), embedder()).await;
-        let understander = Understander::new(UnderstandOptions::default(), embedder(), Vec::new());
+        // This embedder knows too little of what is meant for a bar to mean anything.
+        let turns = UnderstandOptions { in_scope: 0.5, ..UnderstandOptions::default() };
+        let understander = Understander::new(turns, embedder(), Vec::new());
         let cases = Cases::parse("cases.jsonl", &cases);
         let options = EvalOptions::default();
         let evaluation = evaluate(&understander, &snapshot, cases, &options, &|_, _| {}).await.expect("it runs");
         assert!(evaluation.problems.is_empty(), "{}: {:?}", format.name(), evaluation.problems);
         let (best, f1) = (evaluation.scores.function.best_guess, evaluation.scores.slots.f1);
         assert!(best.is_some_and(|best| best >= functions), "{}: best guess {best:?}", format.name());
-        assert!(f1.is_some_and(|f1| f1 >= slots), "{}: slots {f1:?}", format.name());
+        assert!(f1.is_some_and(|f1| f1 >= slots), "{}: slots {f1:?} {:?}", format.name(), evaluation.wrong);
     }
 }
 

@@ -12,6 +12,8 @@ features! {
     /// One value for fitting, deciding and explaining; the names are those of the model's file.
     #[derive(Serialize)]
     Evidence {
+        /// 1 if the reader has read the utterance.
+        is_read,
         /// The reader's log-odds that exactly this span fills the slot.
         reader,
         /// Its best for any span that shares a word with this one.
@@ -20,8 +22,18 @@ features! {
         mass,
         /// By how much the slot leads the function's next one for this span, in the reader's log-odds.
         lead,
-        /// The probability that alignment with the function's templates gives it.
-        template,
+        /// How it stands to the places of the slot in the function's templates; see `Framing`.
+        left,
+        right,
+        both,
+        other_both,
+        other_left,
+        follows,
+        other_follows,
+        precedes,
+        leads_on,
+        shown,
+        known,
         /// 1 if a recognizer found the span for the slot; 0 for free text.
         is_mention,
         /// The recognizer's score, by the kind of recognizer; a hint is somebody else's.
@@ -33,8 +45,9 @@ features! {
         off_list,
         /// Of free text, the share of words that recognizers read for other slots.
         foreign,
-        /// Other slots for which recognizers found the same span.
+        /// Other slots for which recognizers found the same span, and how much higher the best of them scores there.
         rivals,
+        outscored,
         /// 1 if the words right before name the slot.
         named,
         /// The share of the function's exemplars in which each of the words stands beside the slots.
@@ -50,12 +63,18 @@ features! {
         led,
         /// 1 if the slot was just asked for.
         asked,
+        /// 1 if it was, and the span is all that was said.
+        answers,
         /// 1 if the slot is required.
         required,
     }
 }
 
 impl Evidence {
+    pub(super) const fn is_read(&self) -> bool {
+        self.is_read > 0.0
+    }
+
     pub(super) const fn is_free(&self) -> bool {
         self.is_mention == 0.0
     }

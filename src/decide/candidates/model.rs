@@ -5,19 +5,30 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use serde::Deserialize;
 
 use super::Evidence;
+use crate::decide::filling::Rule;
 
 /// Fitted over the modules that the reader was trained on; the file says by which command.
 static BUNDLED: LazyLock<SlotModel> = LazyLock::new(|| {
     SlotModel::parse(include_str!("../../../models/reader/slots.json")).expect("a test reads the bundled model")
 });
 
-/// Two logistic regressions: one for what recognizers found, one for free text.
+/// How the evidence is weighed where the reader has read the utterance, and where there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SlotModel {
+    read: Judge,
+    unread: Judge,
+    /// How often a rule is right.
+    rules: BTreeMap<Rule, f32>,
+}
+
+/// Two logistic regressions: one for what recognizers found, one for free text.
+#[derive(Debug, Clone, PartialEq)]
+struct Judge {
     found: Weights,
     free: Weights,
-    /// Below this probability a slot stays empty.
-    pub least: f32,
+    /// Below this probability a slot stays empty, and is not filled with free text.
+    least: f32,
+    least_free: f32,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,9 +40,17 @@ struct Weights {
 
 #[derive(Deserialize)]
 struct File {
+    read: Part,
+    unread: Part,
+    rules: BTreeMap<Rule, f32>,
+}
+
+#[derive(Deserialize)]
+struct Part {
     found: Named,
     free: Named,
     least: f32,
+    least_free: f32,
 }
 
 #[derive(Deserialize)]
@@ -48,15 +67,37 @@ impl SlotModel {
     /// # Errors
     /// If the text is no such model, or knows a number that [`Evidence`] does not have.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let File { found, free, least } = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        Ok(Self { found: Weights::new(&found)?, free: Weights::new(&free)?, least })
+        let File { read, unread, rules } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        Ok(Self { read: Judge::new(&read)?, unread: Judge::new(&unread)?, rules })
+    }
+
+    /// The share of the fillings by a rule that is right.
+    pub(super) fn share_right(&self, rule: Rule) -> f32 {
+        self.rules.get(&rule).copied().unwrap_or(0.5)
+    }
+
+    fn judge(&self, evidence: &Evidence) -> &Judge {
+        if evidence.is_read() { &self.read } else { &self.unread }
     }
 
     /// The probability that exactly this span fills the slot.
     pub(crate) fn probability(&self, evidence: &Evidence) -> f32 {
-        let model = if evidence.is_free() { &self.free } else { &self.found };
+        let judge = self.judge(evidence);
+        let model = if evidence.is_free() { &judge.free } else { &judge.found };
         let score: f32 = model.weights.iter().zip(evidence.values()).map(|(weight, value)| weight * value).sum();
         1.0 / (1.0 + (-(model.bias + score)).exp())
+    }
+
+    /// The probability below which what has this evidence fills nothing.
+    pub(crate) fn least(&self, evidence: &Evidence) -> f32 {
+        let judge = self.judge(evidence);
+        if evidence.is_free() { judge.least_free } else { judge.least }
+    }
+}
+
+impl Judge {
+    fn new(Part { found, free, least, least_free }: &Part) -> Result<Self, String> {
+        Ok(Self { found: Weights::new(found)?, free: Weights::new(free)?, least: *least, least_free: *least_free })
     }
 }
 
@@ -79,14 +120,18 @@ mod tests {
     #[test]
     fn the_bundled_model_knows_the_evidence() {
         let model = SlotModel::parse(include_str!("../../../models/reader/slots.json")).unwrap();
-        assert!((0.05..0.8).contains(&model.least));
-        assert!(model.free.weights.iter().chain(&model.found.weights).all(|weight| weight.is_finite()));
+        for judge in [model.read, model.unread] {
+            assert!((0.05..0.8).contains(&judge.least) && (0.05..0.8).contains(&judge.least_free));
+            assert!(judge.free.weights.iter().chain(&judge.found.weights).all(|weight| weight.is_finite()));
+        }
     }
 
     #[test]
     fn evidence_that_nobody_has_is_an_error() {
-        let text =
-            r#"{"least": 0.5, "found": {"bias": 0, "weights": {}}, "free": {"bias": 0, "weights": {"raeder": 1}}}"#;
-        assert_eq!(SlotModel::parse(text).unwrap_err(), "there is no evidence `raeder`");
+        let none = r#"{"bias": 0, "weights": {}}"#;
+        let odd = r#"{"bias": 0, "weights": {"raeder": 1}}"#;
+        let part = |free: &str| format!(r#"{{"least": 0.5, "least_free": 0.5, "found": {none}, "free": {free}}}"#);
+        let text = format!(r#"{{"read": {}, "unread": {}, "rules": {{}}}}"#, part(none), part(odd));
+        assert_eq!(SlotModel::parse(&text).unwrap_err(), "there is no evidence `raeder`");
     }
 }

@@ -1,7 +1,7 @@
 //! The best set of candidates: no two share a word, and only a list has more than one.
 
 use super::{Candidate, SlotModel};
-use crate::{decide::align::Filling, module::Function};
+use crate::{decide::filling::Filling, module::Function};
 
 /// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good one.
 const SETS: usize = 4_000;
@@ -18,10 +18,9 @@ struct Weighed<'a> {
 ///
 /// Words that recognizers read for other slots fill a slot that takes anything only if no other slot needs them.
 pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotModel) -> Vec<Filling> {
-    let bar = log_odds(model.least);
     let weighed = candidates.iter().map(|candidate| {
         let probability = model.probability(&candidate.evidence);
-        Weighed { candidate, probability, gain: log_odds(probability) - bar }
+        Weighed { candidate, probability, gain: log_odds(probability) - log_odds(model.least(&candidate.evidence)) }
     });
     let mut weighed: Vec<Weighed<'_>> = weighed.filter(|one| one.gain > 0.0).collect();
     weighed.sort_by(|a, b| b.gain.total_cmp(&a.gain).then_with(|| a.candidate.span.cmp(&b.candidate.span)));
@@ -39,6 +38,7 @@ pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotMo
         slot: one.candidate.slot,
         span: one.candidate.span,
         anchor: one.candidate.anchor,
+        rule: None,
         confidence: one.probability,
     };
     chosen.into_iter().map(filling).collect()

@@ -1,9 +1,9 @@
 //! How a span lies in the sentence as it is written: whether it cuts a name or a quotation, and what it is made of.
 
 use crate::{
-    decide::{align::words::is_carrier, features::flag},
+    decide::{features::flag, templates::words::is_carrier},
     language::Language,
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance},
 };
 
 /// Marks that open a quotation, each with the one that closes it.
@@ -52,8 +52,8 @@ pub(super) struct Shape {
 impl Surface {
     pub(super) fn new(utterance: &Utterance, language: &str) -> Self {
         let language = Language::or_english(language);
-        let mut before = 0;
-        let written = |(index, span): (usize, &Span)| {
+        let mut before = utterance.words().first().map_or(0, |first| first.start);
+        let written = |(index, (span, folded)): (usize, (&Span, &str))| {
             let (word, gap) = (utterance.slice(*span), utterance.slice(Span::new(before, span.start)));
             before = span.end;
             let first = word.chars().next().unwrap_or_default();
@@ -62,13 +62,14 @@ impl Surface {
                 span: *span,
                 is_capital: first.is_uppercase(),
                 is_number: first.is_numeric(),
-                is_carrier: is_carrier(&fold(word), language),
+                is_carrier: is_carrier(folded, language),
                 is_first: index == 0 || matches!(sign, Some('.' | '!' | '?')),
                 is_spaced: gap == " ",
                 is_broken: matches!(sign, Some('.' | '!' | '?' | ';' | ':' | ',')),
             }
         };
-        let words: Vec<Written> = utterance.words().iter().enumerate().map(written).collect();
+        let words: Vec<Written> =
+            utterance.words().iter().zip(utterance.folded_words()).enumerate().map(written).collect();
         let is_cased = words.iter().any(|word| word.is_capital);
         Self { words, quotations: quotations(utterance.text()), is_cased }
     }

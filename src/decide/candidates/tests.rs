@@ -17,7 +17,8 @@ const NONE: Evidence = Evidence::all(0.0);
 /// Free text, as likely as the reader says.
 fn model() -> SlotModel {
     let none = json!({"bias": 0.0, "weights": {"reader": 1.0}});
-    SlotModel::parse(&json!({"least": 0.5, "found": none, "free": none}).to_string()).expect("a model")
+    let part = json!({"least": 0.5, "least_free": 0.5, "found": none, "free": none});
+    SlotModel::parse(&json!({"read": part, "unread": part, "rules": {}}).to_string()).expect("a model")
 }
 
 /// What fills the slots, of candidates (slot, start, end, log-odds).
@@ -83,7 +84,7 @@ fn what_was_read_for_another_slot_is_free_text_only_if_that_slot_is_full_otherwi
 fn evidence_is_named_as_it_is_written() {
     let Value::Object(written) = serde_json::to_value(NONE).expect("numbers") else { panic!("an object") };
     assert_eq!(written.keys().map(String::as_str).collect::<Vec<_>>(), Evidence::NAMES);
-    let numbered = Evidence { reader: 1.0, required: 2.0, ..NONE };
+    let numbered = Evidence { is_read: 1.0, required: 2.0, ..NONE };
     assert_eq!((numbered.values()[0], numbered.values()[Evidence::NAMES.len() - 1]), (1.0, 2.0));
 }
 

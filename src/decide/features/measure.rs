@@ -67,10 +67,12 @@ pub(crate) fn of_candidates(
 fn of_act(situation: &Situation<'_>, act: Option<ActOdds>, function: FunctionId, features: &mut Features) {
     let Some(odds) = act else { return };
     features.act_question = odds.question;
-    features.act_other = odds.other;
+    let shown = situation.knowledge.acts[function.index()];
+    features.act_other = odds.other - shown.map_or(0.0, |shown| shown.other);
     features.act_reply = odds.reply;
     features.act_decline = odds.decline;
-    features.asks_unlike = situation.knowledge.asks[function.index()].map_or(0.0, |shown| odds.asks() - shown);
+    features.asks_unlike = shown.map_or(0.0, |shown| odds.asks() - shown.asks);
+    features.asks_beyond = features.asks_unlike.max(0.0);
 }
 
 /// Everything that is known of the candidate `at` with its slots read.

@@ -21,6 +21,8 @@ use crate::{
     understand::{Asked, Expected, Hint, Trace, Turn, TurnRequest},
 };
 
+/// Words that nothing recognized and nobody asked for are no answer if they are less sure.
+const LIKELY: f32 = 0.3;
 /// A mention scored lower is a guess, and no answer by itself.
 const CLEAR: f32 = 0.5;
 
@@ -109,7 +111,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SlotReque
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
     app.metrics.turn(&module.name, &turn);
     let said = Said { snapshot: &snapshot, utterance: &request.utterance, hints: &request.hints, trace: &turn.trace };
-    Ok(said.values(function, &labels, &turn))
+    Ok(said.values(function, &labels, &request.expected, &turn))
 }
 
 fn labels(field: &str, named: Option<Vec<SlotName>>) -> Result<Vec<String>, ApiError> {
@@ -144,7 +146,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn values(&self, function: FunctionId, labels: &[String], turn: &Turn) -> SlotAnswer {
+    fn values(&self, function: FunctionId, labels: &[String], expected: &Expected, turn: &Turn) -> SlotAnswer {
         let definition = self.snapshot.module.function(function);
         let frame = turn.frames.iter().find(|frame| frame.function == function);
         let mut answer = BTreeMap::new();
@@ -157,8 +159,12 @@ impl Said<'_> {
             };
             let path = &definition.slot(slot).path;
             let Some(frame) = frame else { continue };
+            // Whoever looks for one slot alone has asked for it.
+            let is_expected = labels.len() == 1 || expected.slots_of(function).contains(&slot);
+            let is_clear = |value: &SlotValue| value.recognizer.is_some() || is_expected || value.confidence >= LIKELY;
             let spans_of = |values: &[SlotValue]| -> Vec<Span> {
-                let own = values.iter().filter(|value| definition.slot_of(&value.pointer) == Some(slot));
+                let is_own = |value: &&SlotValue| definition.slot_of(&value.pointer) == Some(slot) && is_clear(value);
+                let own = values.iter().filter(is_own);
                 own.filter_map(|value| value.span).collect()
             };
             let mut spans = spans_of(&frame.slots);

@@ -1,0 +1,58 @@
+//! The templates of one function, with what follows from all of them.
+
+use std::collections::HashMap;
+
+use super::{
+    frames::Frames,
+    template::{Item, Template},
+};
+use crate::{
+    decide::filling::is_open,
+    module::{Function, Module, Slot, SlotKind, squeeze},
+};
+
+/// The templates of one function.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub templates: Vec<Template>,
+    /// How templates add one more slot behind another: "on <date>".
+    pub additions: Vec<Vec<Item>>,
+    pub frames: Frames,
+    /// By slot.
+    pub places: Vec<Place>,
+}
+
+/// What a slot takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// It may be free text.
+    pub is_open: bool,
+    /// It takes a number, or a yes or no, which many a longer text has in it.
+    pub is_common: bool,
+    pub is_repeated: bool,
+}
+
+/// Additions that are tried.
+const MOST_ADDITIONS: usize = 16;
+
+impl Compiled {
+    /// `values` are those that the module's exemplars show, by the slots' names.
+    pub(super) fn new(module: &Module, function: &Function, values: &HashMap<String, Vec<String>>) -> Self {
+        let templates: Vec<Template> = function.exemplars.iter().filter_map(Template::new).collect();
+        let mut additions: Vec<Vec<Item>> = Vec::new();
+        for addition in templates.iter().filter(|one| one.speaks()).flat_map(Template::additions) {
+            if additions.len() < MOST_ADDITIONS && !additions.contains(&addition) {
+                additions.push(addition);
+            }
+        }
+        let place = |slot: &Slot| Place {
+            is_open: is_open(module, slot),
+            is_common: matches!(slot.kind, SlotKind::Integer | SlotKind::Number | SlotKind::Boolean),
+            is_repeated: slot.path.is_repeated(),
+        };
+        let shown = |slot: &Slot| values.get(&squeeze(slot.label())).map_or(&[][..], Vec::as_slice);
+        let values: Vec<&[String]> = function.slots.iter().map(shown).collect();
+        let frames = Frames::new(templates.iter().filter(|one| !one.is_negative), &values);
+        Self { frames, places: function.slots.iter().map(place).collect(), templates, additions }
+    }
+}

@@ -1,0 +1,418 @@
+//! What stands around the marks of each slot in a function's templates, and how a span of an utterance stands to it.
+//!
+//! A template `play <album> by <artist>` frames an album by "play" and "by". Nothing is weighed here: how much it says
+//! that a span stands in such a frame is fitted over many modules (`candidates`).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    template::{Item, Template},
+    words::{Gap, gaps},
+};
+use crate::{
+    decide::{
+        carrier::{self, Around},
+        features::flag,
+        filling::Anchor,
+    },
+    language::Language,
+    module::SlotId,
+    text::{Span, Utterance},
+};
+
+/// Words that are compared on each side of a mark, at most; the edge of a sentence counts as one.
+const REACH: usize = 3;
+/// The same on each side where both are to match.
+const REACH_OF_BOTH: f32 = 2.0;
+/// What another slot's mark counts: something stands there, and nobody knows what.
+const OF_SLOT: f32 = 0.5;
+/// Words of a span that frames propose, at most.
+const LONGEST: usize = 24;
+
+/// How a span stands to the places of a slot in the templates.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Framing {
+    /// Words before it, and behind it, that stand so beside a mark of the slot.
+    pub left: f32,
+    pub right: f32,
+    /// The sum of both at the mark where it is highest; 0 where none matches on both sides.
+    pub both: f32,
+    /// The highest such sum, and the most words before it, of any other slot.
+    pub other_both: f32,
+    pub other_left: f32,
+    /// Of all places of the word before it in the templates, the share at which the slot follows, or another slot does.
+    pub follows: f32,
+    pub other_follows: f32,
+    /// Of all places of the word behind it, the share at which the slot precedes.
+    pub precedes: f32,
+    /// The highest such share at which another slot follows a word within it: "Hove from 9 Church Row".
+    pub leads_on: f32,
+    /// 1 if some template has the slot.
+    pub shown: f32,
+    /// 1 if exemplars show these words as a value of the slot.
+    pub known: f32,
+}
+
+/// What stands beside a mark or a word of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Beside {
+    /// Nothing: the sentence begins or ends.
+    Edge,
+    Slot(SlotId),
+    /// A word of the templates, by its number.
+    Word(usize),
+}
+
+/// One side of a mark, read away from it.
+type Side = Vec<Beside>;
+
+/// How often something stands in templates, and how often beside which slot.
+type Counts = FxHashMap<Beside, (f32, FxHashMap<SlotId, f32>)>;
+
+/// The frames of a function's templates. Immutable.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    words: FxHashMap<Box<str>, usize>,
+    /// What stands before marks, and behind them: each once, sorted.
+    before: Vec<Side>,
+    behind: Vec<Side>,
+    /// For each side in `before`, the slots whose marks it stands before, with the place in `behind` of what follows those.
+    marks: Vec<Vec<(SlotId, usize)>>,
+    /// For each side in `behind`, the slots whose marks it stands behind.
+    ended: Vec<Vec<SlotId>>,
+    followers: Counts,
+    preceders: Counts,
+    /// By slot.
+    shown: Vec<bool>,
+    /// Values that exemplars show, folded, word by word, by their first words.
+    values: HashMap<String, Vec<(SlotId, Vec<String>)>>,
+}
+
+impl Frames {
+    /// `values`, by slot: what exemplars show.
+    pub(super) fn new<'t>(templates: impl Iterator<Item = &'t Template>, values: &[&[String]]) -> Self {
+        let mut frames = Self { shown: vec![false; values.len()], ..Self::default() };
+        let mut marks: BTreeMap<Side, BTreeSet<(SlotId, Side)>> = BTreeMap::new();
+        for template in templates {
+            let sentence = frames.sentence(template);
+            for (at, beside) in sentence.iter().enumerate() {
+                if let Beside::Slot(slot) = *beside {
+                    frames.shown[slot.index()] = true;
+                    let before = sentence[..at].iter().rev().take(REACH).copied().collect();
+                    let behind = sentence[at + 1..].iter().take(REACH).copied().collect();
+                    marks.entry(before).or_default().insert((slot, behind));
+                }
+            }
+            for pair in sentence.windows(2) {
+                count(&mut frames.followers, pair[0], pair[1]);
+                count(&mut frames.preceders, pair[1], pair[0]);
+            }
+        }
+        let mut behind: BTreeMap<&Side, BTreeSet<SlotId>> = BTreeMap::new();
+        for (slot, side) in marks.values().flatten() {
+            behind.entry(side).or_default().insert(*slot);
+        }
+        let places: BTreeMap<&Side, usize> = behind.keys().enumerate().map(|(at, side)| (*side, at)).collect();
+        let of_side =
+            |marks: &BTreeSet<(SlotId, Side)>| marks.iter().map(|(slot, side)| (*slot, places[side])).collect();
+        frames.marks = marks.values().map(of_side).collect();
+        frames.ended = behind.values().map(|slots| slots.iter().copied().collect()).collect();
+        frames.behind = behind.into_keys().cloned().collect();
+        frames.before = marks.into_keys().collect();
+        for (slot, values) in values.iter().enumerate() {
+            for value in *values {
+                frames.add_value(SlotId::from_index(slot), value);
+            }
+        }
+        frames
+    }
+
+    /// A template with its ends, without the marks between slots.
+    fn sentence(&mut self, template: &Template) -> Vec<Beside> {
+        let beside = |item: &Item| match item {
+            Item::Word(word) => {
+                let next = self.words.len();
+                Some(Beside::Word(*self.words.entry(word.clone()).or_insert(next)))
+            }
+            Item::Slot(slot) => Some(Beside::Slot(*slot)),
+            Item::Mark => None,
+        };
+        let items: Vec<Beside> = template.items.iter().filter_map(beside).collect();
+        std::iter::once(Beside::Edge).chain(items).chain([Beside::Edge]).collect()
+    }
+
+    fn add_value(&mut self, slot: SlotId, value: &str) {
+        let value = Utterance::new(value);
+        let words: Vec<String> = value.folded_words().map(str::to_owned).collect();
+        if let Some(first) = words.first() {
+            self.values.entry(first.clone()).or_default().push((slot, words));
+        }
+    }
+
+    /// The word leads to the slot in some template.
+    pub(super) fn leads(&self, word: &str, slot: SlotId) -> bool {
+        let followers = self.words.get(word).and_then(|word| self.followers.get(&Beside::Word(*word)));
+        followers.is_some_and(|(_, slots)| slots.contains_key(&slot))
+    }
+}
+
+fn count(counts: &mut Counts, one: Beside, beside: Beside) {
+    let (all, slots) = counts.entry(one).or_default();
+    *all += 1.0;
+    if let Beside::Slot(slot) = beside {
+        *slots.entry(slot).or_default() += 1.0;
+    }
+}
+
+/// An utterance, as the frames of one function see it.
+pub(crate) struct FramedUtterance<'a> {
+    frames: &'a Frames,
+    spans: &'a [Span],
+    folded: Vec<&'a str>,
+    /// `None` for a word that no template has.
+    words: Vec<Option<usize>>,
+    /// Before each word, and behind the last.
+    places: Vec<Place>,
+    around: Around,
+}
+
+/// What is known of a place between two words.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    /// A request may begin here, and end here.
+    starts: bool,
+    ends: bool,
+    has_mark: bool,
+    /// The slots for which a recognizer found words that end here, and that begin here.
+    found_before: Vec<SlotId>,
+    found_behind: Vec<SlotId>,
+}
+
+/// On which side of a place templates are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Before,
+    Behind,
+}
+
+impl<'a> FramedUtterance<'a> {
+    pub(super) fn new(frames: &'a Frames, utterance: &'a Utterance, language: &Language, anchors: &[Anchor]) -> Self {
+        let spans = utterance.words();
+        let folded: Vec<&str> = utterance.folded_words().collect();
+        let words = folded.iter().map(|word| frames.words.get(*word).copied()).collect();
+        let around = carrier::around(language, utterance);
+        let place = |(at, gap): (usize, Gap)| Place {
+            starts: gap.has_stop || around.starts.contains(&at),
+            ends: gap.has_stop || around.ends.contains(&at),
+            has_mark: gap.has_mark,
+            ..Place::default()
+        };
+        let mut places: Vec<Place> = gaps(utterance, language).into_iter().enumerate().map(place).collect();
+        for anchor in anchors {
+            let (from, to) = touched(spans, anchor.span);
+            places[from].found_behind.push(anchor.slot);
+            places[to].found_before.push(anchor.slot);
+        }
+        Self { frames, spans, folded, words, places, around }
+    }
+
+    /// How the span stands to the places of the slot.
+    pub(crate) fn framing(&self, slot: SlotId, span: Span) -> Framing {
+        let (from, to) = touched(self.spans, span);
+        let frames = self.frames;
+        let mut all = vec![Framing::default(); frames.shown.len()];
+        let behind: FxHashMap<usize, f32> = self.matching(Way::Behind, to).collect();
+        for (side, right) in &behind {
+            for slot in &frames.ended[*side] {
+                let one = &mut all[slot.index()];
+                one.right = one.right.max(*right);
+            }
+        }
+        for (side, left) in self.matching(Way::Before, from) {
+            for (slot, side) in &frames.marks[side] {
+                let one = &mut all[slot.index()];
+                one.left = one.left.max(left);
+                let right = behind.get(side).copied().unwrap_or_default();
+                if right > 0.0 {
+                    one.both = one.both.max(left.min(REACH_OF_BOTH) + right.min(REACH_OF_BOTH));
+                }
+            }
+        }
+        let others = || all.iter().enumerate().filter(|(other, _)| *other != slot.index()).map(|(_, one)| one);
+        let (follows, other_follows) = share(&frames.followers, &self.beside(Way::Before, from), slot);
+        let (precedes, _) = share(&frames.preceders, &self.beside(Way::Behind, to), slot);
+        let within = (from + 1..to).filter_map(|place| self.word(Way::Before, place).map(Beside::Word));
+        let leads_on = within.map(|word| share(&frames.followers, &[word], slot).1).fold(0.0, f32::max);
+        Framing {
+            other_both: others().map(|one| one.both).fold(0.0, f32::max),
+            other_left: others().map(|one| one.left).fold(0.0, f32::max),
+            follows,
+            other_follows,
+            precedes,
+            leads_on,
+            shown: flag(frames.shown[slot.index()]),
+            known: flag(self.values(from).any(|(own, length)| own == slot && from + length == to)),
+            ..all[slot.index()]
+        }
+    }
+
+    /// The span is all that was said, but for greetings and politeness.
+    pub(crate) fn is_whole(&self, span: Span) -> bool {
+        let (from, to) = touched(self.spans, span);
+        from < to && self.around.starts.contains(&from) && self.around.ends.contains(&to)
+    }
+
+    /// The span is nothing but a greeting or politeness around what is said.
+    pub(crate) fn is_around(&self, span: Span) -> bool {
+        let (from, to) = touched(self.spans, span);
+        let is_before = || self.around.starts.iter().any(|start| to <= *start);
+        let is_behind = || self.around.ends.iter().any(|end| *end <= from && *end < self.spans.len());
+        is_before() || is_behind()
+    }
+
+    /// Spans that may be free text of a slot, with the number of words that speak for them: those between a place where a
+    /// frame of the slot ends and one where one begins, where the words are parted, and values that exemplars show.
+    pub(crate) fn proposed(&self, is_open: impl Fn(SlotId) -> bool) -> Vec<(SlotId, Span, f32)> {
+        let shown: Vec<SlotId> =
+            (0..self.frames.shown.len()).filter(|slot| self.frames.shown[*slot]).map(SlotId::from_index).collect();
+        let open: Vec<SlotId> = shown.into_iter().filter(|slot| is_open(*slot)).collect();
+        let framed = |way: Way| {
+            (0..self.places.len()).map(|place| self.framed(way, place, &open)).collect::<Vec<BTreeMap<SlotId, f32>>>()
+        };
+        let (opened, closed) = (framed(Way::Before), framed(Way::Behind));
+        let mut proposed = Vec::new();
+        for (from, opened) in opened.iter().enumerate().take(self.spans.len()) {
+            let span = |to: usize| Span::new(self.spans[from].start, self.spans[to - 1].end);
+            for (to, closed) in closed.iter().enumerate().skip(from + 1).take(LONGEST) {
+                for (slot, left) in opened {
+                    let speaking = closed.get(slot).map(|right| left + right).filter(|both| *both > 0.0);
+                    proposed.extend(speaking.map(|both| (*slot, span(to), both)));
+                }
+            }
+            for (slot, length) in self.values(from).filter(|(slot, _)| is_open(*slot)) {
+                proposed.push((slot, span(from + length), words(length)));
+            }
+        }
+        proposed
+    }
+
+    /// Of these slots, those of which a frame matches at the place, with its words; all of them where the words are parted.
+    fn framed(&self, way: Way, place: usize, slots: &[SlotId]) -> BTreeMap<SlotId, f32> {
+        let parted = if self.is_parted(way, place) { slots } else { &[] };
+        let mut framed: BTreeMap<SlotId, f32> = parted.iter().map(|slot| (*slot, 0.0)).collect();
+        for (side, length) in self.matching(way, place).filter(|(_, length)| *length >= 1.0) {
+            let of_side: Vec<SlotId> = match way {
+                Way::Before => self.frames.marks[side].iter().map(|(slot, _)| *slot).collect(),
+                Way::Behind => self.frames.ended[side].clone(),
+            };
+            for slot in of_side.into_iter().filter(|slot| slots.contains(slot)) {
+                let known = framed.entry(slot).or_default();
+                *known = known.max(length);
+            }
+        }
+        framed
+    }
+
+    /// A value may begin behind the place, or end before it, whatever the templates say.
+    fn is_parted(&self, way: Way, place: usize) -> bool {
+        let place = &self.places[place];
+        place.has_mark
+            || match way {
+                Way::Before => place.starts || !place.found_before.is_empty(),
+                Way::Behind => place.ends || !place.found_behind.is_empty(),
+            }
+    }
+
+    /// The sides that match at the place, with the words that do.
+    fn matching(&self, way: Way, place: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
+        let sides = match way {
+            Way::Before => &self.frames.before,
+            Way::Behind => &self.frames.behind,
+        };
+        let beginning_with = |one: Beside| {
+            sides.partition_point(|side| side[0] < one)..sides.partition_point(|side| side[0] <= one) //
+        };
+        let slots = beginning_with(Beside::Edge).end..sides.partition_point(|side| !matches!(side[0], Beside::Word(_)));
+        let beside = self.beside(way, place).into_iter().map(beginning_with).collect::<Vec<_>>();
+        beside.into_iter().chain([slots]).flatten().map(move |side| (side, self.length(&sides[side], way, place)))
+    }
+
+    /// What the templates may have beside the place: the edge of the sentence, a word.
+    fn beside(&self, way: Way, place: usize) -> Vec<Beside> {
+        let edge = self.is_edge(way, place).then_some(Beside::Edge);
+        edge.into_iter().chain(self.word(way, place).map(Beside::Word)).collect()
+    }
+
+    fn is_edge(&self, way: Way, place: usize) -> bool {
+        match way {
+            Way::Before => self.places[place].starts,
+            Way::Behind => self.places[place].ends,
+        }
+    }
+
+    fn word(&self, way: Way, place: usize) -> Option<usize> {
+        let at = match way {
+            Way::Before => place.checked_sub(1)?,
+            Way::Behind => place,
+        };
+        self.words.get(at).copied().flatten()
+    }
+
+    /// The words of the side that stand beside the place.
+    fn length(&self, side: &[Beside], way: Way, mut place: usize) -> f32 {
+        let mut length = 0.0;
+        for beside in side {
+            match *beside {
+                Beside::Edge => return length + flag(self.is_edge(way, place)),
+                Beside::Slot(slot) => {
+                    let found = match way {
+                        Way::Before => &self.places[place].found_before,
+                        Way::Behind => &self.places[place].found_behind,
+                    };
+                    return length + if found.contains(&slot) { 1.0 } else { OF_SLOT };
+                }
+                Beside::Word(word) if self.word(way, place) == Some(word) => {
+                    length += 1.0;
+                    place = if way == Way::Before { place - 1 } else { place + 1 };
+                }
+                Beside::Word(_) => return length,
+            }
+        }
+        length
+    }
+
+    /// The values that exemplars show and that begin at the word, with their lengths in words.
+    fn values(&self, from: usize) -> impl Iterator<Item = (SlotId, usize)> + '_ {
+        let rest = &self.folded[from.min(self.folded.len())..];
+        let known = rest.first().and_then(|first| self.frames.values.get(*first)).into_iter().flatten();
+        let is_said = move |words: &[String]| {
+            words.len() <= rest.len() && words.iter().zip(rest).all(|(word, said)| word == said)
+        };
+        known.filter(move |(_, words)| is_said(words)).map(|(slot, words)| (*slot, words.len()))
+    }
+}
+
+/// Of all places of these in the templates, the share at which the slot stands beside them, and another slot does; the
+/// highest of each.
+fn share(counts: &Counts, beside: &[Beside], slot: SlotId) -> (f32, f32) {
+    let shares = beside.iter().filter_map(|beside| counts.get(beside)).map(|(all, slots)| {
+        let own = slots.get(&slot).copied().unwrap_or_default();
+        let every: f32 = slots.values().sum();
+        // One place more, so that a word that was seen once says less than one that was seen often.
+        (own / (all + 1.0), (every - own) / (all + 1.0))
+    });
+    shares.fold((0.0, 0.0), |most: (f32, f32), one| (most.0.max(one.0), most.1.max(one.1)))
+}
+
+/// The words that a span touches: the first, and the one behind the last.
+fn touched(words: &[Span], span: Span) -> (usize, usize) {
+    let from = words.partition_point(|word| word.end <= span.start);
+    (from, words.partition_point(|word| word.start < span.end).max(from))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "words of a value")]
+const fn words(number: usize) -> f32 {
+    number as f32
+}

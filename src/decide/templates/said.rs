@@ -1,0 +1,443 @@
+//! Utterances that say a template of the author's, word for word, with values in its slots.
+//!
+//! A template is compared with what its slots may hold, never with the text of its marks: a slot that recognizers read
+//! holds what one of them found there, any other slot holds a few words. Around it may stand what says nothing
+//! ("hi, could you ... please"), and behind it a slot that another template of the function adds in just these words.
+
+use std::{cmp::Ordering, collections::BTreeSet};
+
+use super::{
+    Templates,
+    compiled::Compiled,
+    template::{Item, Template},
+    words::{Gap, Token, gaps, tokens},
+};
+use crate::{
+    decide::{
+        carrier::{self, Around},
+        filling::{Anchor, Filling, Rule},
+    },
+    language::negation::Role,
+    module::SlotId,
+    text::{Span, Utterance},
+};
+
+/// How an utterance says a template.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    pub fillings: Vec<Filling>,
+    /// Words of the template itself, those of them that mean something, values that recognizers found, words of free text.
+    pub own_words: usize,
+    telling_words: usize,
+    found: usize,
+    pub free_words: usize,
+    /// It begins with a word of its own.
+    is_opened: bool,
+    /// Nothing of its own stands behind the last slot.
+    pub ends_in_slot: bool,
+    /// Something that a recognizer found for another slot, or the end of a sentence, lies within free text.
+    pub is_doubtful: bool,
+    pub is_contextual: bool,
+    pub is_negative: bool,
+    /// All free text is written as names are.
+    are_names: bool,
+    cost: Cost,
+}
+
+/// What speaks against saying a template in this way, the worst first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
+struct Cost {
+    /// See [`Said::is_doubtful`].
+    is_doubtful: bool,
+    /// Marks within free text, and marks of the template that are not there.
+    marks: usize,
+    /// Words of free text, and those of them at its ends that carry a sentence.
+    free_words: usize,
+    small_ends: usize,
+    /// Articles before what a recognizer found: "a hundred".
+    articles: usize,
+    /// What recognizers lack of being sure.
+    doubt: f32,
+}
+
+impl Said {
+    /// The template tells enough to go by: it means its function, and most of it could not be any words.
+    pub(crate) fn is_telling(&self) -> bool {
+        let is_told = self.telling_words > 0 || self.found > 0 || self.is_opened;
+        let is_known = self.telling_words > 0 || self.found > 1 || self.own_words > 2;
+        let is_meant = !self.is_doubtful && !self.is_negative && !self.is_contextual;
+        is_told && is_known && is_meant && self.free() <= MOST_FREE
+    }
+
+    /// A name is told as an answer would, by somebody whom nobody asked yet: "hello, I'm Jane".
+    pub(crate) const fn introduces(&self) -> bool {
+        self.is_contextual && !self.is_doubtful && !self.is_negative && self.are_names && self.free_words > 0
+    }
+
+    /// The share of it that could be any words.
+    pub(crate) fn free(&self) -> f32 {
+        words(self.free_words) / words(self.own_words + self.found + self.free_words).max(1.0)
+    }
+}
+
+/// Words of an utterance that may say a template, at most.
+const MOST_WORDS: usize = 64;
+
+/// Words of free text, at most, of which most are characters in languages without spaces.
+const LONGEST: usize = 24;
+
+/// What a recognizer found with less says nothing against free text.
+const DOUBTED: f32 = 0.5;
+
+/// Free words of what tells its function, as a share, at most.
+const MOST_FREE: f32 = 0.75;
+
+/// The template of the function that the utterance says; of several the one with most words of its own. `None` also of an
+/// utterance that is too long to be a template.
+pub(super) fn said(
+    templates: &Templates,
+    function: &Compiled,
+    utterance: &Utterance,
+    anchors: &[Anchor],
+) -> Option<Said> {
+    if utterance.words().len() > MOST_WORDS {
+        return None;
+    }
+    let compared = Compared::new(templates, function, utterance, anchors);
+    let mut best: Option<Said> = None;
+    let mut consider = |items: &[Item], template: &Template| {
+        if let Some(found) = compared.compare(items, template) {
+            let is_better = |known: &Said| {
+                (found.is_doubtful, known.own_words, found.cost) < (known.is_doubtful, found.own_words, known.cost)
+            };
+            if best.as_ref().is_none_or(is_better) {
+                best = Some(found);
+            }
+        }
+    };
+    for template in function.templates.iter().filter(|template| compared.has_words(&template.items)) {
+        consider(&template.items, template);
+        for addition in function.additions.iter().filter(|addition| compared.has_words(addition)) {
+            let ends_in_slot = matches!(template.items.last(), Some(Item::Slot(_)));
+            let is_new = addition.last().is_some_and(|slot| !template.items.contains(slot));
+            if ends_in_slot && is_new && !template.is_negative {
+                consider(&[&template.items[..], addition].concat(), template);
+            }
+        }
+    }
+    best
+}
+
+/// An utterance, as the templates of one function are compared with it.
+struct Compared<'a> {
+    templates: &'a Templates,
+    function: &'a Compiled,
+    utterance: &'a Utterance,
+    words: Vec<Token>,
+    anchors: &'a [Anchor],
+    /// The words of each anchor.
+    places: Vec<(usize, usize)>,
+    /// What stands before each word, and behind the last.
+    gaps: Vec<Gap>,
+    around: Around,
+}
+
+/// The best way to some place in the utterance.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    cost: Cost,
+    /// Where the item before ended.
+    from: usize,
+    anchor: Option<usize>,
+}
+
+impl<'a> Compared<'a> {
+    fn new(templates: &'a Templates, function: &'a Compiled, utterance: &'a Utterance, anchors: &'a [Anchor]) -> Self {
+        let spans = utterance.words();
+        let place = |anchor: &Anchor| {
+            let from = spans.partition_point(|word| word.end <= anchor.span.start);
+            (from, spans.partition_point(|word| word.start < anchor.span.end))
+        };
+        Self {
+            templates,
+            function,
+            utterance,
+            words: tokens(utterance, &templates.code),
+            anchors,
+            places: anchors.iter().map(place).collect(),
+            gaps: gaps(utterance, templates.language),
+            around: carrier::around(templates.language, utterance),
+        }
+    }
+
+    fn compare(&self, items: &[Item], template: &Template) -> Option<Said> {
+        let length = self.words.len();
+        let mut columns: Vec<Vec<Option<Step>>> = Vec::with_capacity(items.len() + 1);
+        let mut first = vec![None; length + 1];
+        for start in self.around.starts.iter().filter(|start| **start <= length) {
+            first[*start] = Some(Step { cost: Cost::default(), from: *start, anchor: None });
+        }
+        columns.push(first);
+        for item in items {
+            let before = columns.last()?;
+            let column = match item {
+                Item::Word(word) => self.word(before, word),
+                Item::Mark => self.mark(before),
+                Item::Slot(slot) => self.value(*slot, items, before),
+            };
+            if column.iter().all(Option::is_none) {
+                return None;
+            }
+            columns.push(column);
+        }
+        let last = columns.last()?;
+        let ends = self.around.ends.iter().filter_map(|end| Some((*end, (*last.get(*end)?)?.cost)));
+        let (end, cost) = ends.min_by(|one, other| one.1.partial_cmp(&other.1).unwrap_or(Ordering::Equal))?;
+        Some(self.read_back(items, &columns, (end, cost), template))
+    }
+
+    /// The slot filled from each place that is reached: with what a recognizer found, or with a few words.
+    fn value(&self, slot: SlotId, items: &[Item], before: &[Option<Step>]) -> Vec<Option<Step>> {
+        let mut column = vec![None; before.len()];
+        for (index, (from, to)) in self.places.iter().copied().enumerate() {
+            let anchor = &self.anchors[index];
+            // A sign is no word: "£".
+            let is_sign = from == to && !self.utterance.slice(anchor.span).trim().is_empty();
+            if anchor.slot != slot || from == to && !is_sign {
+                continue;
+            }
+            let article = from.checked_sub(1).filter(|before| self.words[*before].is_carrier);
+            for (start, articles) in [(Some(from), 0), (article, 1)] {
+                let Some((start, step)) = start.and_then(|start| Some((start, before[start]?))) else { continue };
+                let is_taken = is_sign && step.anchor.is_some_and(|other| self.places[other] == (from, to));
+                if !is_taken {
+                    let (articles, doubt) = (step.cost.articles + articles, step.cost.doubt + 1.0 - anchor.score);
+                    let cost = Cost { articles, doubt, ..step.cost };
+                    reach(&mut column, to, Step { cost, from: start, anchor: Some(index) });
+                }
+            }
+        }
+        if self.function.places[slot.index()].is_open {
+            self.free(slot, items, before, &mut column);
+        }
+        column
+    }
+
+    /// The slot filled with free text.
+    fn free(&self, slot: SlotId, items: &[Item], before: &[Option<Step>], column: &mut [Option<Step>]) {
+        let is_repeated = self.function.places[slot.index()].is_repeated;
+        let reached = before.iter().enumerate().filter_map(|(from, step)| step.map(|step| (from, step)));
+        for (from, step) in reached {
+            for to in from + 1..=self.words.len().min(from + LONGEST) {
+                let said = &self.words[from..to];
+                let says_nothing = said.iter().all(|word| self.says_nothing(word)) && !self.may_be_name(said)
+                    || self.is_polite(self.text(from, to));
+                if self.gaps[from].joins || self.gaps[to].joins || says_nothing {
+                    continue;
+                }
+                let several = is_repeated && said.iter().any(|word| self.joins(word));
+                let (marks, is_claimed) = self.within(slot, items, (from, to));
+                let cost = Cost {
+                    is_doubtful: step.cost.is_doubtful || is_claimed || several,
+                    marks: step.cost.marks + marks,
+                    free_words: step.cost.free_words + said.len(),
+                    small_ends: step.cost.small_ends
+                        + [from, to - 1].iter().filter(|end| self.words[**end].is_carrier).count(),
+                    ..step.cost
+                };
+                reach(column, to, Step { cost, from, anchor: None });
+            }
+        }
+    }
+
+    /// True for a word that is no value: "the", "something"; written as a name it may be one: "Will".
+    fn says_nothing(&self, word: &Token) -> bool {
+        let words = &self.templates.language.words;
+        let is_subject = words.answers.subjects.contains(&word.folded);
+        let is_name = word.is_name && !is_subject && !word.folded.contains(['\'', '’']);
+        !is_name && (word.is_carrier || words.is_indefinite(&word.folded))
+    }
+
+    /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them leads
+    /// to something, or stands for it.
+    fn may_be_name(&self, words: &[Token]) -> bool {
+        let is_small = |word: &Token| {
+            let phrases = self.templates.language.negation.beginning_with(&word.folded);
+            let mut roles = phrases.iter().filter(|phrase| phrase.rest.is_empty()).map(|phrase| phrase.meaning);
+            roles.any(|role| matches!(role, Role::Article | Role::Lead))
+                || self.templates.language.words.is_indefinite(&word.folded)
+                || self.templates.language.words.answers.subjects.contains(&word.folded)
+        };
+        words.len() > 1 && !words.iter().any(is_small)
+    }
+
+    /// True for what stands behind an answer where a word is a character: です.
+    fn is_polite(&self, text: &str) -> bool {
+        self.templates.language.words.answers.behind.iter().any(|phrase| phrase == text)
+    }
+
+    /// True for a word that joins two values: "and".
+    fn joins(&self, word: &Token) -> bool {
+        self.templates.language.words.joints.conjunctions.contains(&word.folded)
+    }
+
+    /// What these words are as they were said.
+    fn text(&self, from: usize, to: usize) -> &str {
+        let spans = self.utterance.words();
+        self.utterance.slice(Span::new(spans[from].start, spans[to - 1].end))
+    }
+
+    /// Every word of the template is said somewhere.
+    fn has_words(&self, items: &[Item]) -> bool {
+        items.iter().all(|item| match item {
+            Item::Word(word) => self.words.iter().any(|said| *said.folded == **word),
+            Item::Slot(_) | Item::Mark => true,
+        })
+    }
+
+    fn word(&self, before: &[Option<Step>], word: &str) -> Vec<Option<Step>> {
+        let mut column = vec![None; before.len()];
+        for (from, _) in self.words.iter().enumerate().filter(|(_, said)| said.folded == word) {
+            if let Some(step) = before[from] {
+                column[from + 1] = Some(Step { from, anchor: None, ..step });
+            }
+        }
+        column
+    }
+
+    fn mark(&self, before: &[Option<Step>]) -> Vec<Option<Step>> {
+        let marked = |(at, step): (usize, &Option<Step>)| {
+            let missing = usize::from(!self.gaps[at].has_mark);
+            let cost = |cost: Cost| Cost { marks: cost.marks + missing, ..cost };
+            step.map(|step| Step { cost: cost(step.cost), from: at, anchor: None })
+        };
+        before.iter().enumerate().map(marked).collect()
+    }
+
+    /// What speaks against these words as free text: how many marks they have, and whether they have the end of a sentence or
+    /// what recognizers found for other slots. What nothing leads to is a part of a longer text, and so is a number.
+    fn within(&self, slot: SlotId, items: &[Item], (from, to): (usize, usize)) -> (usize, bool) {
+        let inside = &self.gaps[from + 1..to];
+        let marks = inside.iter().filter(|gap| gap.has_mark).count();
+        let has_stop = inside.iter().any(|gap| gap.has_stop);
+        let found =
+            self.anchors.iter().zip(&self.places).filter(|(anchor, (start, end))| {
+                from <= *start && *end <= to && start < end && anchor.score >= DOUBTED
+            });
+        let (mut claimed, mut others) = (false, BTreeSet::new());
+        for (anchor, (start, end)) in found {
+            let is_all = end - start == to - from;
+            if anchor.slot == slot {
+                // What was found for this very slot is all of its value.
+                claimed |= !is_all;
+                continue;
+            }
+            let is_led = *start == from || self.function.frames.leads(&self.words[start - 1].folded, anchor.slot);
+            let is_common = self.function.places[anchor.slot.index()].is_common;
+            // "Two seats for 1984": the number has a place of its own.
+            let is_elsewhere = is_common && items.contains(&Item::Slot(anchor.slot));
+            // "i20, 2018"
+            let is_behind_mark = *end == to && *start > from && self.gaps[*start].has_mark;
+            claimed |= is_all && !is_elsewhere || is_behind_mark || (is_led && !is_common);
+            if !is_common {
+                others.insert(anchor.slot);
+            }
+        }
+        // Values of several slots are a request of their own.
+        claimed |= others.len() > 1;
+        (marks, claimed || has_stop)
+    }
+
+    /// The way to `end`, from its end to its start.
+    fn read_back(
+        &self,
+        items: &[Item],
+        columns: &[Vec<Option<Step>>],
+        (end, cost): (usize, Cost),
+        template: &Template,
+    ) -> Said {
+        let mut said = Said {
+            fillings: Vec::new(),
+            own_words: 0,
+            telling_words: 0,
+            found: 0,
+            free_words: 0,
+            is_opened: matches!(items.first(), Some(Item::Word(_))),
+            ends_in_slot: matches!(items.last(), Some(Item::Slot(_))),
+            is_doubtful: cost.is_doubtful,
+            is_contextual: template.is_contextual,
+            is_negative: template.is_negative,
+            are_names: true,
+            cost,
+        };
+        let spans = self.utterance.words();
+        let mut to = end;
+        for (at, item) in items.iter().enumerate().rev() {
+            let Some(step) = columns[at + 1][to] else { break };
+            match item {
+                Item::Word(_) => {
+                    said.own_words += 1;
+                    said.telling_words += usize::from(!self.words[step.from].is_carrier);
+                }
+                Item::Mark => {}
+                Item::Slot(slot) => {
+                    let is_beside = |other: Option<usize>| {
+                        other.and_then(|other| items.get(other)).is_some_and(|other| matches!(other, Item::Slot(_)))
+                    };
+                    let free =
+                        |rule: Rule| Filling::by(rule, *slot, Span::new(spans[step.from].start, spans[to - 1].end));
+                    let filling = match step.anchor {
+                        Some(index) => {
+                            let Anchor { slot, span, score } = self.anchors[index];
+                            Filling { slot, span, anchor: Some(index), rule: None, confidence: score }
+                        }
+                        None if is_beside(at.checked_sub(1)) || is_beside(Some(at + 1)) => free(Rule::Beside),
+                        None => free(Rule::Template),
+                    };
+                    said.found += usize::from(step.anchor.is_some());
+                    if step.anchor.is_none() {
+                        said.free_words += to - step.from;
+                        said.are_names &= self.words[step.from..to].iter().all(|word| word.is_name);
+                    }
+                    said.fillings.push(filling);
+                }
+            }
+            to = step.from;
+        }
+        said.fillings.reverse();
+        keep_names_whole(&mut said.fillings, self.utterance);
+        said
+    }
+}
+
+fn reach(column: &mut [Option<Step>], at: usize, step: Step) {
+    if column[at].is_none_or(|known| step.cost < known.cost) {
+        column[at] = Some(step);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "words of an utterance")]
+const fn words(number: usize) -> f32 {
+    number as f32
+}
+
+/// Of two values side by side, the first does not end in a small word if it begins with a capital: Jane is the first name
+/// of "Jane van der Berg".
+fn keep_names_whole(fillings: &mut [Filling], utterance: &Utterance) {
+    let spans = utterance.words();
+    let is_capital = |word: &Span| utterance.slice(*word).chars().next().is_some_and(char::is_uppercase);
+    for at in 1..fillings.len() {
+        let (first, second) = (fillings[at - 1], fillings[at]);
+        let is_beside = first.anchor.is_none()
+            && second.anchor.is_none()
+            && utterance.slice(Span::new(first.span.end, second.span.start)).trim().is_empty();
+        let words: Vec<&Span> = spans.iter().filter(|word| first.span.contains(**word)).collect();
+        let [name, rest @ ..] = &words[..] else { continue };
+        let small = rest.iter().rev().take_while(|word| !is_capital(word)).count();
+        if is_beside && is_capital(name) && small > 0 {
+            let cut = words.len() - small;
+            fillings[at - 1].span.end = words[cut - 1].end;
+            fillings[at].span.start = words[cut].start;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A template as a sequence of words and slots.
+
+use super::words::parts;
+use crate::{
+    module::{Exemplar, OwnerMode, Piece, SlotId},
+    text::{Utterance, is_unspaced},
+};
+
+/// A template, its words folded.
+#[derive(Debug)]
+pub(super) struct Template {
+    pub items: Vec<Item>,
+    /// It speaks only where something of it was asked for.
+    pub is_contextual: bool,
+    /// It looks like the function and is none of it.
+    pub is_negative: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item {
+    Word(Box<str>),
+    Slot(SlotId),
+    /// A comma or its like between two slots.
+    Mark,
+}
+
+/// Words of an addition, at most, and characters where these are words.
+const ADDED: usize = 4;
+const ADDED_UNSPACED: usize = 9;
+
+impl Template {
+    /// `None` if it has a slot that the function has not.
+    pub(super) fn new(exemplar: &Exemplar) -> Option<Self> {
+        let mut items: Vec<Item> = Vec::new();
+        for piece in &exemplar.pieces {
+            match piece {
+                Piece::Slot { slot, .. } => items.push(Item::Slot((*slot)?)),
+                Piece::Text(text) => {
+                    let utterance = Utterance::new(text);
+                    let words = utterance.folded_words().map(|word| Item::Word(word.into()));
+                    let before = items.len();
+                    items.extend(words);
+                    if items.len() == before && before > 0 && text.chars().any(parts) {
+                        items.push(Item::Mark);
+                    }
+                }
+            }
+        }
+        Some(Self {
+            items,
+            is_contextual: exemplar.context_frame.is_some() || exemplar.context_slot.is_some(),
+            is_negative: exemplar.mode == OwnerMode::Negative,
+        })
+    }
+
+    pub(super) const fn speaks(&self) -> bool {
+        !self.is_negative && !self.is_contextual
+    }
+
+    /// What stands between two slots, with the second one: "<city> on <date>" adds "on <date>".
+    pub(super) fn additions(&self) -> impl Iterator<Item = Vec<Item>> + '_ {
+        let is_slot = |at: usize| matches!(self.items[at], Item::Slot(_));
+        let slots: Vec<usize> = (0..self.items.len()).filter(|at| is_slot(*at)).collect();
+        let between: Vec<(usize, usize)> = slots.windows(2).map(|two| (two[0] + 1, two[1])).collect();
+        let is_short = |from: usize, to: usize| {
+            let mut words = self.items[from..to].iter().filter_map(|item| match item {
+                Item::Word(word) => Some(word),
+                Item::Slot(_) | Item::Mark => None,
+            });
+            let first = words.next();
+            let most = if first.is_some_and(|word| word.contains(is_unspaced)) { ADDED_UNSPACED } else { ADDED };
+            first.is_some() && to - from <= most
+        };
+        between
+            .into_iter()
+            .filter(move |(from, to)| is_short(*from, *to))
+            .map(|(from, to)| self.items[from..=to].to_vec())
+    }
+}

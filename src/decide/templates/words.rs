@@ -1,0 +1,87 @@
+//! Words as templates are compared with them: characters and runs of katakana in Japanese, where spaces tell no words apart.
+
+use crate::{
+    language::{Language, facts::is_unspaced_language},
+    text::{Span, Utterance, is_unspaced, script::is_katakana},
+};
+
+/// One word of an utterance.
+#[derive(Debug)]
+pub(crate) struct Token {
+    pub folded: String,
+    /// A word that carries a sentence, or a Japanese particle.
+    pub is_carrier: bool,
+    /// Written as names are: with a capital letter that the sentence does not ask for, in Japanese in Han and katakana.
+    pub is_name: bool,
+}
+
+/// The words of an utterance in the language of this code.
+pub(super) fn tokens(utterance: &Utterance, code: &str) -> Vec<Token> {
+    let language = Language::or_english(code);
+    let is_unspaced = is_unspaced_language(code);
+    let token = |(at, (span, folded)): (usize, (&_, &str))| {
+        let word = utterance.slice(*span);
+        let is_capital = (at > 0 || is_unspaced) && word.starts_with(char::is_uppercase);
+        let is_name = is_unspaced && word.chars().all(is_of_names) || is_capital && !language.words.is_number(folded);
+        Token { is_carrier: is_carrier(folded, language), is_name, folded: folded.to_owned() }
+    };
+    utterance.words().iter().zip(utterance.folded_words()).enumerate().map(token).collect()
+}
+
+/// What holds a sentence together without spaces is hiragana.
+fn is_of_names(character: char) -> bool {
+    is_unspaced(character) && !matches!(character, '\u{3040}'..='\u{309F}') || is_katakana(character)
+}
+
+/// True for a folded word that carries a sentence in this language, or in English. For other words, and in languages
+/// whose packs have none, the module's own exemplars have to say so.
+pub(crate) fn is_carrier(word: &str, language: &Language) -> bool {
+    language.words.is_carrier(word) || Language::english().words.is_carrier(word)
+}
+
+/// What stands between two words, before the first and behind the last.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Gap {
+    /// A comma or its like.
+    pub has_mark: bool,
+    /// The end of a sentence.
+    pub has_stop: bool,
+    /// The word before and the one behind are written as one: "Mary-Ann".
+    pub joins: bool,
+}
+
+/// What stands before each word, and behind the last. At the ends of what was said nothing is parted.
+pub(super) fn gaps(utterance: &Utterance, language: &Language) -> Vec<Gap> {
+    let between = utterance.words().windows(2).map(|two| {
+        let text = utterance.slice(Span::new(two[0].end, two[1].start));
+        Gap::new(text, utterance.slice(two[0]), language)
+    });
+    let behind = utterance.words().last().map(|_| Gap::default());
+    std::iter::once(Gap::default()).chain(between).chain(behind).collect()
+}
+
+impl Gap {
+    /// `before` is the word before it.
+    fn new(text: &str, before: &str, language: &Language) -> Self {
+        let is_written_apart = text.chars().any(char::is_whitespace);
+        let ends = |mark: char| {
+            matches!(mark, '?' | '!' | '。' | '？' | '！') || (mark == '.' && !is_short_for_something(before, language))
+        };
+        let is_unspaced = text.contains(['。', '？', '！']);
+        Self {
+            has_mark: text.chars().any(parts),
+            has_stop: (is_written_apart || is_unspaced) && text.chars().any(ends),
+            joins: !text.is_empty() && !is_written_apart && !is_unspaced && !text.chars().any(parts),
+        }
+    }
+}
+
+/// "J.", "St.", "dr."
+fn is_short_for_something(word: &str, language: &Language) -> bool {
+    word.chars().count() == 1 || language.is_abbreviation(word)
+}
+
+/// True for a mark that parts what stands before it from what follows.
+pub(super) const fn parts(mark: char) -> bool {
+    matches!(mark, ',' | ';' | ':' | '、' | '，' | '\n')
+}
