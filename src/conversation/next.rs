@@ -27,9 +27,10 @@ pub enum Next {
     /// Valid, complete and confirmed, in the order in which they were asked for, each with the place of its form in
     /// [`State::forms`]; never empty. Requests of one utterance wait for one another.
     Call(Vec<(usize, Call)>),
-    Ask(Pending),
-    /// This was asked too often.
-    HandOff(Pending),
+    /// Of the form at this place in [`State::forms`].
+    Ask(usize, Pending),
+    /// The same, where this was asked too often.
+    HandOff(usize, Pending),
     /// Nothing is open.
     Nothing,
 }
@@ -46,15 +47,17 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
         match step(form, module, validator, manners, now) {
             Some(Step::Ready(call)) => calls.push((place, call)),
             // The form that is being filled goes first.
-            Some(Step::Ask(next)) if pending.is_none() || std::ptr::eq(form, active) => pending = Some((form, next)),
+            Some(Step::Ask(next)) if pending.is_none() || std::ptr::eq(form, active) => {
+                pending = Some((place, form, next))
+            }
             Some(Step::Ask(_)) | None => {}
         }
     }
     match pending {
-        Some((form, pending)) => {
+        Some((place, form, pending)) => {
             let limit = module.settings.conversation.tries.unwrap_or(manners.tries);
             let tries = form.tries.get(&pending.key()).copied().unwrap_or_default();
-            if tries >= limit.max(1) { Next::HandOff(pending) } else { Next::Ask(pending) }
+            if tries >= limit.max(1) { Next::HandOff(place, pending) } else { Next::Ask(place, pending) }
         }
         None if calls.is_empty() => Next::Nothing,
         None => Next::Call(calls),

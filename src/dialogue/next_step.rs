@@ -147,15 +147,14 @@ impl Turning<'_> {
                         }
                     }
                 }
-                Next::HandOff(pending) if applied.is_repeat => {
-                    ending.question = self.ask(state, pending, false);
+                Next::HandOff(place, pending) if applied.is_repeat => {
+                    ending.question = self.ask(state, place, pending, false);
                     return ending;
                 }
-                Next::HandOff(pending) => {
+                Next::HandOff(place, pending) => {
                     let [function] = *pending.functions() else { return ending };
                     let slots = self.known(state, function);
-                    let place = state.forms.iter().rposition(|form| form.function == module.function(function).name);
-                    if place.and_then(|place| state.finish(place, End::HandedOff)).is_none() {
+                    if state.finish(place, End::HandedOff).is_none() {
                         return ending;
                     }
                     // Beside a call, the rest goes on.
@@ -164,22 +163,20 @@ impl Turning<'_> {
                         return ending;
                     }
                 }
-                Next::Ask(pending) => {
+                Next::Ask(place, pending) => {
                     // What goes on after a call was not asked in vain.
                     let counts = ending.called.is_empty() && applied.cancelled.is_empty() && !applied.is_repeat;
-                    ending.question = self.ask(state, pending, counts);
+                    ending.question = self.ask(state, place, pending, counts);
                     return ending;
                 }
             }
         }
     }
 
-    /// Asks, and remembers what was asked.
-    fn ask(&self, state: &mut State, pending: Pending, counts: bool) -> Option<Question> {
+    /// Asks about the form at `place`, and remembers what was asked.
+    fn ask(&self, state: &mut State, place: usize, pending: Pending, counts: bool) -> Option<Question> {
         let (module, applied, voice) = (self.module(), self.applied, self.voice());
         let [id] = *pending.functions() else { return None };
-        let name = &module.function(id).name;
-        let place = state.forms.iter().rposition(|form| form.function == *name)?;
         // What is asked about is what is filled next.
         let mut form = state.forms.remove(place);
         let key = pending.key();

@@ -102,7 +102,7 @@ impl House {
         let manners = Manners { ask: Ask::One, tries: 3 };
         let now = "2026-03-10T12:00:00[UTC]".parse().expect("a moment");
         match next(&state, &self.module, &self.validator, manners, &now) {
-            Next::Ask(pending) => self.ask(language, form, &pending, 0),
+            Next::Ask(_, pending) => self.ask(language, form, &pending, 0),
             other => panic!("{other:?}"),
         }
     }
