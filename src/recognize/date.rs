@@ -1,4 +1,4 @@
-//! Dates, and dates with a time.
+//! Dates.
 //!
 //! # Policies
 //!
@@ -22,24 +22,23 @@
 //!   the Saturday after that. These are periods rather than days and score 0.6.
 //! - "in three days", "three days from now", "two weeks ago", "two days after tomorrow" count from today (or that day).
 //!   Counting with hours, minutes or seconds gives a date with a time, not a date.
-//! - A date with a time is a date and a time side by side ("tomorrow at 3pm", "noon on Friday", "tomorrow morning at 9").
-//!   A time alone is its next occurrence, with a score of 0.6. A date alone is none: its time would be invented.
-//!   A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
 
+mod digits;
+
+use digits::{kanji, numeric};
 use jiff::{
-    Timestamp, ToSpan as _, Zoned,
-    civil::{Date, DateTime, Time, Weekday},
+    ToSpan as _,
+    civil::{Date, DateTime, Weekday},
 };
 
 use super::{
     duration,
-    lexicon::{Edge, Part, Sense, Unit},
+    lexicon::{Edge, Sense, Unit},
     reckoning::{Dates, Reckoning, date},
     scan::Scan,
     senses::Found,
-    time,
 };
-use crate::{module::settings::DateOrder, text::tokens::TokenKind};
+use crate::text::tokens::TokenKind;
 
 pub(super) const EXACT: f32 = 1.0;
 const YEAR_GUESSED: f32 = 0.95;
@@ -58,7 +57,7 @@ fn monday_of(date: Date) -> Option<Date> {
     date.checked_sub(i64::from(date.weekday().to_monday_zero_offset()).days()).ok()
 }
 
-fn plus_days(date: Date, days: i64) -> Option<Date> {
+pub(super) fn plus_days(date: Date, days: i64) -> Option<Date> {
     date.checked_add(days.days()).ok()
 }
 
@@ -133,96 +132,6 @@ fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
 /// As POSIX reads two digits.
 const fn short_year(year: i64) -> i64 {
     if year < 69 { 2000 + year } else { 1900 + year }
-}
-
-/// `2026-03-04`, `3/4/2026`, `4.3.2026`, `3/4`.
-fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    if scan.kind(token) != Some(TokenKind::Digits)
-        || (token > 0 && scan.is_glued(token) && matches!(scan.text(token - 1), "/" | "-" | "." | ":" | "$"))
-    {
-        return None;
-    }
-    let separator = ["-", "/", "."].into_iter().find(|separator| scan.joins(token + 1, separator))?;
-    let first = i64::from(scan.digits(token, 4)?);
-    let second = i64::from(scan.digits(token + 2, 2)?);
-    let third = scan.joins(token + 3, separator).then(|| scan.digits(token + 4, 4)).flatten().map(i64::from);
-    let goes_on = |token: usize| scan.joins(token, separator) && scan.kind(token + 1) == Some(TokenKind::Digits);
-    if scan.text(token).len() == 4 {
-        let day = third.filter(|_| scan.text(token + 4).len() <= 2 && !goes_on(token + 5))?;
-        return Some(Found::new(token, token + 5, date(first, second, day)?, EXACT));
-    }
-    let ordered = |year: i64| {
-        let (month_first, day_first) = (date(year, first, second), date(year, second, first));
-        let ambiguous = month_first.is_some() && day_first.is_some() && first != second;
-        let date = match scan.lexicon.order {
-            DateOrder::MonthFirst if separator != "." => month_first.or(day_first),
-            DateOrder::MonthFirst | DateOrder::DayFirst => day_first.or(month_first),
-        };
-        date.map(|date| (date, if ambiguous { 0.9 } else { EXACT }))
-    };
-    if let Some(year) = third {
-        let year = match scan.text(token + 4).len() {
-            4 => year,
-            2 => short_year(year),
-            _ => return None,
-        };
-        let (date, score) = ordered(year)?;
-        return (!goes_on(token + 5)).then_some(Found::new(token, token + 5, date, score));
-    }
-    if scan.text(token).len() > 2 {
-        return None;
-    }
-    // Without a year only `3/4`, and `3.4.` where dates are written so.
-    let end = match separator {
-        "/" => token + 3,
-        "." if scan.lexicon.comma_decimal && scan.is_symbol(token + 3, ".") && scan.is_glued(token + 3) => token + 4,
-        _ => return None,
-    };
-    let (this_year, _) = ordered(i64::from(reckoning.today().year())).or_else(|| ordered(2024))?;
-    let dates = reckoning.yearly(i64::from(this_year.month()), i64::from(this_year.day()))?;
-    Some(found(token, end, dates, PERIOD))
-}
-
-/// `2026年3月1日`, `令和8年3月1日`, `3月1日`, `三月一日`, `1日`.
-fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    let (year, month_at) = match kanji_year(scan, token) {
-        Some((year, end)) => (Some(year), scan.skip(end, Sense::On)),
-        None => (None, token),
-    };
-    let Some((month, at)) = scan.cardinal(month_at).filter(|(_, end)| scan.text(*end) == "月") else {
-        return if year.is_none() { kanji_day(scan, token, reckoning) } else { None };
-    };
-    let (day, end) = match scan.cardinal(at + 1) {
-        Some((day, end)) if scan.text(end) == "日" => (day, end + 1),
-        _ => return Some(found(token, at + 1, month_alone(reckoning, month, year)?, VAGUE)),
-    };
-    match year {
-        Some(year) => Some(Found::new(token, end, date(year, month, day)?, EXACT)),
-        None => Some(found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED)),
-    }
-}
-
-/// `2026年`, `令和8年`, `来年`, and the token behind it.
-fn kanji_year(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
-    let era = scan.pick(token, |sense| match sense {
-        Sense::Era(before) => Some(before),
-        _ => None,
-    });
-    let (before, at) = era.unwrap_or((0, token));
-    let (year, end) = match scan.cardinal(at) {
-        Some(found) => found,
-        None if era.is_some() && scan.text(at) == "元" => (1, at + 1),
-        None => return None,
-    };
-    (scan.text(end) == "年").then_some((before.checked_add(year)?, end + 1))
-}
-
-/// A day of this month or the next: `15日`, but not `15日間` or `三日月`.
-fn kanji_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    let (day, end) = scan.cardinal(token).filter(|(day, end)| (1..=31).contains(day) && scan.text(*end) == "日")?;
-    let goes_on =
-        matches!(scan.text(end + 1), "間" | "後" | "前" | "目" | "以" | "分" | "本" | "月" | "中" | "程" | "ほ");
-    (!goes_on).then_some(found(token, end + 1, reckoning.monthly(day)?, 0.8))
 }
 
 /// `来月`, `来月5日`, `再来週の金曜日`, `今週末`, `来年3月5日`.
@@ -626,7 +535,7 @@ fn saturday(today: Date) -> Option<Date> {
 }
 
 /// A length of time counted from a moment: "in two hours", "three days ago", "two weeks from now".
-fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTime, bool)>> {
+pub(super) fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTime, bool)>> {
     let moved = |length: duration::Duration, forwards: bool| Some((length.from(now, forwards)?, length.has_time()));
     if let Some(at) = scan.after(token, Sense::In) {
         let length = duration::duration_at(scan, at)?;
@@ -651,7 +560,7 @@ fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTi
 }
 
 /// True if "since" stands right before `token`.
-fn is_since(scan: &Scan<'_>, token: usize) -> bool {
+pub(super) fn is_since(scan: &Scan<'_>, token: usize) -> bool {
     let is_behind = |at: usize| (at.saturating_sub(2)..at).any(|start| scan.after(start, Sense::Since) == Some(at));
     is_behind(token) || token > 0 && scan.has(token - 1, Sense::The) && is_behind(token - 1)
 }
@@ -754,105 +663,4 @@ fn is_weekday_alone(scan: &Scan<'_>, found: &Found<Date>) -> bool {
 /// True of "the 4th", which may be of any month.
 fn day_is_bare(scan: &Scan<'_>, found: &Found<Date>) -> bool {
     !(found.start..found.end).any(|token| month_at(scan, token).is_some())
-}
-
-/// `2026-03-01T15:30:00`, with or without an offset.
-fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
-    if scan.text(token).len() != 4
-        || !scan.joins(token + 1, "-")
-        || scan.text(token + 5) != "t"
-        || scan.kind(token + 6) != Some(TokenKind::Digits)
-    {
-        return None;
-    }
-    let (text, tokens) = scan.chunk(token, 48)?;
-    let value = match text.parse::<Timestamp>() {
-        Ok(instant) => instant.to_zoned(now.time_zone().clone()).datetime(),
-        Err(_) => text.parse::<DateTime>().ok()?,
-    };
-    Some(Found::new(tokens.start, tokens.end, value, EXACT))
-}
-
-fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<DateTime>> {
-    let now = reckoning.now;
-    if let Some(found) = iso(scan, token, now) {
-        return Some(found);
-    }
-    if let Some(end) = scan.after(token, Sense::Now) {
-        // "Okay, now can you ..." is a filler, "from now" the end of something else.
-        let is_end = token > 0 && (scan.has(token - 1, Sense::From) || scan.has(token - 1, Sense::Hence));
-        return (!is_end).then_some(Found::new(token, end, to_second(now.datetime())?, PERIOD));
-    }
-    if let Some(found) = counted(scan, token, now.datetime())
-        && found.value.1
-    {
-        return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.score));
-    }
-    if let Some(day) = date_at(scan, token, reckoning) {
-        // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
-        let mut at = day.end;
-        // 明日の夜
-        let part = |sense| matches!(sense, Sense::Part(_)).then_some(());
-        if let Some((_, end)) = scan.pick(at, part).or_else(|| scan.pick(scan.skip(at, Sense::On), part)) {
-            at = end;
-        }
-        if scan.is_symbol(at, ",") {
-            at += 1;
-        }
-        at = scan.skip(at, Sense::On);
-        if let Some(clock) = time::time_at(scan, at, reckoning) {
-            let moment = |date: Date, clock: Time| night(scan, day.end, date.to_datetime(clock), clock);
-            let other = other(&day, &clock, moment);
-            let value = moment(day.value, clock.value)?;
-            return Some(Found::new(day.start, clock.end, value, day.score.min(clock.score)).or(other));
-        }
-        return None;
-    }
-    let clock = time::time_at(scan, token, reckoning)?;
-    let mut at = if scan.is_symbol(clock.end, ",") { clock.end + 1 } else { clock.end };
-    at = scan.skip(at, Sense::On);
-    let moment = |date: Date, clock: Time| Some(date.to_datetime(clock));
-    if let Some(day) = date_at(scan, at, reckoning) {
-        let other = other(&day, &clock, moment);
-        let value = moment(day.value, clock.value)?;
-        return Some(Found::new(clock.start, day.end, value, day.score.min(clock.score)).or(other));
-    }
-    let is_past = reckoning.is_past() || is_since(scan, token);
-    let is_today = (clock.start..clock.end).any(|token| scan.has(token, Sense::This));
-    let on_its_day = |clock: Time| {
-        let days: i64 = match (is_past, clock > now.time()) {
-            _ if is_today => 0,
-            (false, false) => 1,
-            (true, true) => -1,
-            (false, true) | (true, false) => 0,
-        };
-        Some(plus_days(now.date(), days)?.to_datetime(clock))
-    };
-    let value = on_its_day(clock.value)?;
-    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.score)).or(clock.other.and_then(on_its_day)))
-}
-
-/// The other moment that a day and a time may mean.
-fn other(day: &Found<Date>, clock: &Found<Time>, moment: impl Fn(Date, Time) -> Option<DateTime>) -> Option<DateTime> {
-    match (day.other, clock.other) {
-        (_, Some(time)) => moment(day.value, time),
-        (Some(date), None) => moment(date, clock.value),
-        (None, None) => None,
-    }
-}
-
-/// "tonight at 12" is the midnight that ends the day.
-fn night(scan: &Scan<'_>, day_end: usize, value: DateTime, clock: Time) -> Option<DateTime> {
-    let is_night = day_end > 0
-        && (scan.has(day_end - 1, Sense::Tonight)
-            || matches!(time::part_at(scan, day_end), Some((Part::Night | Part::Evening, _))));
-    if is_night && clock.hour() < 6 { value.checked_add(1.day()).ok() } else { Some(value) }
-}
-
-fn to_second(moment: DateTime) -> Option<DateTime> {
-    moment.with().subsec_nanosecond(0).build().ok()
-}
-
-pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<DateTime>> {
-    scan.find(|token| datetime_at(scan, token, reckoning))
 }

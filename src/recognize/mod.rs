@@ -42,6 +42,7 @@ mod identifier;
 mod lexicon;
 mod list;
 mod measure;
+mod moment;
 mod money;
 mod negation;
 mod number;
@@ -326,7 +327,7 @@ impl Builtins {
             Builtin::Time => {
                 readings(scan, time::times(scan, &reckoning), |time| Some(time.strftime("%H:%M:%S").to_string().into()))
             }
-            Builtin::DateTime => readings(scan, date::datetimes(scan, &reckoning), |moment| {
+            Builtin::DateTime => readings(scan, moment::datetimes(scan, &reckoning), |moment| {
                 Some(moment.strftime("%Y-%m-%dT%H:%M:%S").to_string().into())
             }),
             Builtin::Email => contacts(utterance, self.contacts.emails(utterance)),

@@ -1,0 +1,123 @@
+//! Dates with a time.
+//!
+//! # Policies
+//!
+//! - One is a time is a date and a time side by side ("tomorrow at 3pm", "noon on Friday", "tomorrow morning at 9").
+//!   A time alone is its next occurrence, with a score of 0.6. A date alone is none: its time would be invented.
+//!   A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
+
+use jiff::{
+    Timestamp, ToSpan as _, Zoned,
+    civil::{Date, DateTime, Time},
+};
+
+use super::{
+    date::{EXACT, PERIOD, counted, date_at, is_since, plus_days},
+    lexicon::{Part, Sense},
+    reckoning::Reckoning,
+    scan::Scan,
+    senses::Found,
+    time,
+};
+use crate::text::tokens::TokenKind;
+
+/// `2026-03-01T15:30:00`, with or without an offset.
+fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
+    if scan.text(token).len() != 4
+        || !scan.joins(token + 1, "-")
+        || scan.text(token + 5) != "t"
+        || scan.kind(token + 6) != Some(TokenKind::Digits)
+    {
+        return None;
+    }
+    let (text, tokens) = scan.chunk(token, 48)?;
+    let value = match text.parse::<Timestamp>() {
+        Ok(instant) => instant.to_zoned(now.time_zone().clone()).datetime(),
+        Err(_) => text.parse::<DateTime>().ok()?,
+    };
+    Some(Found::new(tokens.start, tokens.end, value, EXACT))
+}
+
+fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<DateTime>> {
+    let now = reckoning.now;
+    if let Some(found) = iso(scan, token, now) {
+        return Some(found);
+    }
+    if let Some(end) = scan.after(token, Sense::Now) {
+        // "Okay, now can you ..." is a filler, "from now" the end of something else.
+        let is_end = token > 0 && (scan.has(token - 1, Sense::From) || scan.has(token - 1, Sense::Hence));
+        return (!is_end).then_some(Found::new(token, end, to_second(now.datetime())?, PERIOD));
+    }
+    if let Some(found) = counted(scan, token, now.datetime())
+        && found.value.1
+    {
+        return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.score));
+    }
+    if let Some(day) = date_at(scan, token, reckoning) {
+        // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
+        let mut at = day.end;
+        // 明日の夜
+        let part = |sense| matches!(sense, Sense::Part(_)).then_some(());
+        if let Some((_, end)) = scan.pick(at, part).or_else(|| scan.pick(scan.skip(at, Sense::On), part)) {
+            at = end;
+        }
+        if scan.is_symbol(at, ",") {
+            at += 1;
+        }
+        at = scan.skip(at, Sense::On);
+        if let Some(clock) = time::time_at(scan, at, reckoning) {
+            let moment = |date: Date, clock: Time| night(scan, day.end, date.to_datetime(clock), clock);
+            let other = other(&day, &clock, moment);
+            let value = moment(day.value, clock.value)?;
+            return Some(Found::new(day.start, clock.end, value, day.score.min(clock.score)).or(other));
+        }
+        return None;
+    }
+    let clock = time::time_at(scan, token, reckoning)?;
+    let mut at = if scan.is_symbol(clock.end, ",") { clock.end + 1 } else { clock.end };
+    at = scan.skip(at, Sense::On);
+    let moment = |date: Date, clock: Time| Some(date.to_datetime(clock));
+    if let Some(day) = date_at(scan, at, reckoning) {
+        let other = other(&day, &clock, moment);
+        let value = moment(day.value, clock.value)?;
+        return Some(Found::new(clock.start, day.end, value, day.score.min(clock.score)).or(other));
+    }
+    let is_past = reckoning.is_past() || is_since(scan, token);
+    let is_today = (clock.start..clock.end).any(|token| scan.has(token, Sense::This));
+    let on_its_day = |clock: Time| {
+        let days: i64 = match (is_past, clock > now.time()) {
+            _ if is_today => 0,
+            (false, false) => 1,
+            (true, true) => -1,
+            (false, true) | (true, false) => 0,
+        };
+        Some(plus_days(now.date(), days)?.to_datetime(clock))
+    };
+    let value = on_its_day(clock.value)?;
+    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.score)).or(clock.other.and_then(on_its_day)))
+}
+
+/// The other moment that a day and a time may mean.
+fn other(day: &Found<Date>, clock: &Found<Time>, moment: impl Fn(Date, Time) -> Option<DateTime>) -> Option<DateTime> {
+    match (day.other, clock.other) {
+        (_, Some(time)) => moment(day.value, time),
+        (Some(date), None) => moment(date, clock.value),
+        (None, None) => None,
+    }
+}
+
+/// "tonight at 12" is the midnight that ends the day.
+fn night(scan: &Scan<'_>, day_end: usize, value: DateTime, clock: Time) -> Option<DateTime> {
+    let is_night = day_end > 0
+        && (scan.has(day_end - 1, Sense::Tonight)
+            || matches!(time::part_at(scan, day_end), Some((Part::Night | Part::Evening, _))));
+    if is_night && clock.hour() < 6 { value.checked_add(1.day()).ok() } else { Some(value) }
+}
+
+fn to_second(moment: DateTime) -> Option<DateTime> {
+    moment.with().subsec_nanosecond(0).build().ok()
+}
+
+pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<DateTime>> {
+    scan.find(|token| datetime_at(scan, token, reckoning))
+}
