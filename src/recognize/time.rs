@@ -8,7 +8,8 @@
 //! - Else the hour may be of either half: the likelier is the value (1 to 6 the afternoon, 7 to 11 the morning; the hour as
 //!   it was said in languages that count to 24), with the other one beside it, for the person to be asked.
 //!
-//! An hour alone is a time only behind "at" ("at 5"), with a still lower score, and the lowest behind "by" or "around".
+//! An hour alone is a time only behind "at" ("at 5"), with a still lower score, and the lowest behind "by" or "around",
+//! or where nothing else is said.
 
 use jiff::civil::Time;
 
@@ -251,16 +252,34 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
         let minutes = if is_past { hour * 60 + minutes } else { (hour * 60 + 1_440 - minutes) % 1_440 };
         return Some(Found::new(token, end, time(minutes / 60, minutes % 60, 0)?, score));
     }
-    let mut found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, score, reckoning)?;
-    if !is_past {
-        // Twelve is noon, so a quarter to one is 12:45.
-        let before = |hour: Time| {
-            let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
-            time(minutes / 60, minutes % 60, 0)
-        };
-        (found.value, found.other) = (before(found.value)?, found.other.and_then(before));
+    let found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, score, reckoning)?;
+    if is_past { Some(found) } else { earlier(found, minutes) }
+}
+
+/// So many minutes before the hour. Twelve is noon, so a quarter to one is 12:45.
+fn earlier(found: Found<Time>, minutes: i32) -> Option<Found<Time>> {
+    let before = |hour: Time| {
+        let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
+        time(minutes / 60, minutes % 60, 0)
+    };
+    Some(Found { value: before(found.value)?, other: found.other.and_then(before), ..found })
+}
+
+/// "Menos cuarto", "moins dix", "y veinte": the minutes that are taken from the hour before, or added to it, with nothing
+/// behind them that they could count.
+fn minutes_beside(scan: &Scan<'_>, token: usize, how: Sense) -> Option<(i32, usize)> {
+    let after = scan.after(token, how).filter(|_| !scan.lexicon.english)?;
+    let at = scan.skip(scan.skip(after, Sense::The), Sense::A);
+    if let Some(after) = scan.after(at, Sense::Quarter) {
+        return Some((15, after));
     }
-    Some(found)
+    // "Moins dix" is a number by itself, too.
+    let number = scan.numbers.get(at)?.as_ref().filter(|number| !number.code && !number.ordinal)?;
+    let minutes = number.integer.and_then(|minutes| i32::try_from(minutes.abs()).ok())?;
+    let end = scan.skip(number.end, Sense::Unit(Unit::Minute));
+    let is_last =
+        end >= scan.len() || ends_clause(scan, end) || half_at(scan, end).is_some() || scan.has(end, Sense::Function);
+    ((1..60).contains(&minutes) && is_last).then_some((minutes, end))
 }
 
 /// "half eight": half past it, as the British say.
@@ -397,6 +416,14 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
         return found;
     }
     let (hour, end) = hour_at(scan, token)?;
+    let said = scan.skip(end, Sense::OClock);
+    let style = if said > end { Style::Full } else { Style::Spoken };
+    if let Some((minutes, after)) = minutes_beside(scan, said, Sense::Minus) {
+        return earlier(finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning)?, minutes);
+    }
+    if let Some((minutes, after)) = minutes_beside(scan, said, Sense::And) {
+        return finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning);
+    }
     let is_digits = scan.kind(token) == Some(TokenKind::Digits);
     let has_leading_zero = is_digits && scan.text(token).len() == 2 && scan.text(token).starts_with('0');
     let style = if has_leading_zero { Style::LeadingZero } else { Style::Spoken };
@@ -481,5 +508,13 @@ fn ends_clause(scan: &Scan<'_>, token: usize) -> bool {
 }
 
 pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Time>> {
-    scan.find(|token| time_at(scan, token, reckoning))
+    let found = scan.find(|token| time_at(scan, token, reckoning));
+    if found.is_empty() { all_of_it(scan, reckoning).into_iter().collect() } else { found }
+}
+
+/// "11", "10.15", where nothing else is said: somebody may have asked for the time.
+fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+    let found = clock_at(scan, 0, Some(HOUR_AND_MORE), reckoning)?;
+    let is_all = found.end >= scan.len() || ends_clause(scan, found.end) && found.end + 1 == scan.len();
+    is_all.then(|| Found { score: HOUR_AND_MORE, ..found })
 }

@@ -121,6 +121,8 @@ fn times_are_read_with_spaces_and_with_little_before_them() {
         &[
             ("en terraza a 17.45", &[("17.45", json!("17:45:00"))]),
             ("a siete y media de la tarde", &[("siete y media de la tarde", json!("19:30:00"))]),
+            ("a las seis menos diez de la tarde", &[("seis menos diez de la tarde", json!("17:50:00"))]),
+            ("a las diez y veinte de la noche", &[("diez y veinte de la noche", json!("22:20:00"))]),
             ("voy a 3 tiendas", &[]),
             ("a 2 h de Madrid", &[]),
             ("a 2.50 euros", &[]),
