@@ -212,7 +212,7 @@ fn indian(scan: &Senses<'_>, token: usize) -> Option<Number> {
 }
 
 fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
-    let (thousands, decimal) = if scan.lexicon.comma_decimal { (".", ",") } else { (",", ".") };
+    let (mut thousands, mut decimal) = if scan.lexicon.comma_decimal { (".", ",") } else { (",", ".") };
     let first = scan.text(token);
     let mut written = first.to_owned();
     let mut end = token + 1;
@@ -221,8 +221,20 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
         (scan.joins(end, separator) && scan.kind(end + 1) == Some(TokenKind::Digits) && scan.text(end + 1).len() == 3)
             .then(|| scan.text(end + 1))
     };
+    let spaced = spaced_groups(scan, token);
+    let is_fraction = |at: usize| {
+        scan.joins(at, thousands) && scan.kind(at + 1) == Some(TokenKind::Digits) && scan.text(at + 1).len() <= 2
+    };
+    // "1.250,50" and "1 250,50" say themselves which is which.
+    let is_foreign = match spaced {
+        Some((_, after)) => is_fraction(after),
+        None => first.len() <= 3 && group(end, decimal).is_some() && is_fraction(end + 2),
+    };
+    if is_foreign {
+        (thousands, decimal) = (decimal, thousands);
+    }
     let mut separator = thousands;
-    if let Some((groups, after)) = spaced_groups(scan, token) {
+    if let Some((groups, after)) = spaced {
         (written, end) = (groups, after);
     } else if first.len() <= 3 && !first.starts_with('0') {
         if group(end, decimal).is_some() && group(end + 2, decimal).is_some() {
@@ -298,8 +310,10 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
 /// break parts groups in every language, a plain one in those that write numbers so. `2 250g` are two numbers.
 fn spaced_groups(scan: &Senses<'_>, token: usize) -> Option<(String, usize)> {
     let is_digits = |at: usize| scan.kind(at) == Some(TokenKind::Digits);
+    // "1 250,50" is one number everywhere.
+    let has_cents = scan.joins(token + 2, ",") && is_digits(token + 3) && scan.text(token + 3).len() == 2;
     let parts = |at: usize| match scan.gap(at) {
-        " " => scan.lexicon.space_groups,
+        " " => scan.lexicon.space_groups || has_cents,
         gap => matches!(gap, "\u{A0}" | "\u{202F}" | "\u{2009}"),
     };
     let first = scan.text(token);
