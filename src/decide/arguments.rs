@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    module::{Function, SlotId, SlotPath, Step},
+    module::{Function, SlotId, SlotKind, SlotPath, Step},
     text::Span,
 };
 
@@ -25,7 +25,11 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
     let mut pointers = vec![None; said.len()];
     for index in order {
         let path = &function.slot(said[index].slot).path;
-        pointers[index] = put(&mut root, path, items[index], said[index].value.clone());
+        let Some(item) = items[index] else { continue };
+        let pointer = put(&mut root, path, item, said[index].value.clone());
+        // Of several values in one place, the last one stands.
+        pointers.iter_mut().filter(|known| pointer.is_some() && **known == pointer).for_each(|known| *known = None);
+        pointers[index] = pointer;
     }
     match root {
         Value::Object(arguments) => (arguments, pointers),
@@ -33,13 +37,15 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
     }
 }
 
-/// Which item of its array each value belongs to; 0 for values outside arrays.
+/// Which item of its array each value belongs to; 0 for values outside arrays, `None` for a number that counts nothing known.
 ///
 /// In an array of scalars every value is an item. In an array of objects one slot is the head (the first required one:
 /// a dish's name, rather than its quantity): each of its values is an item, and every other value joins the head that
-/// is nearest in the utterance, the following one if two are as near ("two pizzas and three cokes").
-fn item_numbers(function: &Function, said: &[Said]) -> Vec<usize> {
-    let mut numbers = vec![0; said.len()];
+/// is nearest in the utterance, the following one if two are as near ("two pizzas and three cokes"). Where the first number
+/// stands before the first of several heads, each number counts the head behind it: "60 litres of diesel and 20 litres of
+/// petrol".
+fn item_numbers(function: &Function, said: &[Said]) -> Vec<Option<usize>> {
+    let mut numbers = vec![Some(0); said.len()];
     let mut arrays: Vec<&[Step]> = Vec::new();
     for one in said {
         if let Some(array) = array_of(&function.slot(one.slot).path)
@@ -59,23 +65,61 @@ fn item_numbers(function: &Function, said: &[Said]) -> Vec<usize> {
             .find(|slot| function.slot(*slot).required && present(*slot))
             .or_else(|| function.slot_ids().filter(in_array).find(|slot| present(*slot)));
         let heads: Vec<usize> = inside.iter().copied().filter(|index| Some(said[*index].slot) == head).collect();
-        for index in inside {
-            numbers[index] = heads
-                .iter()
-                .enumerate()
-                .min_by_key(|(_, head)| {
-                    let (own, other) = (said[index].span, said[**head].span);
-                    let before = other.start < own.start;
-                    let gap =
-                        if before { own.start.saturating_sub(other.end) } else { other.start.saturating_sub(own.end) };
-                    // "pizza with cheese and olives and three cokes": what an item has several of follows it.
-                    let follows = before || !is_list_of_item(&function.slot(said[index].slot).path);
-                    (if index == **head { 0 } else { gap + 1 } + if follows { 0 } else { usize::MAX / 2 }, before)
-                })
-                .map_or(0, |(number, _)| number);
+        for index in &inside {
+            let slot = said[*index].slot;
+            let same: Vec<Span> =
+                inside.iter().map(|one| &said[*one]).filter(|one| one.slot == slot).map(|one| one.span).collect();
+            let spans: Vec<Span> = heads.iter().map(|head| said[*head].span).collect();
+            let is_list = is_list_of_item(&function.slot(slot).path);
+            numbers[*index] = if heads.contains(index) {
+                heads.iter().position(|head| head == index)
+            } else if !is_number(function, slot) {
+                nearest(said[*index].span, &spans, is_list).0
+            } else if spans.len() > 1 && leads(&same, &spans) {
+                counted(said[*index].span, &same, &spans)
+            } else {
+                // Of several numbers for one item, the nearest one counts it.
+                let (own, gap) = nearest(said[*index].span, &spans, is_list);
+                let is_nearer = |other: &Span| {
+                    let (item, other_gap) = nearest(*other, &spans, is_list);
+                    *other != said[*index].span && item == own && other_gap < gap
+                };
+                own.filter(|_| !same.iter().any(is_nearer))
+            };
         }
     }
     numbers
+}
+
+fn is_number(function: &Function, slot: SlotId) -> bool {
+    matches!(function.slot(slot).kind, SlotKind::Integer | SlotKind::Number)
+}
+
+/// True if the first of the values stands before the first head.
+fn leads(values: &[Span], heads: &[Span]) -> bool {
+    let first = |spans: &[Span]| spans.iter().map(|span| span.start).min();
+    first(values).zip(first(heads)).is_some_and(|(value, head)| value < head)
+}
+
+/// The head behind a number, with no other number between.
+fn counted(own: Span, values: &[Span], heads: &[Span]) -> Option<usize> {
+    let behind = heads.iter().enumerate().filter(|(_, head)| head.start >= own.end);
+    let (number, head) = behind.min_by_key(|(_, head)| head.start)?;
+    let is_between = |value: &Span| value.start >= own.end && value.end <= head.start;
+    (!values.iter().any(is_between)).then_some(number)
+}
+
+/// The head that is nearest, 0 where there is none, and how far it is.
+fn nearest(own: Span, heads: &[Span], is_list: bool) -> (Option<usize>, usize) {
+    let distance = |head: &Span| {
+        let before = head.start < own.start;
+        let gap = if before { own.start.saturating_sub(head.end) } else { head.start.saturating_sub(own.end) };
+        // "pizza with cheese and olives and three cokes": what an item has several of follows it.
+        let follows = before || !is_list;
+        (gap + if follows { 0 } else { usize::MAX / 2 }, before)
+    };
+    let nearest = heads.iter().enumerate().min_by_key(|(_, head)| distance(head));
+    nearest.map_or((Some(0), 0), |(number, head)| (Some(number), distance(head).0))
 }
 
 /// The steps up to and with the first array of a path.
@@ -176,6 +220,39 @@ mod tests {
             assert_eq!(arguments.pointer(pointer), Some(&said.value), "{pointer}");
         }
         arguments
+    }
+
+    #[test]
+    fn numbers_count_what_follows_them() {
+        let sentence = "60 slices of pizza and 20 bottles of coke";
+        let values = [
+            ("dishes[].quantity", "60", json!(60)),
+            ("dishes[].name", "pizza", json!("pizza")),
+            ("dishes[].quantity", "20", json!(20)),
+            ("dishes[].name", "coke", json!("coke")),
+        ];
+        let expected = json!({"dishes": [{"name": "pizza", "quantity": 60}, {"name": "coke", "quantity": 20}]});
+        assert_eq!(nested(sentence, &values), expected);
+    }
+
+    #[test]
+    fn of_several_numbers_the_nearest_one_counts() {
+        let (module, id) = order_food();
+        let function = module.function(id);
+        let said = |path: &str, (start, end): (usize, usize), value: Value| Said {
+            slot: function.slot_labelled(path).expect("a slot"),
+            span: Span::new(start, end),
+            value,
+        };
+        // "room 12, soup, 2": 12 counts nothing.
+        let values = [
+            said("dishes[].quantity", (5, 7), json!(12)),
+            said("dishes[].name", (12, 16), json!("soup")),
+            said("dishes[].quantity", (18, 19), json!(2)),
+        ];
+        let (found, pointers) = arguments(function, &values);
+        assert_eq!(Value::Object(found), json!({"dishes": [{"name": "soup", "quantity": 2}]}));
+        assert_eq!(pointers[0], None);
     }
 
     #[test]

@@ -26,6 +26,8 @@ const RANK: f32 = 0.9;
 const RANK_IN_WORDS: f32 = 0.7;
 const RANK_OF_A_COUNT: f32 = 0.4;
 const WORD_OF_A_COUNT: f32 = 0.3;
+/// What an article scores behind a number.
+const ARTICLE: f32 = 0.3;
 /// Numbers that may stand before the one that has the unit: "60 by 40 by 15 cm".
 const DIMENSIONS: usize = 3;
 
@@ -42,6 +44,11 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
     };
     if reading.counts_things || reading.unit.is_some() {
         found.retain(|number| !is_house_number(scan, number));
+    }
+    if let Some(first) = found.first().map(|one| one.end).filter(|_| reading.unit.is_none()) {
+        let is_new = |one: &Found<f64>| one.start >= first && found.iter().all(|known| known.start != one.start);
+        let ones: Vec<Found<f64>> = articles(scan).filter(is_new).collect();
+        found.extend(ones);
     }
     found.extend(ranks(scan, reading));
     found.sort_by_key(|one| one.start);
@@ -65,6 +72,15 @@ pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<i64>>
 
 fn plain(number: &Number) -> Found<f64> {
     Found::new(number.start, number.end, number.value, number.score)
+}
+
+/// "Two pies and a coffee": behind something that is counted, an article may say that it is one.
+fn articles<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = Found<f64>> + 's {
+    let is_before_word = |token: &usize| scan.kind(token + 1) == Some(TokenKind::Word);
+    let article = move |token: usize| scan.after(token, Sense::A).filter(|after| *after == token + 1);
+    (0..scan.len())
+        .filter(is_before_word)
+        .filter_map(move |token| Some(Found::new(token, article(token)?, 1.0, ARTICLE)))
 }
 
 /// Numbers without any unit, and those with one that `read` makes something of.

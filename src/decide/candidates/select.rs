@@ -1,7 +1,10 @@
 //! The best set of candidates: no two share a word, and only a list has more than one.
 
 use super::{Candidate, SlotModel};
-use crate::{decide::filling::Filling, module::Function};
+use crate::{
+    decide::filling::Filling,
+    module::{Function, SlotId, SlotKind, Step},
+};
 
 /// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good one.
 const SETS: usize = 4_000;
@@ -33,7 +36,6 @@ pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotMo
             chosen.push(one);
         }
     }
-    chosen.sort_by_key(|one| one.candidate.span);
     let filling = |one: &Weighed<'_>| Filling {
         slot: one.candidate.slot,
         span: one.candidate.span,
@@ -41,7 +43,40 @@ pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotMo
         rule: None,
         confidence: one.probability,
     };
-    chosen.into_iter().map(filling).collect()
+    let mut fillings: Vec<Filling> = chosen.into_iter().map(filling).collect();
+    fillings.sort_by_key(|one| one.span);
+    count_alike(function, candidates, &mut fillings);
+    fillings
+}
+
+/// "Two pies and a coffee": where one item of a list has its number before it, what a recognizer reads as a number before
+/// another item is that one's, and as sure. An article alone says it too seldom to be believed.
+fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec<Filling>) {
+    let list = |slot: SlotId| {
+        let steps = &function.slot(slot).path.0;
+        steps.iter().rposition(|step| *step == Step::Each).filter(|at| at + 1 < steps.len()).map(|at| &steps[..at])
+    };
+    let is_count = |slot: SlotId| matches!(function.slot(slot).kind, SlotKind::Integer | SlotKind::Number);
+    let counted = fillings.windows(2).find_map(|pair| {
+        let [count, item] = pair else { return None };
+        let is_pair = is_count(count.slot) && !is_count(item.slot) && list(item.slot).is_some();
+        (is_pair && list(count.slot) == list(item.slot)).then_some((*count, item.slot))
+    });
+    let Some((count, item)) = counted else { return };
+    let mut more: Vec<Filling> = Vec::new();
+    for (at, own) in fillings.iter().enumerate().filter(|(_, own)| own.slot == item) {
+        let from = at.checked_sub(1).map_or(0, |before| fillings[before].span.end);
+        let is_before = |one: &&Candidate| {
+            one.slot == count.slot && one.anchor.is_some() && one.span.start >= from && one.span.end <= own.span.start
+        };
+        if at.checked_sub(1).is_some_and(|before| fillings[before].slot == count.slot) {
+            continue;
+        }
+        let last = candidates.iter().filter(is_before).max_by_key(|one| one.span.end);
+        more.extend(last.map(|one| Filling { span: one.span, anchor: one.anchor, ..count }));
+    }
+    fillings.extend(more);
+    fillings.sort_by_key(|one| one.span);
 }
 
 fn are_compatible(function: &Function, one: &Candidate, other: &Candidate) -> bool {
