@@ -4,7 +4,7 @@ use crate::{
     recognize::{
         Mention,
         acts::{ACTS, Kind, Moves},
-        reply::{self, YesNo, says_nothing},
+        reply::{self, says_nothing},
     },
     text::{Span, Utterance, fold},
 };
@@ -35,8 +35,11 @@ pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mentio
     let (retracted, cue) = found.next()?;
     let is_between = |word: &Span| retracted.end <= word.start && word.end <= cue.start;
     let is_said = |word: &&Span| is_between(word) && !says_nothing(language, utterance.slice(**word));
-    // What is said between the two stays.
-    let gap = utterance.words().iter().find(is_said).map_or(cue.start, |_| retracted.end);
+    // What is said between the two stays, but for the no of "no, sorry".
+    let between = Span::new(retracted.end, cue.start.max(retracted.end));
+    let is_denial = reply::read(language, None, utterance.slice(between)).is_bare_no();
+    let stays = !is_denial && utterance.words().iter().any(|word| is_said(&word));
+    let gap = if stays { retracted.end } else { cue.start };
     let after = utterance.words().iter().find(|word| word.start >= cue.end)?.start;
     let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
     let text: String = utterance.text().chars().enumerate().map(|(at, c)| if is_blank(at) { ' ' } else { c }).collect();
@@ -53,10 +56,7 @@ fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
     let starts: Vec<usize> = (1..words.len()).filter(|at| gap_before(*at)).collect();
     let inner = starts.windows(2).filter(|pair| pair[1] - pair[0] <= DENIAL);
     let spans = inner.map(|pair| Span::new(words[pair[0]].start, words[pair[1] - 1].end));
-    let denies = |span: &Span| {
-        let said = reply::read(language, None, utterance.slice(*span));
-        said.answer == YesNo::Negative && said.rest.is_none()
-    };
+    let denies = |span: &Span| reply::read(language, None, utterance.slice(*span)).is_bare_no();
     spans.filter(|span| span.len() <= SHORT).filter(denies).collect()
 }
 
@@ -104,7 +104,12 @@ impl<'a> Around<'a> {
         let is_near = |old: &&Mention| self.before.iter().filter(|word| word.start >= old.span.end).count() <= NEAR;
         let old = mentions.iter().filter(|mention| before.contains(mention.span)).filter(is_same).filter(is_near);
         let old = old.filter(is_whole);
-        old.max_by_key(|mention| (mention.span.end, mention.span.len())).map(|mention| mention.span)
+        let old: Vec<&Mention> = old.collect();
+        let last = old.iter().max_by_key(|mention| (mention.span.end, mention.span.len()))?.span;
+        // "200 pounds, no, 250": the number goes, and its currency stays.
+        let shared = |span: Span| old.iter().filter(|mention| mention.span == span).count();
+        let within = old.iter().map(|mention| mention.span).filter(|span| last.contains(*span));
+        within.max_by_key(|span| (shared(*span), span.len()))
     }
 
     /// From the last word before it that is the first one behind it.
@@ -167,6 +172,7 @@ mod tests {
             ("es", "una habitación para tres, digo cuatro", &["tres", "cuatro"], "una habitación para cuatro"),
             ("fr", "pour mardi, je veux dire mercredi", &["mardi", "mercredi"], "pour mercredi"),
             ("en", "to Oslo, no, Turku", &[], "to Turku"),
+            ("en", "lost my red card, no sorry, my blue card", &["red card", "blue card"], "lost my my blue card"),
             ("en", "berth 12, no, 14 please", &["12", "14"], "berth 14 please"),
             ("de", "um acht, nein, um neun", &["acht", "neun"], "um um neun"),
             ("es", "el martes, no, el jueves", &["martes", "jueves"], "el el jueves"),

@@ -23,7 +23,7 @@ const SHORT_REST: usize = 16;
 impl OpenForm<'_> {
     /// Nothing can be said of what was asked, in a few words: "I don't know its number".
     pub(crate) fn declines(&self, reply: Reply) -> bool {
-        if reply.answer == YesNo::Negative && reply.rest.is_none() {
+        if reply.is_bare_no() {
             return true;
         }
         let is_declined = self.acts().any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Keep));

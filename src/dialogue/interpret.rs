@@ -96,7 +96,7 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
 /// No, nothing is to be changed after all.
 fn changes_nothing(dialogue: &Dialogue<'_>) -> bool {
     let Analysis { acts, reply, .. } = dialogue.situation.analysis;
-    let is_no = reply.answer == YesNo::Negative && reply.rest.is_none();
+    let is_no = reply.is_bare_no();
     let keeps = |one: &Move| matches!(one.kind, Kind::Pick(Pick::None) | Kind::Skip | Kind::Keep);
     is_no || acts.rest.is_none() && acts.moves.iter().any(keeps)
 }

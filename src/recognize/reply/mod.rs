@@ -69,6 +69,14 @@ pub struct Reply {
     pub rest: Option<Span>,
 }
 
+impl Reply {
+    /// True of a no, and nothing else.
+    #[must_use]
+    pub fn is_bare_no(self) -> bool {
+        self.answer == YesNo::Negative && self.rest.is_none()
+    }
+}
+
 /// How sure each kind of evidence is.
 mod sure {
     /// What leaves the question open, a question in return, and a wish for something else.
