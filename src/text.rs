@@ -169,6 +169,19 @@ impl Utterance {
         if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
     }
 
+    /// The part of `span` that begins and ends with a character which is not `outside`; empty where all are.
+    #[must_use]
+    pub fn trimmed(&self, span: Span, outside: impl Fn(char) -> bool) -> Span {
+        let text = self.slice(span);
+        let inner = text.trim_matches(&outside);
+        let before = text.chars().take_while(|character| outside(*character)).count();
+        if inner.is_empty() {
+            return Span::new(span.start, span.start);
+        }
+        let start = span.start.min(self.len()) + before;
+        Span::new(start, start + inner.chars().count())
+    }
+
     /// The utterance with full-width letters, digits and marks in their usual width, and one kind of hyphen, also for the
     /// long-vowel mark that Japanese keyboards put between digits. Character for character, so that spans stay.
     #[must_use]

@@ -109,23 +109,13 @@ fn strongest(mut joints: Vec<Joint>) -> Vec<Joint> {
 
 /// What the joints leave, without the space and the commas at its ends.
 fn between(utterance: &Utterance, joints: &[Joint]) -> Vec<Clause> {
+    let is_outside = |character: char| character.is_whitespace() || matches!(character, ',' | '、' | '，' | ';' | '；');
     let starts = std::iter::once((0, None)).chain(joints.iter().map(|joint| (joint.span.end, Some(joint.strength))));
     let ends = joints.iter().map(|joint| joint.span.start).chain(std::iter::once(utterance.len()));
     starts
         .zip(ends)
-        .map(|((start, joined), end)| Clause { span: trimmed(utterance, Span::new(start, end)), joined })
+        .map(|((start, joined), end)| Clause { span: utterance.trimmed(Span::new(start, end), is_outside), joined })
         .collect()
-}
-
-fn trimmed(utterance: &Utterance, span: Span) -> Span {
-    let outside = |character: &char| character.is_whitespace() || matches!(character, ',' | '、' | '，' | ';' | '；');
-    let text = utterance.slice(span);
-    let before = text.chars().take_while(outside).count();
-    let behind = text.chars().rev().take_while(outside).count();
-    if before + behind >= span.len() {
-        return Span::new(span.start, span.start);
-    }
-    Span::new(span.start + before, span.end - behind)
 }
 
 /// Everything that may join two requests, in order; none overlaps another.

@@ -22,6 +22,10 @@ use crate::{
 
 /// What scores less is no value: "one" of "the one at the top".
 const LEAST_SCORE: f32 = 0.35;
+/// The same in a list, where "a" may count beside "two".
+const LEAST_IN_LIST: f32 = 0.3;
+/// What an hour alone scores behind "at".
+const HOUR: f32 = 0.6;
 /// What scores as much is said letter for letter.
 const EXACT: f32 = 0.99;
 /// What somebody else's recognizer found is worth a little less than what one of ours did.
@@ -286,7 +290,8 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
-            let own = |mention: &&Mention| mention.recognizer == *recognizer && mention.score >= LEAST_SCORE;
+            let least = if function.slot(id).path.is_repeated() { LEAST_IN_LIST } else { LEAST_SCORE };
+            let own = |mention: &&Mention| mention.recognizer == *recognizer && mention.score >= least;
             for mention in situation.mentions().iter().filter(own) {
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
@@ -315,7 +320,13 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
             other.contains(span) && (before || span.end < other.end && is_joined(span.end))
         })
     };
-    anchors.retain(|(anchor, mention)| !mention.is_some_and(is_number) || !is_part(anchor.span));
+    // Nor is the hour behind "at", where the function takes a time.
+    let is_hour = |found: &Found<'a>| {
+        found.1.is_some_and(|mention| builtin(mention) == Some(Builtin::Time) && mention.score >= HOUR)
+    };
+    let hours: Vec<Span> = anchors.iter().filter(|one| is_hour(one)).map(|(anchor, _)| anchor.span).collect();
+    let is_none = |span: Span| is_part(span) || hours.contains(&span);
+    anchors.retain(|(anchor, mention)| !mention.is_some_and(is_number) || !is_none(anchor.span));
     for hint in situation.hints {
         let Some(slot) = function.slot_labelled(&hint.label) else { continue };
         for span in hint.spans(situation.utterance()) {
@@ -384,11 +395,12 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
 impl<'a> Filled<'a> {
     fn new(situation: &Situation<'a>, filling: &Filling, found: &[Found<'a>]) -> Self {
         let mention = filling.anchor.and_then(|index| found[index].1);
+        let utterance = situation.utterance();
+        let said = utterance.trimmed(filling.span, char::is_whitespace);
         Self {
             slot: filling.slot,
-            span: mention.map_or(filling.span, |mention| mention.span),
-            value: mention
-                .map_or_else(|| situation.utterance().slice(filling.span).into(), |mention| mention.value.clone()),
+            span: mention.map_or(said, |mention| mention.span),
+            value: mention.map_or_else(|| utterance.slice(said).into(), |mention| mention.value.clone()),
             mention,
             rule: filling.rule,
             confidence: filling.rule.map_or(filling.confidence, candidates::share_right),

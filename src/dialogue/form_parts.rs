@@ -432,15 +432,7 @@ impl OpenForm<'_> {
 
 /// Without the space around it, and without a full stop.
 fn trimmed(utterance: &Utterance, span: Span) -> Span {
-    let characters: Vec<char> = utterance.text().chars().collect();
-    let mut span = Span::new(span.start, span.end.min(characters.len()));
-    while span.start < span.end && characters[span.start].is_whitespace() {
-        span.start += 1;
-    }
-    while span.start < span.end && (characters[span.end - 1].is_whitespace() || characters[span.end - 1] == '.') {
-        span.end -= 1;
-    }
-    span
+    utterance.trimmed(span, |character| character.is_whitespace() || character == '.')
 }
 
 /// What stands between commas, without the space around it.

@@ -1,6 +1,8 @@
 //! What an utterance says of a form, as dialogue acts, recognizers and exemplars have it.
 
-use jiff::civil::Date;
+use std::cmp::Reverse;
+
+use jiff::civil::{Date, Time};
 use serde_json::Value;
 
 use crate::{
@@ -15,15 +17,15 @@ use crate::{
         reading::Reading,
         scope::by_score,
         situation::Situation,
-        vocabulary::own_words,
+        vocabulary::{own_words, words_of},
         written,
     },
     dialogue::{
-        open_form::{ANSWERED, KNOWN, LIKELY, OpenForm, PLAIN, said},
+        open_form::{ANSWERED, KNOWN, LIKELY, OpenForm, PLAIN, WORTH_KEEPING, said},
         slot_reference::{Named, count_of},
     },
     language::facts::is_unspaced_language,
-    module::{FunctionId, SlotId, SlotPath},
+    module::{FunctionId, SlotId, SlotKind, SlotPath},
     recognize::{
         self, Mention,
         acts::{ACTS, Kind, Pick},
@@ -34,6 +36,10 @@ use crate::{
 
 /// What is left of the confidence in an answer where not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
+/// Words of a correction that does not say what it corrects.
+const SHORT: usize = 8;
+/// The first hour of the second half of the day.
+const NOON: i8 = 12;
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
 
@@ -57,6 +63,7 @@ impl OpenForm<'_> {
     pub(crate) fn read(&self, own: &Situation<'_>) -> FormReading {
         let mut read = self.read_values(own);
         self.relate_days(own, &mut read.said);
+        self.relate_hours(own, &mut read.said);
         read
     }
 
@@ -108,6 +115,12 @@ impl OpenForm<'_> {
         self.keep_to_asked(own, &mut found.values);
         self.move_to_likelier(own, &mut found.values);
         self.take_apart(own, &mut found.values);
+        let replaces =
+            |value: &SlotValue| self.has_other(value) && (value.recognizer.is_some() || self.is_called(own, value));
+        if self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces) {
+            // "The 20th", where nothing is asked but whether all is right.
+            read.said.manner = Manner::Correct;
+        }
         // As sure as the least sure of its values.
         let certain = found.values.iter().map(|value| value.confidence).fold(1.0, f32::min);
         read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
@@ -192,13 +205,49 @@ impl OpenForm<'_> {
                 {
                     return true;
                 }
+                if found.values.is_empty() && self.corrects_by_kind(own, part, read) {
+                    return true;
+                }
                 let is_plain = found.values.iter().all(|value| value.recognizer.is_none());
                 self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
             }
             // "And a coke" names one more item, though no recognizer knows it.
             Manner::Add if found.values.is_empty() => self.head().is_some_and(|head| self.fill(own, head, part, read)),
+            Manner::Fill if self.asked.is_empty() && found.values.is_empty() => self.corrects_by_kind(own, part, read),
             Manner::Add | Manner::Fill => false,
         }
+    }
+
+    /// "Make it 11", "can we take the 25th?": no value by itself, but one of a slot that has one, were that asked for.
+    /// Of several such slots, the one that was filled last. True if there is one.
+    fn corrects_by_kind(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
+        let takes = |slot: &SlotId| {
+            let slot = self.function.slot(*slot);
+            !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean
+        };
+        if own.utterance().words().iter().filter(|word| part.contains(**word)).count() > SHORT {
+            return false;
+        }
+        let turn_of = |slot: SlotId| Some((self.form.at(&self.function.slot(slot).path.pointer())?.turn, slot));
+        let mut filled: Vec<(u32, SlotId)> = self.function.slot_ids().filter(takes).filter_map(turn_of).collect();
+        filled.sort_unstable_by_key(|(turn, slot)| (Reverse(*turn), *slot));
+        filled.into_iter().any(|(_, slot)| {
+            let mut alone = FormReading { said: Said::default(), confidence: read.confidence, leaves_words: false };
+            let is_valid = self.fill(own, slot, part, &mut alone)
+                && alone.said.invalid.is_empty()
+                && alone.said.values.iter().all(|value| value.recognizer.is_some());
+            let is_value =
+                |word: &Span| alone.said.values.iter().any(|one| one.span.is_some_and(|span| span.overlaps(*word)));
+            let words = own.utterance().words().iter().filter(|word| part.contains(**word));
+            let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), own.utterance().slice(*word));
+            let mut left = words.filter(|word| !is_value(word) && !says_nothing(word));
+            let is_read = is_valid && left.next().is_none();
+            if is_read {
+                read.confidence = alone.confidence;
+                read.said.values.append(&mut alone.said.values);
+            }
+            is_read
+        })
     }
 
     /// Its slot was asked for, as an item of a list too.
@@ -213,11 +262,36 @@ impl OpenForm<'_> {
         takes_one && self.form.at(&value.pointer).is_some_and(|known| known.value != value.value)
     }
 
+    /// Another value of a slot corrects what is known: nothing is asked but whether all is right, or the words deny
+    /// something first ("no, the 20th").
+    fn may_correct(&self, own: &Situation<'_>) -> bool {
+        let reply = own.analysis.reply;
+        self.asked.is_empty() || reply.answer == YesNo::Negative && reply.rest.is_some()
+    }
+
+    /// "The address is 21 Elm Court": words before the value name its slot, and no other that has one.
+    fn is_called(&self, own: &Situation<'_>, value: &SlotValue) -> bool {
+        let path = value.path();
+        let names = |filled: &SlotValue, word: &str| {
+            let slot = self.function.slot_at(&filled.path()).map(|slot| self.function.slot(slot));
+            slot.is_some_and(|slot| words_of(slot.label()).iter().any(|own| own == word))
+        };
+        let (own_slots, others): (Vec<&SlotValue>, Vec<&SlotValue>) =
+            self.form.slots.iter().partition(|filled| filled.path() == path);
+        let utterance = own.utterance();
+        let before = utterance.words().iter().zip(utterance.folded_words());
+        let mut before = before.filter(|(word, _)| value.span.is_some_and(|span| word.end <= span.start));
+        before.any(|(_, word)| {
+            own_slots.iter().any(|filled| names(filled, word)) && !others.iter().any(|filled| names(filled, word))
+        })
+    }
+
     /// Any words fill what was asked; for another slot they must be plain, or stand between other values.
     fn keep_sure(&self, own: &Situation<'_>, found: &mut Said) {
         let is_answer = !asked::is_no_value(own);
         let is_question = asked::is_polite_question(self.module.language(), own.utterance().text());
         let is_correction = self.manner() == Manner::Correct;
+        let may_correct = self.may_correct(own);
         found.invalid.retain(|aside| {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
         });
@@ -229,7 +303,10 @@ impl OpenForm<'_> {
             }
             match value.recognizer {
                 // What is known gives way to what is sure, or corrects it.
-                Some(_) => is_correction || value.confidence >= KNOWN || !self.has_other(value),
+                Some(_) => is_correction || may_correct || value.confidence >= KNOWN || !self.has_other(value),
+                None if (is_correction || may_correct && self.is_called(own, value)) && self.has_other(value) => {
+                    value.confidence >= WORTH_KEEPING
+                }
                 None => value.confidence >= bar && !is_question,
             }
         });
@@ -416,11 +493,46 @@ impl OpenForm<'_> {
         }
     }
 
+    /// "At 9 instead", where it was to be at 8 in the morning: an hour that may be of either half of the day is of the half
+    /// in which the hour lies that it takes the place of.
+    fn relate_hours(&self, own: &Situation<'_>, said: &mut Said) {
+        let is_late = |value: &Value| Some(value.as_str()?.parse::<Time>().ok()?.hour() >= NOON);
+        said.invalid.retain(|aside| {
+            let known = self.form.at(&aside.pointer).and_then(|known| is_late(&known.value));
+            let mut fitting = aside.readings.iter().filter(|reading| known.is_some() && is_late(reading) == known);
+            let (Some(value), None) = (fitting.next(), fitting.next()) else { return true };
+            let slot =
+                self.function.slot_at(&SlotPath::of_pointer(&aside.pointer)).map(|slot| self.function.slot(slot));
+            let is_its = |mention: &&Mention| {
+                let takes = slot.is_some_and(|slot| slot.recognizers.contains(&mention.recognizer));
+                takes && (mention.value == *value || mention.others.contains(value))
+            };
+            let Some(mention) = own.mentions().iter().find(is_its) else { return true };
+            said.values.push(SlotValue {
+                pointer: aside.pointer.clone(),
+                value: value.clone(),
+                text: Some(mention.text.clone()),
+                span: Some(mention.span),
+                recognizer: Some(self.module.recognizer(mention.recognizer).name.clone()),
+                from: Source::Said,
+                turn: self.state.turn,
+                confidence: CERTAIN,
+            });
+            false
+        });
+    }
+
     /// One slot, filled with what the words at `span` say of it.
     pub(crate) fn fill(&self, own: &Situation<'_>, slot: SlotId, span: Span, read: &mut FormReading) -> bool {
         let path = self.function.slot(slot).path.clone();
         let expected = Expected::of(self.id, &[slot]);
-        let view = own.analysis.within(&Part { span, ..own.analysis.whole.clone() });
+        let mut view = own.analysis.within(&Part { span, ..own.analysis.whole.clone() });
+        let takes = |mention: &Mention| self.function.slot(slot).recognizers.contains(&mention.recognizer);
+        if !view.mentions.iter().any(takes) {
+            // By themselves, words may say more: the hour of "make it 11".
+            let context = recognize::Context { now: own.analysis.now.clone() };
+            view.mentions = own.knowledge.recognizers.recognize(&view.utterance, &context);
+        }
         let mut situation = own.within(&view);
         situation.expected = &expected;
         let (frame, _) = Reading::new(&situation, self.id).judged(&situation, 1.0);

@@ -13,7 +13,7 @@ use crate::{
     },
     dialogue::{
         interpretation::{Dialogue, Interpretation, Task},
-        open_form::said,
+        open_form::{WORTH_KEEPING, said},
         slot_reference::count_of,
     },
     language::facts::is_unspaced_language,
@@ -24,9 +24,6 @@ use crate::{
 
 /// Earlier utterances that nobody made anything of, and that a form which opens is held against.
 const UNHEARD: usize = 3;
-/// How sure words must be that fill a slot of a form which opens with a question, where the reader knows the language.
-const WORTH_KEEPING: f32 = 0.3;
-
 /// `situation` is the utterance, or the part of it that is a request; `open` are the forms that stay open.
 pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, open: &[Form]) -> Interpretation {
     let (requests, local) = decided(situation);

@@ -19,6 +19,9 @@ pub(crate) const OTHERWISE: f32 = 0.6;
 /// How sure words must be that fill a slot which was not asked for, and the same where the reader does not know the language.
 pub(crate) const LIKELY: f32 = 0.5;
 pub(crate) const PLAIN: f32 = 0.8;
+/// The same where the person is asked about them anyway: a form opens with a question, or they correct what is known. A
+/// wrong value stays, so that less is none.
+pub(crate) const WORTH_KEEPING: f32 = 0.3;
 /// How well a recognizer must know what nobody else claims.
 pub(crate) const KNOWN: f32 = 0.85;
 
