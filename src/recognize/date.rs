@@ -5,17 +5,16 @@
 //! Everything is read from the moment and time zone of the turn ([`super::Context::now`]).
 //!
 //! - `3/4/2026`: as `date_order` in `module.toml` says; else the month first in English of the United States and the
-//!   Philippines (`en`, `en-US`, `en-PH`), the day first everywhere else (`en-GB`, `de`, ...). A number above 12 is the day
-//!   wherever it stands. `2026-03-04` is always year, month, day. A year of two digits is 1969 to 2068.
-//! - Below, "next" holds for a slot that looks ahead. For one that looks back (`direction = "past"`), and behind "since", it
-//!   is the latest such date; for `direction = "any"` it is either, for the person to be asked.
-//! - A date without a year is the next such date that is not in the past; today counts. A month alone, or a month
-//!   and a year, is its first day; a month alone may be the current one. These score 0.5. "The end of April" is its last
-//!   day.
-//! - "the 7th" is the next such day of a month, today included. Of "3 to 7 May", the first is in the month of the second;
-//!   of "the 1st to the 5th", the second follows the first.
-//! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday" is
-//!   the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
+//!   Philippines (`en`, `en-US`, `en-PH`), the day first everywhere else (`en-GB`, `de`, ...). A number above 12 is the
+//!   day wherever it stands. `2026-03-04` is always year, month, day. A year of two digits is 1969 to 2068.
+//! - Below, "next" holds for a slot that looks ahead. For one that looks back (`direction = "past"`), and behind
+//!   "since", it is the latest such date; for `direction = "any"` it is either, for the person to be asked.
+//! - A date without a year is the next such date that is not in the past; today counts. A month alone, or a month and a
+//!   year, is its first day; a month alone may be the current one. These score 0.5. "The end of April" is its last day.
+//! - "the 7th" is the next such day of a month, today included. Of "3 to 7 May", the first is in the month of the
+//!   second; of "the 1st to the 5th", the second follows the first.
+//! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday"
+//!   is the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
 //!   "Tuesday next week" is the Tuesday of that week.
 //! - "next week" is its Monday, "next month" and "next year" their first day, "this week" (month, year) is today,
 //!   "last week" (month, year) its first day; "this weekend" the coming Saturday, or today on a weekend; "next weekend"
@@ -42,9 +41,10 @@ use crate::text::tokens::TokenKind;
 
 pub(super) const EXACT: f32 = 1.0;
 const YEAR_GUESSED: f32 = 0.95;
-/// A day of the month, with "on" and without.
+/// A day of the month, with "on", without, and as a number alone.
 const INTRODUCED: f32 = 0.9;
 const DAY_ALONE: f32 = 0.8;
+const DAY_AND_NO_MORE: f32 = 0.4;
 pub(super) const PERIOD: f32 = 0.6;
 const VAGUE: f32 = 0.5;
 
@@ -299,7 +299,8 @@ fn is_modal(scan: &Scan<'_>, token: usize) -> bool {
         && matches!(scan.text(token - 1), "i" | "you" | "we" | "they" | "he" | "she" | "it" | "that" | "which" | "who")
 }
 
-/// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" where nothing follows that it could rank.
+/// The day of a month alone: "the 7th", "the 7th of next month"; "on the second" where nothing follows that it could
+/// rank.
 fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let at = scan.after(token, Sense::The)?;
     let number = scan.numbers.get(at)?.as_ref().filter(|number| number.ordinal)?;
@@ -539,7 +540,8 @@ pub(super) fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Fo
     let moved = |length: duration::Duration, forwards: bool| Some((length.from(now, forwards)?, length.has_time()));
     if let Some(at) = scan.after(token, Sense::In) {
         let length = duration::duration_at(scan, at)?;
-        // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by "the".
+        // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by
+        // "the".
         return Some(Found::new(token, length.end, moved(length.value, true)?, EXACT));
     }
     let length = duration::duration_at(scan, token)?;
@@ -618,6 +620,13 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         .or_else(|| bare_day(scan, token, reckoning))
         .or_else(|| period(scan, token, reckoning))
         .or_else(|| shifted(scan, token, reckoning))
+}
+
+/// The day of a month that is all that is said: "11". Somebody may have asked for it.
+pub(super) fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let (day, end) = day_at(scan, 0)?;
+    let is_last = end >= scan.len() || end + 1 == scan.len() && matches!(scan.text(end), "." | "!");
+    is_last.then(|| Some(found(0, end, reckoning.monthly(day)?, DAY_AND_NO_MORE))).flatten()
 }
 
 pub(super) fn dates(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Date>> {

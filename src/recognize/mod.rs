@@ -3,10 +3,10 @@
 //! One file per kind. The built-ins share one `Scan` of the utterance, with a lexicon of the module's language,
 //! which is compiled once. Only what the module uses is computed.
 //!
-//! Scores are comparable within one recognizer: 1 is certain. A number that lies within a longer mention is none of its own
-//! in a phone number, an email, a URL or an account number. Elsewhere it keeps its place and loses score: at most 0.4 in a
-//! date or time ("3" of "March 3rd"), at most 0.7 in an amount of money or a percentage (a slot may well want the bare
-//! amount), nothing in a duration ("three days").
+//! Scores are comparable within one recognizer: 1 is certain. A number that lies within a longer mention is none of its
+//! own in a phone number, an email, a URL or an account number. Elsewhere it keeps its place and loses score: at most
+//! 0.4 in a date or time ("3" of "March 3rd"), at most 0.7 in an amount of money or a percentage (a slot may well want
+//! the bare amount), nothing in a duration ("three days").
 //!
 //! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
 
@@ -66,8 +66,8 @@ pub struct Mention {
     pub text: String,
     /// The canonical value: a list's label, or what [`crate::module::Builtin`] documents.
     pub value: Value,
-    /// Other values that the same words may mean: "at 6" is in the morning or in the evening, "tea or coffee" is either.
-    /// Empty where nothing leaves room. Only who said it can say which; `value` is the likeliest.
+    /// Other values that the same words may mean: "at 6" is in the morning or in the evening, "tea or coffee" is
+    /// either. Empty where nothing leaves room. Only who said it can say which; `value` is the likeliest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Value>,
     /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for readings that could be another.
@@ -200,8 +200,8 @@ impl Recognizers {
         mentions
     }
 
-    /// Which of several `readings` of the words `said` an answer means: "in the evening", to "6 in the morning or in the
-    /// evening?". `None` where it does not say.
+    /// Which of several `readings` of the words `said` an answer means: "in the evening", to "6 in the morning or in
+    /// the evening?". `None` where it does not say.
     #[must_use]
     pub fn settle(
         &self,
@@ -323,7 +323,13 @@ impl Builtins {
     fn read_one(&self, scan: &Scan<'_>, builtin: Builtin, reckoning: Reckoning<'_>) -> Vec<Reading> {
         let utterance = scan.utterance;
         match builtin {
-            Builtin::Date => readings(scan, date::dates(scan, &reckoning), |date| Some(date.to_string().into())),
+            Builtin::Date => {
+                let mut dates = date::dates(scan, &reckoning);
+                if dates.is_empty() {
+                    dates.extend(date::all_of_it(scan, &reckoning));
+                }
+                readings(scan, dates, |date| Some(date.to_string().into()))
+            }
             Builtin::Time => {
                 readings(scan, time::times(scan, &reckoning), |time| Some(time.strftime("%H:%M:%S").to_string().into()))
             }
