@@ -48,7 +48,7 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
             Some(Step::Ready(call)) => calls.push((place, call)),
             // The form that is being filled goes first.
             Some(Step::Ask(next)) if pending.is_none() || std::ptr::eq(form, active) => {
-                pending = Some((place, form, next))
+                pending = Some((place, form, next));
             }
             Some(Step::Ask(_)) | None => {}
         }

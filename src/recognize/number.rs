@@ -6,8 +6,8 @@
 //! - Number words by `text2num` in the languages that it knows; "a dozen", "a couple", "two and a half".
 //! - Kanji numerals in Japanese and Chinese.
 //!
-//! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued to
-//! letters (`B12`), `1.2.3`. The digits of an identifier (`TR-2026-0193`) are no numbers at all.
+//! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued
+//! to letters (`B12`), `1.2.3`. The digits of an identifier (`TR-2026-0193`) are no numbers at all.
 
 use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error::Error};
 
@@ -264,23 +264,7 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
             end += 2;
         }
     }
-    // `2h30` counts twice, `4b7f` never.
-    let joins_numbers = |letters: usize| {
-        letters > 0
-            && scan.kind(letters - 1) == Some(TokenKind::Digits)
-            && (scan.is_symbol(letters, "x") || scan.pick(letters, |_| Some(())).is_some())
-    };
-    let after_letter = scan.is_glued(token)
-        && token > 0
-        && scan.kind(token - 1) == Some(TokenKind::Word)
-        && scan.text(token - 1).is_ascii()
-        && !joins_numbers(token - 1);
-    let before_letters = scan.is_glued(end)
-        && scan.kind(end) == Some(TokenKind::Word)
-        && scan.text(end).is_ascii()
-        && (scan.text(end).len() > 3 || (scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits)))
-        && scan.pick(end, |sense| matches!(sense, Sense::Unit(_) | Sense::GluedUnit(_)).then_some(())).is_none();
-    code |= after_letter || before_letters || is_after_dot(scan, token) || identifier::is_part_of_one(scan, token);
+    code |= is_of_letters(scan, token, end) || is_after_dot(scan, token) || identifier::is_part_of_one(scan, token);
     let mut number = if code {
         let Ok(value) = first.parse::<i64>() else { return None };
         Number { code: true, score: 0.3, ..Number::whole(token, token + 1, value, true) }
@@ -304,6 +288,22 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
         fraction(scan, &mut number);
     }
     Some(number)
+}
+
+/// Letters are written together with the digits from `token` to `end`: `4b7f`. Of `2h30`, both count.
+fn is_of_letters(scan: &Senses<'_>, token: usize, end: usize) -> bool {
+    let joins_numbers = |letters: usize| {
+        letters > 0
+            && scan.kind(letters - 1) == Some(TokenKind::Digits)
+            && (scan.is_symbol(letters, "x") || scan.pick(letters, |_| Some(())).is_some())
+    };
+    let is_word = |at: usize| scan.kind(at) == Some(TokenKind::Word) && scan.text(at).is_ascii();
+    let follows = scan.is_glued(token) && token > 0 && is_word(token - 1) && !joins_numbers(token - 1);
+    let goes_on = || scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits);
+    let is_unit =
+        || scan.pick(end, |sense| matches!(sense, Sense::Unit(_) | Sense::GluedUnit(_)).then_some(())).is_some();
+    let leads = scan.is_glued(end) && is_word(end) && (scan.text(end).len() > 3 || goes_on()) && !is_unit();
+    follows || leads
 }
 
 /// The digits of "1 250": the first group has one to three of them, each other exactly three. A space that does not

@@ -5,8 +5,8 @@
 //! - Hours from 13 on, 0, and hours with a leading zero (`07:30`) are of the 24-hour clock; 12 is noon. So is an hour
 //!   with minutes in digits or with its "o'clock", in languages that count that way (all but English).
 //! - Else what the utterance is about decides ("dinner", "wake me"), then the slot (`part_of_day`).
-//! - Else the hour may be of either half: the likelier is the value (1 to 6 the afternoon, 7 to 11 the morning; the hour as
-//!   it was said in languages that count to 24), with the other one beside it, for the person to be asked.
+//! - Else the hour may be of either half: the likelier is the value (1 to 6 the afternoon, 7 to 11 the morning; the
+//!   hour as it was said in languages that count to 24), with the other one beside it, for the person to be asked.
 //!
 //! An hour alone is a time only behind "at" ("at 5"), with a still lower score, and the lowest behind "by" or "around",
 //! or where nothing else is said.
@@ -253,20 +253,20 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
         return Some(Found::new(token, end, time(minutes / 60, minutes % 60, 0)?, score));
     }
     let found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, score, reckoning)?;
-    if is_past { Some(found) } else { earlier(found, minutes) }
+    if is_past { Some(found) } else { earlier(&found, minutes) }
 }
 
 /// So many minutes before the hour. Twelve is noon, so a quarter to one is 12:45.
-fn earlier(found: Found<Time>, minutes: i32) -> Option<Found<Time>> {
+fn earlier(found: &Found<Time>, minutes: i32) -> Option<Found<Time>> {
     let before = |hour: Time| {
         let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
         time(minutes / 60, minutes % 60, 0)
     };
-    Some(Found { value: before(found.value)?, other: found.other.and_then(before), ..found })
+    Some(Found::new(found.start, found.end, before(found.value)?, found.score).or(found.other.and_then(before)))
 }
 
-/// "Menos cuarto", "moins dix", "y veinte": the minutes that are taken from the hour before, or added to it, with nothing
-/// behind them that they could count.
+/// "Menos cuarto", "moins dix", "y veinte": the minutes that are taken from the hour before, or added to it, with
+/// nothing behind them that they could count.
 fn minutes_beside(scan: &Scan<'_>, token: usize, how: Sense) -> Option<(i32, usize)> {
     let after = scan.after(token, how).filter(|_| !scan.lexicon.english)?;
     let at = scan.skip(scan.skip(after, Sense::The), Sense::A);
@@ -419,7 +419,7 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
     let said = scan.skip(end, Sense::OClock);
     let style = if said > end { Style::Full } else { Style::Spoken };
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::Minus) {
-        return earlier(finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning)?, minutes);
+        return earlier(&finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning)?, minutes);
     }
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::And) {
         return finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning);
@@ -516,5 +516,5 @@ pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Tim
 fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     let found = clock_at(scan, 0, Some(HOUR_AND_MORE), reckoning)?;
     let is_all = found.end >= scan.len() || ends_clause(scan, found.end) && found.end + 1 == scan.len();
-    is_all.then(|| Found { score: HOUR_AND_MORE, ..found })
+    is_all.then_some(Found { score: HOUR_AND_MORE, ..found })
 }
