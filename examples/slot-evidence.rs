@@ -1,8 +1,8 @@
 //! Prints what may fill the slots of marked utterances, with its evidence, for `scripts/fit-slots.py`.
 //!
 //! `slot-evidence [--unread] DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked",
-//! "spans": {slot: [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without a
-//! candidate, and one for each slot that a rule fills. The option leaves the reader out.
+//! "spans": {slot: [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without
+//! a candidate, and one for each slot that a rule fills. The option leaves the reader out.
 
 use std::{collections::HashMap, error::Error, io::Write as _, path::PathBuf};
 

@@ -1,7 +1,7 @@
 //! Exemplars as people say them: templates with values in their slots.
 //!
-//! Whatever an utterance is compared with is such a sentence. A template with the names of its slots in it is like nothing
-//! that anybody says: filled, its nearest utterances are found nine times in a hundred more often.
+//! Whatever an utterance is compared with is such a sentence. A template with the names of its slots in it is like
+//! nothing that anybody says: filled, its nearest utterances are found nine times in a hundred more often.
 
 pub(crate) mod typical;
 
@@ -19,8 +19,8 @@ use crate::{
 
 /// Sentences made of one template with slots, where a module is small.
 const FILLINGS: usize = 4;
-/// Sentences made of all templates of a module, at most. Each costs a pass of the encoder when it is first seen; a module
-/// with more templates has exemplars enough to do with one sentence of each.
+/// Sentences made of all templates of a module, at most. Each costs a pass of the encoder when it is first seen; a
+/// module with more templates has exemplars enough to do with one sentence of each.
 const MOST_FILLINGS: usize = 3_000;
 /// Instances of a list that are put into templates, at most.
 const MOST_INSTANCES: usize = 64;
@@ -90,7 +90,8 @@ pub(crate) struct Said {
 }
 
 impl Sentences {
-    /// `typical`, by function and slot: what people say for slots like it. What is not there is not typical of anything.
+    /// `typical`, by function and slot: what people say for slots like it. What is not there is not typical of
+    /// anything.
     #[must_use]
     pub fn new(module: &Module, typical: &[Vec<Vec<&str>>]) -> Self {
         let shown = shown(module);

@@ -1,5 +1,5 @@
-//! Sums and products of vectors of one length. The loops count by themselves: without optimisation, as in tests, they are
-//! ten times as fast as iterators.
+//! Sums and products of vectors of one length. The loops count by themselves: without optimisation, as in tests, they
+//! are ten times as fast as iterators.
 
 /// In lanes, which the compiler turns into vector instructions.
 pub(crate) fn dot(one: &[f32], other: &[f32]) -> f32 {

@@ -208,7 +208,8 @@ impl Snapshots {
         }
     }
 
-    /// The names of the directories under the root that may be modules, sorted. Others have names that no route reaches.
+    /// The names of the directories under the root that may be modules, sorted. Others have names that no route
+    /// reaches.
     #[must_use]
     pub fn on_disk(&self) -> Vec<ModuleName> {
         let Ok(entries) = std::fs::read_dir(&self.shared.options.root) else { return Vec::new() };
@@ -277,8 +278,8 @@ impl Snapshots {
         Ok(self.index(parts, None, None, &unwatched).await?.0)
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be learned
-    /// again.
+    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be
+    /// learned again.
     async fn index(
         &self,
         parts: Parts,
@@ -409,9 +410,9 @@ impl Snapshots {
 
     /// [`Self::get`], after taking up what changed on disk since (if `reload` is on).
     ///
-    /// A module that is on disk and was not loaded yet is loaded, however long that takes; one whose directory is gone is forgotten. A change
-    /// that does not load is remembered in [`Self::failures`], and the version before goes on serving, as it does
-    /// while a build takes longer than `reload_wait_ms`.
+    /// A module that is on disk and was not loaded yet is loaded, however long that takes; one whose directory is gone
+    /// is forgotten. A change that does not load is remembered in [`Self::failures`], and the version before goes on
+    /// serving, as it does while a build takes longer than `reload_wait_ms`.
     ///
     /// # Errors
     /// Only where nothing serves under this name.
@@ -460,8 +461,8 @@ impl Snapshots {
         self.shared.failures.holds(name, stamp.as_ref()) || is_served()
     }
 
-    /// Tries again, for ever, what could not be built for a reason that may pass; and, as long as nothing serves, what lies
-    /// on disk and was never tried.
+    /// Tries again, for ever, what could not be built for a reason that may pass; and, as long as nothing serves, what
+    /// lies on disk and was never tried.
     pub async fn mend(&self) {
         loop {
             tokio::time::sleep(Duration::from_millis(self.shared.options.retry_ms.max(1))).await;

@@ -57,7 +57,8 @@ pub fn start(options: &TelemetryOptions) -> Result<(), TelemetryError> {
     let overriding = std::env::var(FILTER_VARIABLE).ok().filter(|filter| !filter.is_empty());
     let filter = parse(overriding.as_deref().unwrap_or(&options.level))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    // Whoever cannot write the log, on a full disk for example, cannot write there that it is so, and must not end for it.
+    // Whoever cannot write the log, on a full disk for example, cannot write there that it is so, and must not end for
+    // it.
     let builder =
         fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).log_internal_errors(false);
     let started = match options.format {

@@ -147,7 +147,8 @@ impl Utterance {
         &self.folded
     }
 
-    /// Words (UAX 29 segments with a letter or a digit), in order. In scripts without spaces a word may be one character.
+    /// Words (UAX 29 segments with a letter or a digit), in order. In scripts without spaces a word may be one
+    /// character.
     #[must_use]
     pub fn words(&self) -> &[Span] {
         &self.words
@@ -182,8 +183,8 @@ impl Utterance {
         Span::new(start, start + inner.chars().count())
     }
 
-    /// The utterance with full-width letters, digits and marks in their usual width, and one kind of hyphen, also for the
-    /// long-vowel mark that Japanese keyboards put between digits. Character for character, so that spans stay.
+    /// The utterance with full-width letters, digits and marks in their usual width, and one kind of hyphen, also for
+    /// the long-vowel mark that Japanese keyboards put between digits. Character for character, so that spans stay.
     #[must_use]
     pub fn half_width(&self) -> Cow<'_, Self> {
         if self.text.is_ascii() {
@@ -266,7 +267,8 @@ pub fn is_blank(text: &str) -> bool {
     })
 }
 
-/// Folds for comparison: compatibility decomposition, no combining marks, lower case, one kind of apostrophe and hyphen.
+/// Folds for comparison: compatibility decomposition, no combining marks, lower case, one kind of apostrophe and
+/// hyphen.
 ///
 /// `fold("Zürich") == "zurich"`; idempotent. Whitespace is kept as it is.
 #[must_use]

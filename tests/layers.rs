@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few modules
-/// stand on others of it, and those of one number never import one another.
+/// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few
+/// modules stand on others of it, and those of one number never import one another.
 const LAYERS: [(&str, u8); 29] = [
     ("text", 0),
     ("telemetry", 0),
@@ -128,8 +128,8 @@ fn without_comments_and_tests(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every path behind a `crate::` or a `super::` of the file `own`, those in braces taken apart: `a::{b::C, d}` is `a::b::C`
-/// and `a::d`.
+/// Every path behind a `crate::` or a `super::` of the file `own`, those in braces taken apart: `a::{b::C, d}` is
+/// `a::b::C` and `a::d`.
 fn imports(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let begins = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ':'));

@@ -41,8 +41,8 @@ pub struct Choice {
 pub struct Message {
     #[schema(value_type = String, example = "assistant")]
     pub role: &'static str,
-    /// What is said where nothing is called: the question, the result, that something is out of scope; the object, where one
-    /// was asked for (`response_format`).
+    /// What is said where nothing is called: the question, the result, that something is out of scope; the object,
+    /// where one was asked for (`response_format`).
     #[schema(required = true)]
     pub content: Option<String>,
     /// The question, where an object was asked for and cannot be given; otherwise null.
@@ -95,8 +95,9 @@ impl From<llm::Usage> for Usage {
 /// How the answer came about.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Uptake {
-    /// `call` (valid and complete), `done` (called here: what came of it is in `actions`), `ask` (what is asked is in `question`), `no_match` (out of scope), `cancelled` (the person
-    /// took back what was open) or `handoff` (the same was asked too often in vain: a person should take over).
+    /// `call` (valid and complete), `done` (called here: what came of it is in `actions`), `ask` (what is asked is in
+    /// `question`), `no_match` (out of scope), `cancelled` (the person took back what was open) or `handoff` (the same
+    /// was asked too often in vain: a person should take over).
     #[schema(value_type = String, example = "call")]
     pub outcome: &'static str,
     /// Probability that the outcome is right, 0 to 1.
@@ -109,8 +110,8 @@ pub struct Uptake {
     /// What is asked: the outcome itself if that is `ask`, else what goes on beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionBody>,
-    /// What a chat shows of this answer: the question, or what is said where nothing is asked. Absent beside a call after
-    /// which nothing is to be said.
+    /// What a chat shows of this answer: the question, or what is said where nothing is asked. Absent beside a call
+    /// after which nothing is to be said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
     /// What is understood so far, complete or not: one per function that was asked for. In a conversation these are the
@@ -193,9 +194,9 @@ pub struct Understood {
     pub confidence: f64,
     /// The part of the utterance that asks for it.
     pub segment: [usize; 2],
-    /// By the slot's path (`format`, `shipping_address.city`, `dishes[].name`), in the schema's order.
-    /// A slot that lies in an array has a list of values, and so has one of which something is ruled out beside what is said.
-    /// What is ruled out ("no onions") has the operator `!=` and is in no call.
+    /// By the slot's path (`format`, `shipping_address.city`, `dishes[].name`), in the schema's order. A slot that lies
+    /// in an array has a list of values, and so has one of which something is ruled out beside what is said. What is
+    /// ruled out ("no onions") has the operator `!=` and is in no call.
     #[serde(serialize_with = "in_order")]
     #[schema(value_type = std::collections::BTreeMap<String, SlotBody>)]
     pub slots: Vec<(String, SlotBody)>,
@@ -239,7 +240,8 @@ pub struct SlotValueBody {
     pub recognizer: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
-    /// `utterance`, `earlier` (an earlier text of the conversation), `choice` (a model picked one of the schema's), `default` or `generated`.
+    /// `utterance`, `earlier` (an earlier text of the conversation), `choice` (a model picked one of the schema's),
+    /// `default` or `generated`.
     #[schema(value_type = String, example = "utterance")]
     pub from: &'static str,
     /// JSON pointer of this very value in the arguments; only for slots that lie in an array, and not for what
@@ -250,7 +252,8 @@ pub struct SlotValueBody {
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ViolationBody {
-    /// `missing`, `type`, `not_a_choice`, `pattern`, `format`, `range`, `length`, `unknown`, `schema`, `ungrounded`, `negated`.
+    /// `missing`, `type`, `not_a_choice`, `pattern`, `format`, `range`, `length`, `unknown`, `schema`, `ungrounded`,
+    /// `negated`.
     #[schema(value_type = String, example = "not_a_choice")]
     pub kind: Value,
     /// JSON pointer into the arguments.

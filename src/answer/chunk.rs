@@ -1,7 +1,7 @@
 //! A chat completion in pieces, as the `OpenAI` API streams it. Pure.
 //!
-//! A call comes in two pieces: its name with empty arguments, then all of its arguments. What is cut off in between is no
-//! JSON, and no client can take it for a call with fewer arguments.
+//! A call comes in two pieces: its name with empty arguments, then all of its arguments. What is cut off in between is
+//! no JSON, and no client can take it for a call with fewer arguments.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,5 @@
-//! A turn for callers that take arguments as objects: the calls, and everything else as in a [`ChatCompletion`]'s `uptake`.
+//! A turn for callers that take arguments as objects: the calls, and everything else as in a [`ChatCompletion`]'s
+//! `uptake`.
 //!
 //! [`ChatCompletion`]: super::ChatCompletion
 

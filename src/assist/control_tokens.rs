@@ -1,9 +1,9 @@
 //! Takes the power out of control tokens in data.
 //!
-//! Chat templates of model servers write roles, tool calls and ends of turns as tokens that have a spelling, `<|im_end|>`
-//! or `[INST]`, and many servers read that spelling as the token wherever it stands. What a person says, and what authors
-//! write of their functions, is data: a space after the bracket makes the spelling plain text, which people, models and
-//! grounding (which compares words) read as before.
+//! Chat templates of model servers write roles, tool calls and ends of turns as tokens that have a spelling,
+//! `<|im_end|>` or `[INST]`, and many servers read that spelling as the token wherever it stands. What a person says,
+//! and what authors write of their functions, is data: a space after the bracket makes the spelling plain text, which
+//! people, models and grounding (which compares words) read as before.
 
 use std::borrow::Cow;
 
@@ -99,7 +99,8 @@ pub(crate) fn neutralise(value: &mut Value) {
     }
 }
 
-/// Puts control tokens of `said` back where a model repeats them as it was shown them, so that a value is what was said.
+/// Puts control tokens of `said` back where a model repeats them as it was shown them, so that a value is what was
+/// said.
 pub(crate) fn restore(said: &str, arguments: &mut Map<String, Value>) {
     let tokens: Vec<(String, &str)> = tokens(said).map(|(_, token)| (neutral(token).into_owned(), token)).collect();
     if !tokens.is_empty() {

@@ -1,4 +1,5 @@
-//! What a model server says where no function is meant: small talk, the words for a result, what a frontend asks for itself.
+//! What a model server says where no function is meant: small talk, the words for a result, what a frontend asks for
+//! itself.
 
 use minijinja::{context, value::Serde};
 use serde::Serialize;
@@ -114,8 +115,8 @@ impl Talk<'_> {
     }
 }
 
-/// What a server says, the preferred one first. `listener` hears it while it is written; once it has heard something, no
-/// other server is asked.
+/// What a server says, the preferred one first. `listener` hears it while it is written; once it has heard something,
+/// no other server is asked.
 ///
 /// # Errors
 /// Of the last server that was asked.

@@ -34,8 +34,8 @@ pub(crate) struct Spoken {
     pub repairs: Vec<&'static str>,
 }
 
-/// Judges each; the same call twice is one, and there are no more than may be meant. No calls at all say that no function
-/// fits.
+/// Judges each; the same call twice is one, and there are no more than may be meant. No calls at all say that no
+/// function fits.
 pub(crate) fn all(brief: &Brief<'_>, calls: Vec<Spoken>) -> Parsed<Vec<Judged>> {
     let mut different: Vec<Spoken> = Vec::with_capacity(calls.len());
     let mut repairs = Vec::new();
@@ -145,7 +145,8 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
             }
             Verdict::Invalid { arguments, violations, excluded, .. } => (arguments, violations, excluded),
         };
-    // What was invented, ruled out, or is no argument at all, is dropped at once: no retry makes the person have said it.
+    // What was invented, ruled out, or is no argument at all, is dropped at once: no retry makes the person have said
+    // it.
     let (dropped, wrong): (Vec<Violation>, Vec<Violation>) =
         violations.into_iter().filter(|violation| violation.kind != ViolationKind::Missing).partition(|violation| {
             matches!(violation.kind, ViolationKind::Ungrounded | ViolationKind::Negated | ViolationKind::Unknown)

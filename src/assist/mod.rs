@@ -1,5 +1,5 @@
-//! Asking a model server: what it is told, the strategies by which it decides, smaller tasks, and the loop that judges an
-//! answer and sends it back with what was wrong.
+//! Asking a model server: what it is told, the strategies by which it decides, smaller tasks, and the loop that judges
+//! an answer and sends it back with what was wrong.
 //!
 //! | file | holds |
 //! |---|---|

@@ -20,10 +20,10 @@
 //! | `user` | all | `utterance`; `asked`: what was just asked for, in words, if anything was; `hints`, each with `text`, `value` (JSON), `recognizer` and `ruled_out`; `history`: what was said before, oldest first, each with `who` and `text` |
 //! | `retry` | all | `violations`, each with `path`, `expected`, `kind` and, if there was one, `found` |
 //!
-//! A function has `name`, `description`, `parameters` (a JSON Schema) and `examples` (the few exemplars that are nearest
-//! to the utterance). All but `retry` also know the common variables: `instructions` (of `module.toml`, then of the request), `today`
-//! (`Friday, 2026-11-20`), `time_zone`, `several`: whether the utterance may ask for several things, and `doubtful`:
-//! whether it may as well ask for one.
+//! A function has `name`, `description`, `parameters` (a JSON Schema) and `examples` (the few exemplars that are
+//! nearest to the utterance). All but `retry` also know the common variables: `instructions` (of `module.toml`, then of
+//! the request), `today` (`Friday, 2026-11-20`), `time_zone`, `several`: whether the utterance may ask for several
+//! things, and `doubtful`: whether it may as well ask for one.
 //!
 //! What others rely on, and an own template must keep: the shape of the answer that it asks for; the utterance on the
 //! first line of `user`.
@@ -261,7 +261,8 @@ pub(crate) fn nearest(brief: &Brief<'_>) -> Vec<(f32, FunctionId, ExemplarId)> {
 }
 
 /// An utterance and its arguments for an exemplar: the author's own where they are given, else its template with an
-/// example value in each slot. `None` if a slot has no example: a placeholder in a call would teach the model to make one.
+/// example value in each slot. `None` if a slot has no example: a placeholder in a call would teach the model to make
+/// one.
 fn exemplify(module: &Module, function: &Function, exemplar: &Exemplar) -> Option<(String, Map<String, Json>)> {
     if let (Some(utterance), Some(Json::Object(arguments))) = (&exemplar.utterance, &exemplar.arguments) {
         return Some((utterance.clone(), arguments.clone()));

@@ -1,7 +1,8 @@
 //! Renders prompts: the embedded templates, compiled once, and those that a module has in their place.
 //!
 //! What a template writes itself is the author's; what it is given is data, in which control tokens are broken
-//! ([`neutral`](crate::assist::control_tokens)). A template runs with bounds, so that none keeps a request busy or fills the memory.
+//! ([`neutral`](crate::assist::control_tokens)). A template runs with bounds, so that none keeps a request busy or
+//! fills the memory.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,8 @@
 //! Where each value of a call comes from. A value that nobody said is invented: it is dropped and reported.
 //!
-//! What was said only to be ruled out ("no onions", "anything but large") is no evidence: such a value is taken out, even
-//! where the schema offers it as a default or a choice, and reported as excluded. A flag that is named there is false.
+//! What was said only to be ruled out ("no onions", "anything but large") is no evidence: such a value is taken out,
+//! even where the schema offers it as a default or a choice, and reported as excluded. A flag that is named there is
+//! false.
 //!
 //! Evidence is looked for from the strongest on: a recognizer's mention of the same value; the value's own words in
 //! the utterance (folded; then with numbers spelt out or not and with inflected endings; then in another order);
@@ -59,7 +60,8 @@ pub struct Grounding {
     pub arguments: Map<String, Value>,
     /// One for each scalar of `arguments`, in its order.
     pub grounded: Vec<SlotValue>,
-    /// One [`ViolationKind::Ungrounded`] or [`ViolationKind::Negated`] for each value that was taken out or turned round.
+    /// One [`ViolationKind::Ungrounded`] or [`ViolationKind::Negated`] for each value that was taken out or turned
+    /// round.
     pub violations: Vec<Violation>,
     /// Values that occur only where they are ruled out; taken out too. Their pointers are those of the proposal.
     pub excluded: Vec<SlotValue>,

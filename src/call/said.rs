@@ -117,8 +117,8 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// True of a value with marks that JSON is written with and that were not said: what is left of a reply that was not
-    /// well-formed. Folding would not see them.
+    /// True of a value with marks that JSON is written with and that were not said: what is left of a reply that was
+    /// not well-formed. Folding would not see them.
     fn lacks_syntax_of(&self, value: &str) -> bool {
         value.chars().any(|c| SYNTAX.contains(&c) && !self.text.text().contains(c))
     }

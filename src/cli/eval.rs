@@ -30,8 +30,8 @@ pub(super) struct EvalArgs {
     /// A name under the modules root, or a directory
     #[arg(value_name = "MODULE", required_unless_present = "compare")]
     module: Option<String>,
-    /// Labelled utterances and dialogues, JSON Lines or a JSON list; may be repeated [default: the module's cases.jsonl,
-    /// cases.json and dialogues.jsonl]
+    /// Labelled utterances and dialogues, JSON Lines or a JSON list; may be repeated [default: the module's
+    /// cases.jsonl, cases.json and dialogues.jsonl]
     #[arg(long, value_name = "FILE")]
     cases: Vec<PathBuf>,
     /// Who decides: auto, local, tools, structured or staged
@@ -47,12 +47,12 @@ pub(super) struct EvalArgs {
     /// `auto` would ask and how good it would be; asks no model server
     #[arg(long, conflicts_with = "strategy")]
     curve: bool,
-    /// Fill every template of the module with values of its slots, in several forms, and tell which are not understood as
-    /// themselves; asks no model server and needs no cases
+    /// Fill every template of the module with values of its slots, in several forms, and tell which are not understood
+    /// as themselves; asks no model server and needs no cases
     #[arg(long, conflicts_with_all = ["strategy", "curve", "cases", "pooled", "now"])]
     round_trip: bool,
-    /// Take the module's own exemplars, with values in their slots, as cases for a module that has not seen them; asks no
-    /// model server
+    /// Take the module's own exemplars, with values in their slots, as cases for a module that has not seen them; asks
+    /// no model server
     #[arg(long, conflicts_with_all = ["strategy", "curve", "cases", "pooled", "now", "round_trip"])]
     leave_one_out: bool,
     /// Compare two reports that `--json` printed of the same cases, by a paired bootstrap; runs nothing

@@ -1,6 +1,7 @@
 //! Everything that is printed: answers to stdout, failures and progress to stderr.
 //!
-//! Colours on a terminal only, and never with `NO_COLOR`. A closed pipe ends the process quietly, as it does for others.
+//! Colours on a terminal only, and never with `NO_COLOR`. A closed pipe ends the process quietly, as it does for
+//! others.
 
 use std::{
     fmt::Write as _,

@@ -8,14 +8,15 @@
 //!
 //! In detail:
 //!
-//! - **Ambiguous** is a confidence below [`CERTAIN`]. Where the value that is there is ambiguous too, the surer one holds,
-//!   and the later one if both are as sure. A default gives way to all else. Defaults and what is carried over fill empty
-//!   places only, and make no items; what a model chose or wrote does not replace what was said, unless it is meant to.
+//! - **Ambiguous** is a confidence below [`CERTAIN`]. Where the value that is there is ambiguous too, the surer one
+//!   holds, and the later one if both are as sure. A default gives way to all else. Defaults and what is carried over
+//!   fill empty places only, and make no items; what a model chose or wrote does not replace what was said, unless it
+//!   is meant to.
 //! - **Which item** a value belongs to: the one that was asked about; with [`Manner::Add`] a new one; the one with the
 //!   same name (its first required value that does not count), and of several the one that differs least; for another
-//!   name the only item if it is corrected, else one that has no name yet, else a new one; without a name the one that the
-//!   latest turn was about. Where several are as likely, the values are declined. No two items of one utterance are one
-//!   item of the form.
+//!   name the only item if it is corrected, else one that has no name yet, else a new one; without a name the one that
+//!   the latest turn was about. Where several are as likely, the values are declined. No two items of one utterance are
+//!   one item of the form.
 //! - **A portion** of an item becomes an item of its own, with the item's other values, if the item says how many there
 //!   are of it and these are more. It is a correction of these.
 //! - **Lists of scalars** get what they do not have yet. A correction by one value replaces an only one.

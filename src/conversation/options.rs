@@ -93,8 +93,8 @@ impl ConversationOptions {
         Duration::from_secs(self.confirm_s)
     }
 
-    /// The same with a key in any case: where none is configured, the one beside the sessions, which the first start makes.
-    /// Where that cannot be, one of this process alone, whose states end with it.
+    /// The same with a key in any case: where none is configured, the one beside the sessions, which the first start
+    /// makes. Where that cannot be, one of this process alone, whose states end with it.
     #[must_use]
     pub fn signing(&self, sessions: &SessionOptions) -> Self {
         if self.key.is_some() || self.key_file.is_some() {

@@ -9,8 +9,8 @@ use crate::module::{FunctionId, Module, SlotPath};
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pending {
-    /// Values of these places, which are all required or asked for by the module; never empty. Pointers in an array that has
-    /// no item yet have `-` for it.
+    /// Values of these places, which are all required or asked for by the module; never empty. Pointers in an array
+    /// that has no item yet have `-` for it.
     Missing { function: FunctionId, pointers: Vec<String> },
     /// Another value in place of one that is not valid.
     Invalid { function: FunctionId, aside: Aside },

@@ -1,8 +1,8 @@
 //! What has to hold between the values of a form: `end_date > start_date`, declared in `module.toml`.
 //!
-//! A rule speaks only where every slot that it names has a value, and where the two can be compared: numbers as numbers,
-//! dates and times as such (a date with a time counts as its date beside a date), other texts as texts. Slots in an array
-//! are compared item by item.
+//! A rule speaks only where every slot that it names has a value, and where the two can be compared: numbers as
+//! numbers, dates and times as such (a date with a time counts as its date beside a date), other texts as texts. Slots
+//! in an array are compared item by item.
 
 use std::cmp::Ordering;
 
@@ -32,8 +32,8 @@ pub struct Broken {
     pub pointers: Vec<String>,
 }
 
-/// The rules that `arguments` break, in their order, once for each item that does. `now` is the moment of the turn, in the
-/// module's time zone.
+/// The rules that `arguments` break, in their order, once for each item that does. `now` is the moment of the turn, in
+/// the module's time zone.
 #[must_use]
 pub fn broken(rules: &[RuleSettings], arguments: &Map<String, Value>, now: &Zoned) -> Vec<Broken> {
     let checked = rules.iter().enumerate().filter_map(|(index, own)| Some((index, own, own.rule.as_ref()?)));

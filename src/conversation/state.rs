@@ -1,7 +1,7 @@
 //! What is known between two turns.
 //!
-//! Functions and slots are named, not numbered: a module may be edited in the middle of a conversation. What it no longer
-//! has is forgotten when the state is next used.
+//! Functions and slots are named, not numbered: a module may be edited in the middle of a conversation. What it no
+//! longer has is forgotten when the state is next used.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! A state as the text that a client echoes: `s1.STATE.STAMP.SIGNATURE`, or `p1.STATE` without a key.
 //!
 //! `STATE` is JSON in base64 for URLs; the stamp says when it was written, and holds a number that no other has; the
-//! signature is a keyed BLAKE3 hash over everything before its dot. A signed state says what we said. A plain one, which no
-//! service of ours writes, is the client's word: it cannot make a call that the validator would not make, but it
-//! can claim what nobody said. Either way it is read as what it is, untrusted input, and no consent is taken from it.
-//! A yes to a signed state counts once, and not for ever.
+//! signature is a keyed BLAKE3 hash over everything before its dot. A signed state says what we said. A plain one,
+//! which no service of ours writes, is the client's word: it cannot make a call that the validator would not make, but
+//! it can claim what nobody said. Either way it is read as what it is, untrusted input, and no consent is taken from
+//! it. A yes to a signed state counts once, and not for ever.
 
 use std::time::Duration;
 
@@ -102,8 +102,8 @@ impl Tokens {
         })
     }
 
-    /// The text for this state. One that would be too long loses what it can do without: its oldest messages, then values
-    /// that might be carried over, then how functions ended.
+    /// The text for this state. One that would be too long loses what it can do without: its oldest messages, then
+    /// values that might be carried over, then how functions ended.
     ///
     /// # Errors
     /// If what is open alone is too long.
@@ -174,8 +174,8 @@ impl Tokens {
         Ok(state)
     }
 
-    /// Takes the consent that this state waited for: after this nobody has it again, whoever echoes the state. To be called
-    /// with a state that was read, before the call that it led to is told.
+    /// Takes the consent that this state waited for: after this nobody has it again, whoever echoes the state. To be
+    /// called with a state that was read, before the call that it led to is told.
     ///
     /// # Errors
     /// If it was taken before, or nobody can tell.

@@ -26,12 +26,12 @@ use crate::{
 
 /// Times that somebody may correct themselves in one utterance.
 const MOST_REPAIRS: usize = 4;
-/// Places in one utterance at which something is recognized: far more than a person names, and little enough that whatever
-/// compares them all with each other stays cheap.
+/// Places in one utterance at which something is recognized: far more than a person names, and little enough that
+/// whatever compares them all with each other stays cheap.
 const MOST_PLACES: usize = 256;
 
-/// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads this.
-/// Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
+/// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads
+/// this. Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
 #[derive(Debug, Clone)]
 pub(crate) struct Analysis {
     pub utterance: Utterance,
@@ -46,8 +46,8 @@ pub(crate) struct Analysis {
     /// What it says to a yes-or-no question, read without the question.
     pub reply: Reply,
     pub whole: Part,
-    /// The clauses into which it falls, in order; empty unless there are several. One may be a request, a part of one, or
-    /// mean nothing.
+    /// The clauses into which it falls, in order; empty unless there are several. One may be a request, a part of one,
+    /// or mean nothing.
     pub clauses: Vec<Part>,
     /// What stands beside the dialogue acts, where a conversation may need it alone.
     pub rest: Option<Part>,
@@ -125,8 +125,8 @@ impl Analysis {
         }
     }
 
-    /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those that
-    /// lie in the part.
+    /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those
+    /// that lie in the part.
     pub(crate) fn within(&self, part: &Part) -> Self {
         #[cfg(test)]
         work::add(self.mentions.len());

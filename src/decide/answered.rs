@@ -24,8 +24,8 @@ const OTHERWISE: f32 = 0.6;
 /// The expected function that the whole utterance answers for, read as such; `None` if it says anything else.
 ///
 /// It must give a value of an expected slot (of any slot, if only a function is expected) that a recognizer knows, and
-/// beside values nothing but words of the function's own exemplars and slots, or such as say nothing. A slot that may be
-/// any words is answered by a few words that no function is likely meant by.
+/// beside values nothing but words of the function's own exemplars and slots, or such as say nothing. A slot that may
+/// be any words is answered by a few words that no function is likely meant by.
 pub(crate) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
     let module = &situation.knowledge.module;
     situation.expected.functions().iter().find_map(|function| {

@@ -37,13 +37,14 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
     }
 }
 
-/// Which item of its array each value belongs to; 0 for values outside arrays, `None` for a number that counts nothing known.
+/// Which item of its array each value belongs to; 0 for values outside arrays, `None` for a number that counts nothing
+/// known.
 ///
 /// In an array of scalars every value is an item. In an array of objects one slot is the head (the first required one:
 /// a dish's name, rather than its quantity): each of its values is an item, and every other value joins the head that
-/// is nearest in the utterance, the following one if two are as near ("two pizzas and three cokes"). Where the first number
-/// stands before the first of several heads, each number counts the head behind it: "60 litres of diesel and 20 litres of
-/// petrol".
+/// is nearest in the utterance, the following one if two are as near ("two pizzas and three cokes"). Where the first
+/// number stands before the first of several heads, each number counts the head behind it: "60 litres of diesel and 20
+/// litres of petrol".
 fn item_numbers(function: &Function, said: &[Said]) -> Vec<Option<usize>> {
     let mut numbers = vec![Some(0); said.len()];
     let mut arrays: Vec<&[Step]> = Vec::new();

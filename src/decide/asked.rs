@@ -29,8 +29,8 @@ const FEW: usize = 4;
 /// Words before a value that may name its slot.
 const BEFORE: usize = 12;
 
-/// The whole utterance, but for empty talk around it, as the value of the only slot that was asked for: where that may be
-/// any words, no recognizer found anything, and what is read leaves some words unaccounted for.
+/// The whole utterance, but for empty talk around it, as the value of the only slot that was asked for: where that may
+/// be any words, no recognizer found anything, and what is read leaves some words unaccounted for.
 pub(crate) fn whole_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -115,9 +115,9 @@ fn is_empty_word(situation: &Situation<'_>, word: Span) -> bool {
     !is_name && yes_no::says_nothing(language(&situation.knowledge.module), text)
 }
 
-/// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list, each with its name,
-/// where that may be any words, and with what recognizers found for its other slots. Nothing if the items have names
-/// already, without their counts.
+/// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list, each with its
+/// name, where that may be any words, and with what recognizers found for its other slots. Nothing if the items have
+/// names already, without their counts.
 pub(crate) fn counted_items(
     situation: &Situation<'_>,
     function: &Function,
@@ -234,8 +234,8 @@ fn joints_without_spaces(text: &[char]) -> Vec<usize> {
     joints
 }
 
-/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything, as
-/// the value of the only slot that was asked for, where that may be any words and has none.
+/// "A train ticket to Bonn, 64 euros 90": the part of an answer between commas in which no recognizer found anything,
+/// as the value of the only slot that was asked for, where that may be any words and has none.
 pub(crate) fn part_of_answer(
     situation: &Situation<'_>,
     function: FunctionId,
@@ -277,9 +277,9 @@ pub(crate) fn part_of_answer(
     Some(Filling::by(Rule::Part, slot, span))
 }
 
-/// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with the
-/// word that leads to just one of the slots that may be any words. So does an answer where something of another kind was
-/// asked for: "it's for the bathroom mirror" to "what is the job number?"
+/// "The Long Road, by Ann Reed", where an exemplar says "<title> by <author>": a part behind a comma that begins with
+/// the word that leads to just one of the slots that may be any words. So does an answer where something of another
+/// kind was asked for: "it's for the bathroom mirror" to "what is the job number?"
 pub(crate) fn led(
     situation: &Situation<'_>,
     function: &Function,
@@ -345,7 +345,8 @@ pub(crate) fn items(situation: &Situation<'_>, function: &Function, whole: Filli
     parts_of_list(situation, whole.span).into_iter().map(|span| Filling { span, ..whole }).collect()
 }
 
-/// Where an answer begins of which `first` is the first word that says something: with its subject, and with its article.
+/// Where an answer begins of which `first` is the first word that says something: with its subject, and with its
+/// article.
 pub(super) fn beginning(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
     with_article(situation, words, with_subject(situation, words, first))
 }
@@ -376,8 +377,8 @@ fn with_article(situation: &Situation<'_>, words: &[Span], first: Span) -> Span 
     if is_joined && words.len() - at >= FEW - 1 { Span::new(before.start, first.end) } else { first }
 }
 
-/// Where a value ends that begins with `first`: before a comma behind which another slot is filled, or, behind a few words,
-/// a sentence of its own begins ("Rex, he is a terrier").
+/// Where a value ends that begins with `first`: before a comma behind which another slot is filled, or, behind a few
+/// words, a sentence of its own begins ("Rex, he is a terrier").
 pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span, fillings: &[Filling]) -> usize {
     let (utterance, language) = (situation.utterance(), language(&situation.knowledge.module));
     let words: Vec<Span> = utterance.words().iter().filter(|word| word.start >= first.start).copied().collect();
@@ -400,8 +401,8 @@ pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling) -> boo
     situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
 }
 
-/// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "the address" of a
-/// slot `address.city`, "it", "no".
+/// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "the address"
+/// of a slot `address.city`, "it", "no".
 pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
     let code = language(&situation.knowledge.module);
     let names = function.slot(filling.slot).path.keys();
@@ -484,8 +485,8 @@ pub(crate) fn is_polite_question(language: &str, text: &str) -> bool {
     endings.iter().any(|ending| text.ends_with(ending))
 }
 
-/// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is no
-/// kind of shoe.
+/// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is
+/// no kind of shoe.
 fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: SlotId) -> bool {
     let definition = situation.knowledge.module.function(function);
     let finds = |slot: &Slot, mention: &Mention| slot.recognizers.contains(&mention.recognizer);

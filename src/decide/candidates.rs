@@ -1,8 +1,8 @@
 //! Which words fill which slots, all evidence weighed together.
 //!
 //! A candidate is a slot with a span: one that a recognizer found, that the reader proposes, or that stands where the
-//! function's templates have the slot. Each has the same few named numbers ([`Evidence`]), from which a logistic regression makes
-//! a probability (`SlotModel`). The fillings are the best set of candidates of which no two overlap.
+//! function's templates have the slot. Each has the same few named numbers ([`Evidence`]), from which a logistic
+//! regression makes a probability (`SlotModel`). The fillings are the best set of candidates of which no two overlap.
 
 mod evidence;
 mod model;

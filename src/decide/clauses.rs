@@ -67,8 +67,8 @@ fn outside(mut joints: Vec<Joint>, mentions: &[Mention]) -> Vec<Joint> {
     joints
 }
 
-/// The joints that leave no clause too short. Of those at the ends of a clause that is, the weaker one goes, the last one of
-/// equals.
+/// The joints that leave no clause too short. Of those at the ends of a clause that is, the weaker one goes, the last
+/// one of equals.
 fn long_enough(utterance: &Utterance, joints: Vec<Joint>) -> Vec<Joint> {
     let words = utterance.words();
     let words_in = |start: usize, end: usize| {
@@ -304,8 +304,8 @@ mod tests {
         assert_eq!(split("en", text, ""), ["a b", "c d and e f", "g h and i j.", "k l"]);
     }
 
-    /// The clauses by the rule itself: joints go one by one, of the first clause that is too short, else of all if they are
-    /// too many.
+    /// The clauses by the rule itself: joints go one by one, of the first clause that is too short, else of all if they
+    /// are too many.
     fn one_by_one(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Clause> {
         let mut joints = joints(utterance, Language::of(language));
         joints.retain(|joint| {

@@ -11,8 +11,8 @@ use crate::{
     text::{Span, Utterance, fold},
 };
 
-/// Score that a function gains for being expected, and for an exemplar that speaks in just this context. The odds of two
-/// functions double with every 0.03.
+/// Score that a function gains for being expected, and for an exemplar that speaks in just this context. The odds of
+/// two functions double with every 0.03.
 const PREFERRED: f32 = 0.04;
 const IN_CONTEXT: f32 = 0.06;
 

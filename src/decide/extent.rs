@@ -1,5 +1,5 @@
-//! How far values of any words reach: an address to its last part and no further, a list to its last item, and the second
-//! of two values that a template joins by a word ("from ... to ...").
+//! How far values of any words reach: an address to its last part and no further, a list to its last item, and the
+//! second of two values that a template joins by a word ("from ... to ...").
 
 use std::cell::OnceCell;
 
@@ -23,8 +23,8 @@ const LEADING: usize = 3;
 /// Words of an item of a list that nothing but its neighbours tells from other words, at most.
 const ITEM: usize = 3;
 
-/// Gives each value of any words its full length, and each list all its items. Where a template is said word for word, it
-/// knows where its values end.
+/// Gives each value of any words its full length, and each list all its items. Where a template is said word for word,
+/// it knows where its values end.
 pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[SlotId], fillings: &mut Vec<Filling>) {
     let extent = Extent { situation, function, pairs: OnceCell::new() };
     fillings.sort_by_key(|filling| filling.span);
@@ -103,7 +103,8 @@ impl Extent<'_> {
         filling.anchor.is_none() && is_text(self.function.slot(filling.slot))
     }
 
-    /// Without the words that lead to the next value: "45 Castle Street, Cardiff and take it" before "to 7 High Street".
+    /// Without the words that lead to the next value: "45 Castle Street, Cardiff and take it" before "to 7 High
+    /// Street".
     fn without_lead(&self, fillings: &[Filling], at: usize) -> Span {
         let span = fillings[at].span;
         let Some(next) = fillings.get(at + 1).map(|next| next.span) else { return span };
@@ -122,8 +123,8 @@ impl Extent<'_> {
         if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
     }
 
-    /// Without what is said around an answer ("Bella heißt sie"), and with its subject and its article where nothing else is
-    /// said before it.
+    /// Without what is said around an answer ("Bella heißt sie"), and with its subject and its article where nothing
+    /// else is said before it.
     fn as_answer(&self, span: Span) -> Span {
         let language = self.situation.knowledge.module.language();
         let core = carrier::core(language, &self.situation.utterance().only(span), &[]);
@@ -176,7 +177,8 @@ impl Extent<'_> {
         }
     }
 
-    /// True of a slot that holds one part of what stands between commas: the street of an address with a town of its own.
+    /// True of a slot that holds one part of what stands between commas: the street of an address with a town of its
+    /// own.
     fn is_one_part(&self, slot: SlotId) -> bool {
         let path = &self.function.slot(slot).path.0;
         let beside = |other: SlotId| {
@@ -248,8 +250,8 @@ impl Extent<'_> {
         })
     }
 
-    /// The second of two values with numbers, such as addresses, where the first one holds both with the word between them that
-    /// leads to the second in a template: "Flat 2, 18 Sea Road from 9 Church Row".
+    /// The second of two values with numbers, such as addresses, where the first one holds both with the word between
+    /// them that leads to the second in a template: "Flat 2, 18 Sea Road from 9 Church Row".
     fn within(&self, fillings: &mut [Filling]) -> Option<Filling> {
         let has_digit = |words: &[Span]| {
             words.iter().any(|word| self.situation.utterance().slice(*word).contains(|c: char| c.is_ascii_digit()))
@@ -286,8 +288,8 @@ impl Extent<'_> {
         if let [slot] = slots[..] { Some(slot) } else { None }
     }
 
-    /// The family name behind the given one, where templates have both side by side and the first holds both: "Mary Ward".
-    /// What begins with a small letter belongs to the second ("van der Berg"), else its last word is.
+    /// The family name behind the given one, where templates have both side by side and the first holds both: "Mary
+    /// Ward". What begins with a small letter belongs to the second ("van der Berg"), else its last word is.
     fn beside(&self, fillings: &mut [Filling]) -> Option<Filling> {
         let utterance = self.situation.utterance();
         let is_filled = |slot: SlotId| fillings.iter().any(|one| one.slot == slot);
@@ -326,8 +328,8 @@ impl Extent<'_> {
         languages.iter().flat_map(|language| list(&language.words.slots)).any(|end| label.ends_with(end))
     }
 
-    /// Takes lists of texts apart at their commas and conjunctions, with the items that stand between two of them: "Chile,
-    /// Peru and Bolivia". All items belong to the slot of the one beside the words around the list.
+    /// Takes lists of texts apart at their commas and conjunctions, with the items that stand between two of them:
+    /// "Chile, Peru and Bolivia". All items belong to the slot of the one beside the words around the list.
     fn enumerate(&self, asked: &[SlotId], fillings: &mut Vec<Filling>) {
         let is_list = |one: &Filling| one.anchor.is_none() && is_list_of_texts(self.function.slot(one.slot));
         let (lists, others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| is_list(one));
@@ -404,8 +406,8 @@ impl Extent<'_> {
                 && is_joint(last, last.map_or(one.end, |word| word.end), other.start)
     }
 
-    /// With the items before and behind it that nothing else claims: all of an answer, elsewhere those that are written as
-    /// names.
+    /// With the items before and behind it that nothing else claims: all of an answer, elsewhere those that are written
+    /// as names.
     fn with_items(&self, mut span: Span, is_asked: bool, others: &[Filling]) -> Span {
         let utterance = self.situation.utterance();
         let is_name = |word: &Span| is_asked || utterance.slice(*word).starts_with(char::is_uppercase);

@@ -109,7 +109,8 @@ features! {
         /// Retrieval's score, and how far it lies above what sentences about other things get.
         fused,
         above_usual,
-        /// Cosine of the nearest piece of evidence, of the nearest few exemplars, of their centroid, of the description.
+        /// Cosine of the nearest piece of evidence, of the nearest few exemplars, of their centroid, of the
+        /// description.
         nearest,
         pooled,
         centroid,
@@ -164,14 +165,14 @@ features! {
         /// It ends as a question.
         question,
         /// Log-odds, by its sentence vector, that it asks about a state, is about something else (beyond those of the
-        /// function's own exemplars), answers a question or declines to, rather than that it asks for something; 0 where the
-        /// embedder has no reader.
+        /// function's own exemplars), answers a question or declines to, rather than that it asks for something; 0
+        /// where the embedder has no reader.
         act_question,
         act_other,
         act_reply,
         act_decline,
-        /// How much likelier it is to ask about a state, a rule or the past than the function's own exemplars are; the same
-        /// where it is likelier, else 0.
+        /// How much likelier it is to ask about a state, a rule or the past than the function's own exemplars are; the
+        /// same where it is likelier, else 0.
         asks_unlike,
         asks_beyond,
         /// The function was asked about; a slot that was asked for has a value.

@@ -25,8 +25,8 @@ pub struct Filling {
     pub anchor: Option<usize>,
     /// What says so, where it is not the evidence.
     pub rule: Option<Rule>,
-    /// The probability that just this span fills the slot, 0 to 1; 1 by a rule, of which the slot model knows how often it
-    /// is right.
+    /// The probability that just this span fills the slot, 0 to 1; 1 by a rule, of which the slot model knows how often
+    /// it is right.
     pub confidence: f32,
 }
 

@@ -32,6 +32,7 @@ pub struct Knowledge {
 pub struct ShownActs {
     /// The probability that they ask about something, rather than for it, on average.
     pub asks: f32,
-    /// The highest log-odds that one is about something else: what most modules take for small talk is the business of one.
+    /// The highest log-odds that one is about something else: what most modules take for small talk is the business of
+    /// one.
     pub other: f32,
 }

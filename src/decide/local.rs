@@ -163,9 +163,9 @@ fn is_learned(situation: &Situation<'_>) -> bool {
     situation.candidates().iter().any(|candidate| candidate.learned.is_some())
 }
 
-/// Of a function that no exemplar tells of: words are left that may be a value for a slot that nothing was read for ("tell
-/// Bob that dinner is ready"), stand in the value of another with the slot's name ("titled Food with the body eggs"), or are
-/// the rest of a name of which a slot has but a part.
+/// Of a function that no exemplar tells of: words are left that may be a value for a slot that nothing was read for
+/// ("tell Bob that dinner is ready"), stand in the value of another with the slot's name ("titled Food with the body
+/// eggs"), or are the rest of a name of which a slot has but a part.
 fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
     let texts: Vec<Span> = best.frame.slots.iter().filter_map(plain_text).collect();
     if texts.iter().any(|text| is_cut(situation, &best.frame, *text)) {
@@ -189,7 +189,8 @@ fn plain_text(said: &SlotValue) -> Option<Span> {
     said.span.filter(|_| said.recognizer.is_none())
 }
 
-/// True if a name goes on beyond `text`: both words are written with a capital letter, and the other belongs to no value.
+/// True if a name goes on beyond `text`: both words are written with a capital letter, and the other belongs to no
+/// value.
 fn is_cut(situation: &Situation<'_>, frame: &Frame, text: Span) -> bool {
     let utterance = situation.utterance();
     let is_capital = |word: Span| utterance.slice(word).chars().next().is_some_and(char::is_uppercase);
@@ -208,8 +209,8 @@ fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(
     alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
 }
 
-/// The only one of these that takes every value which the others take, and more: "two onion soups" are no drink. `None` of
-/// one alone.
+/// The only one of these that takes every value which the others take, and more: "two onion soups" are no drink. `None`
+/// of one alone.
 fn claiming(tied: &[(Alternative, Option<Call>)]) -> Option<usize> {
     let claims = |at: usize| {
         let features = &tied[at].0.features;
@@ -255,8 +256,8 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
     Decision { outcome, confidence, frames, notes, alternatives: only(alternatives) }
 }
 
-/// The functions that the words are surely about and that nothing tells apart: "something about my card". Where more than a
-/// few exemplars were learned from, nothing may be left that is none of the module's business.
+/// The functions that the words are surely about and that nothing tells apart: "something about my card". Where more
+/// than a few exemplars were learned from, nothing may be left that is none of the module's business.
 fn near(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> Vec<FunctionId> {
     let is_explained = || alternatives.first().is_some_and(|(best, _)| best.features.left_over < LEFT);
     if is_learned(situation) && is_shown(situation) && !is_explained()
@@ -334,8 +335,8 @@ fn tell_apart(
     }
 }
 
-/// The slots of the only function that is asked for. There is less confidence where words are left that could be a value
-/// and a slot that was asked for, or that is required, has none.
+/// The slots of the only function that is asked for. There is less confidence where words are left that could be a
+/// value and a slot that was asked for, or that is required, has none.
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
     let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
@@ -363,8 +364,8 @@ fn which(situation: &Situation<'_>) -> Outcome {
     if functions.is_empty() { Outcome::NoMatch } else { Outcome::Ask(Pending::Tie { functions }) }
 }
 
-/// The candidates whose slots are worth filling: the one whose template is said word for word, else the likely ones and what
-/// goes by the same name as the likeliest.
+/// The candidates whose slots are worth filling: the one whose template is said word for word, else the likely ones and
+/// what goes by the same name as the likeliest.
 fn considered(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<usize> {
     let candidates = situation.candidates();
     let is_rival = |index: usize| {

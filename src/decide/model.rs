@@ -11,8 +11,8 @@ use crate::decide::features::{Features, RankingInput};
 /// The bundled model.
 const FILE: &str = include_str!("../../models/decision/model.json");
 
-/// Weights over the candidates of one utterance, over what retrieval knows of the best of them, and over everything that
-/// is known of an alternative.
+/// Weights over the candidates of one utterance, over what retrieval knows of the best of them, and over everything
+/// that is known of an alternative.
 #[derive(Debug, Clone)]
 pub struct DecisionModel {
     /// Which function, if one is meant: a softmax over the candidates.
@@ -116,8 +116,8 @@ impl DecisionModel {
         self.scope.probability(features)
     }
 
-    /// The probability that anything is meant, by nothing but how far the best score lies above what sentences about other
-    /// things get.
+    /// The probability that anything is meant, by nothing but how far the best score lies above what sentences about
+    /// other things get.
     #[must_use]
     pub fn scope_by_score(&self, above_usual: f32) -> f32 {
         self.score.probability(&Features { above_usual, ..Features::default() })

@@ -11,7 +11,8 @@ use crate::{
     retrieve::{Candidate, LearnedSignals},
 };
 
-/// Up to so many functions are all looked at; of more, those that retrieval finds best and those that were learned best.
+/// Up to so many functions are all looked at; of more, those that retrieval finds best and those that were learned
+/// best.
 pub(crate) const ALL: usize = 48;
 /// A log-probability below this says no more than this one.
 const LEAST: f32 = -12.0;

@@ -119,8 +119,8 @@ impl<'a> Reading<'a> {
             .collect();
         add_currency(situation, definition, &mut values);
         let mut ruled_out = situation.ruled_out(function);
-        // A template that looks like a refusal is none. What a longer text denies is a part of it: "the piano goes in the
-        // den, not the hall".
+        // A template that looks like a refusal is none. What a longer text denies is a part of it: "the piano goes in
+        // the den, not the hall".
         if !settled.is_empty() {
             ruled_out.clear();
         }
@@ -138,8 +138,8 @@ impl<'a> Reading<'a> {
         Self { function, definition, values, excluded, ruled_out, free }
     }
 
-    /// The function of which the utterance says a template, word for word. `None` if two functions have it, or if most of it
-    /// could be any words.
+    /// The function of which the utterance says a template, word for word. `None` if two functions have it, or if most
+    /// of it could be any words.
     pub(crate) fn as_written(situation: &Situation<'a>) -> Option<FunctionId> {
         if !situation.expected.is_empty() || situation.given.is_some() {
             return None;
@@ -167,8 +167,8 @@ impl<'a> Reading<'a> {
         (best.is_telling() && !is_rivalled && !runs_on).then_some(*function)
     }
 
-    /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a function
-    /// that requires nothing, 1 if any is.
+    /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a
+    /// function that requires nothing, 1 if any is.
     #[expect(clippy::cast_precision_loss, reason = "a function has a few slots")]
     pub(crate) fn support(&self) -> f32 {
         let is_filled = |id: &SlotId| self.values.iter().any(|filled| filled.slot == *id);
@@ -181,8 +181,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether something may have been said that nothing here could find: a slot is empty for which there is neither a
-    /// recognizer nor an exemplar. Where a function has exemplars, what none of them has is not to be expected, unless the
-    /// call lacks it.
+    /// recognizer nor an exemplar. Where a function has exemplars, what none of them has is not to be expected, unless
+    /// the call lacks it.
     pub(crate) fn may_lack(&self, frame: &Frame) -> bool {
         let is_shown = |id: SlotId| {
             let mut pieces = self.definition.exemplars.iter().flat_map(|exemplar| &exemplar.pieces);
@@ -354,7 +354,8 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
     anchors.retain(|one| listed(one).is_none() || is_exact(one) || !exact.contains(&one.0.span));
 }
 
-/// A number that is too high or too low for one slot fills another one that may hold it: 250000 is no count of bedrooms.
+/// A number that is too high or too low for one slot fills another one that may hold it: 250000 is no count of
+/// bedrooms.
 fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
     let is_within = |slot: SlotId, mention: &Mention| {
         let (schema, value) = (&function.slot(slot).schema, mention.value.as_f64());
@@ -448,7 +449,8 @@ fn add_denied_flags<'a>(
     }
 }
 
-/// "20 pounds" says two things. Where it fills an amount, and a slot for the currency is still empty, it fills that too.
+/// "20 pounds" says two things. Where it fills an amount, and a slot for the currency is still empty, it fills that
+/// too.
 fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut Vec<Filled<'a>>) {
     let module = &situation.knowledge.module;
     let takes = |slot: &Slot, currency: &Value| {

@@ -1,8 +1,8 @@
 //! What the negations of an utterance mean for one particular function.
 //!
-//! "Remove the fries" rules fries out of an order, and says to a function that removes things what to remove. Which it is,
-//! the function's own exemplars show: what they name behind the same kind of cue is meant, not ruled out. And "don't
-//! cancel my order" rules the function itself out, unless its exemplars speak so.
+//! "Remove the fries" rules fries out of an order, and says to a function that removes things what to remove. Which it
+//! is, the function's own exemplars show: what they name behind the same kind of cue is meant, not ruled out. And
+//! "don't cancel my order" rules the function itself out, unless its exemplars speak so.
 
 use crate::{
     call::{RuledOut, SlotValue, Source, kin},
@@ -107,8 +107,8 @@ impl Situation<'_> {
         Some(format!("`{}` is not called: it is what {said:?} refuses", definition.name))
     }
 
-    /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots` are
-    /// those that have a value.
+    /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots`
+    /// are those that have a value.
     pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[SlotValue], excluded: &mut Vec<SlotValue>) {
         let definition = self.knowledge.module.function(function);
         for ruled_out in self.ruled_out(function) {

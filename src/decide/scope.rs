@@ -9,8 +9,8 @@ use crate::{
 /// Below this, a score says that nothing is meant.
 const LIKELY: f32 = 0.35;
 
-/// The probability that a candidate is meant beside what was asked, by its score: the rest of the decision model was fitted
-/// on utterances that stand alone.
+/// The probability that a candidate is meant beside what was asked, by its score: the rest of the decision model was
+/// fitted on utterances that stand alone.
 pub(crate) fn by_score(situation: &Situation<'_>, candidate: &Candidate) -> f32 {
     let scope = scope_of_score(situation, candidate.score);
     if scope < LIKELY { 0.0 } else { scope * candidate.share }
@@ -38,7 +38,8 @@ impl Situation<'_> {
         DecisionModel::bundled().scope(&measure::of_candidates(self, self.speech_act(), self.candidates(), 0))
     }
 
-    /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits best.
+    /// The probability that this candidate was meant, as retrieval has it: of several parts, by the one that it fits
+    /// best.
     pub(crate) fn retrieved(&self, function: FunctionId) -> f32 {
         let within = |part: &Situation<'_>| {
             let found = part.candidates().iter().find(|candidate| candidate.function == function)?;

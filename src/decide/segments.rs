@@ -17,8 +17,8 @@ use crate::{
 /// How far the parts' best scores, on average, must lie above the best score of the whole, by what joins the parts.
 ///
 /// Half of two requests looks more like its function than both together do; half of one request looks less like it.
-/// Chosen on CLINC150's and SNIPS' test splits and on SGD's, where an utterance asks for one thing, against pairs of their
-/// utterances. Between "and then" and its like hardly any single request was seen.
+/// Chosen on CLINC150's and SNIPS' test splits and on SGD's, where an utterance asks for one thing, against pairs of
+/// their utterances. Between "and then" and its like hardly any single request was seen.
 const ABOVE_WHOLE: f32 = 0.02;
 const ABOVE_WHOLE_IN_SEQUENCE: f32 = -0.05;
 /// Two neighbours ask for different things if each scores its own function this much higher than the other's. Below it,
@@ -32,8 +32,8 @@ const APART: f32 = 0.08;
 /// find a fifth more of the pairs and doubt up to twice as many of the others; at [`APART`], a third less and half.
 const DOUBTFUL: f32 = 0.04;
 
-/// How far a clause's best score must lie above what sentences get that are none of the module's business, for it to mean
-/// something by itself. Fitted on CLINC150's validation split with its out-of-scope part, on SNIPS and on SGD.
+/// How far a clause's best score must lie above what sentences get that are none of the module's business, for it to
+/// mean something by itself. Fitted on CLINC150's validation split with its out-of-scope part, on SNIPS and on SGD.
 const ABOVE_USUAL: f32 = 0.115;
 
 impl Requests {

@@ -31,8 +31,8 @@ pub(crate) struct Situation<'a> {
     pub thresholds: Thresholds,
     /// Earlier texts of the person, which values may come from; the latest last.
     pub earlier: &'a [&'a str],
-    /// One of the functions that may be chosen is meant, whatever retrieval says: the client names it, or the utterance is
-    /// a reply to a question about it.
+    /// One of the functions that may be chosen is meant, whatever retrieval says: the client names it, or the utterance
+    /// is a reply to a question about it.
     pub is_meant: bool,
     /// The client wants a call: that nothing is meant is a question.
     pub is_demanded: bool,
@@ -122,7 +122,8 @@ impl<'a> Situation<'a> {
         if self.may_be_several() { self.analysis.clauses.len().max(self.segments.len()) } else { 1 }
     }
 
-    /// The candidates, best first; then what several parts find and the whole does not, in doubt what a clause finds best.
+    /// The candidates, best first; then what several parts find and the whole does not, in doubt what a clause finds
+    /// best.
     pub(crate) fn found(&self) -> Vec<&'a Candidate> {
         let mut found: Vec<&Candidate> = self.candidates().iter().collect();
         let parts = if self.may_be_several() { self.parts() } else { &[] };

@@ -1,5 +1,5 @@
-//! What the author's words say of where values are: templates that are said word for word, the slots' own names before a
-//! value or behind it, and words of the templates that are nobody's value.
+//! What the author's words say of where values are: templates that are said word for word, the slots' own names before
+//! a value or behind it, and words of the templates that are nobody's value.
 
 use crate::{
     decide::{
@@ -69,9 +69,9 @@ fn is_reason(situation: &Situation<'_>, span: Span) -> bool {
     before.is_some_and(|word| reasons.contains(&fold(utterance.slice(*word))))
 }
 
-/// A reading may end before the template does. What follows begins something else: it stands behind a comma, fills another
-/// slot, or says something behind a word that carries a sentence; where the reading is sure, behind any word that is not
-/// written as a name.
+/// A reading may end before the template does. What follows begins something else: it stands behind a comma, fills
+/// another slot, or says something behind a word that carries a sentence; where the reading is sure, behind any word
+/// that is not written as a name.
 fn may_end(situation: &Situation<'_>, own: &Filling, filling: &Filling, fillings: &[Filling]) -> bool {
     let (utterance, end) = (situation.utterance(), filling.span.end);
     let rest = Span::new(end, own.span.end);
@@ -216,8 +216,8 @@ fn says_something(situation: &Situation<'_>, span: Span) -> bool {
     words.any(|word| !reply::says_nothing(language_of(situation), utterance.slice(*word)))
 }
 
-/// True of free text that is nothing but words which the function's templates say themselves: "merge" of "merge 1502" is
-/// no way of merging.
+/// True of free text that is nothing but words which the function's templates say themselves: "merge" of "merge 1502"
+/// is no way of merging.
 pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
     if filling.anchor.is_some() {
         return false;

@@ -102,8 +102,8 @@ impl<'a> Ellipsis<'a> {
             return None;
         }
         let values = reading.spans_of(&[]);
-        // "What about seven days?" may use its words where it asks for nothing else, and is no request without the rest; any
-        // follow-up those that stand right before a value: "und am 21.?"
+        // "What about seven days?" may use its words where it asks for nothing else, and is no request without the
+        // rest; any follow-up those that stand right before a value: "und am 21.?"
         let own = own_words(self.called.module, self.called.id);
         let lacks_the_rest = self.lacks_the_rest(request, &found);
         let words = self.situation.utterance().words();

@@ -1,5 +1,5 @@
-//! What an answer does to a form that gives no value: it leaves out what was asked for, keeps things as they are, names what is
-//! to be another way.
+//! What an answer does to a form that gives no value: it leaves out what was asked for, keeps things as they are, names
+//! what is to be another way.
 
 use crate::{
     conversation::{Act, Expects},

@@ -1,5 +1,5 @@
-//! What the words of an answer mean by what is known already: an entry of the list that was asked for, a part of a value that
-//! is replaced, another slot than the one that was asked for.
+//! What the words of an answer mean by what is known already: an entry of the list that was asked for, a part of a
+//! value that is replaced, another slot than the one that was asked for.
 
 use serde_json::Value;
 
@@ -28,8 +28,8 @@ const MOST_WORDS: usize = 12;
 const SHORT_WORD: usize = 2;
 
 impl OpenForm<'_> {
-    /// "4 instead of 3" where "3 in the afternoon" is known: what is replaced stands within the words of one value, which
-    /// are read again with the new words in their place.
+    /// "4 instead of 3" where "3 in the afternoon" is known: what is replaced stands within the words of one value,
+    /// which are read again with the new words in their place.
     pub(crate) fn replaced_within(&self, own: &Situation<'_>, old: Span, new: Span) -> Option<SlotValue> {
         let utterance = own.utterance();
         let (old, new) = (words_of(utterance.slice(old)), words_of(utterance.slice(new)));
@@ -72,8 +72,8 @@ impl OpenForm<'_> {
         Some(SlotValue { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
     }
 
-    /// "The night one" to "which tariff?": the only entry of the list that was asked for with one of the words, where no
-    /// recognizer found any and nothing is asked in return.
+    /// "The night one" to "which tariff?": the only entry of the list that was asked for with one of the words, where
+    /// no recognizer found any and nothing is asked in return.
     pub(crate) fn chosen_by_word(&self, own: &Situation<'_>, found: &[SlotValue]) -> Option<SlotValue> {
         let asked = self.asked_slot()?;
         let (slot, pointer) = (self.function.slot(asked), self.asked.first()?);
@@ -122,8 +122,8 @@ impl OpenForm<'_> {
         Some(SlotValue { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
     }
 
-    /// "So, the toilet won't flush" to "what is the address?": words that fill what was asked for only because they may be
-    /// anything fill another open slot of any words, if the reader finds that much likelier when nothing is asked.
+    /// "So, the toilet won't flush" to "what is the address?": words that fill what was asked for only because they may
+    /// be anything fill another open slot of any words, if the reader finds that much likelier when nothing is asked.
     pub(crate) fn move_to_likelier(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
         let [value] = values else { return };
         let (Some(asked), Some(span), None) = (self.asked_slot(), value.span, &value.recognizer) else { return };

@@ -172,8 +172,8 @@ impl OpenForm<'_> {
         });
     }
 
-    /// "Add rice to the curry", where a curry is known: what is said before the item is one thing more of it, and the item
-    /// is no other one.
+    /// "Add rice to the curry", where a curry is known: what is said before the item is one thing more of it, and the
+    /// item is no other one.
     fn adds_to_known(&self, found: &Said) -> bool {
         let Some(head) = self.head().filter(|_| self.manner() == Manner::Add) else { return false };
         let path = &self.function.slot(head).path;
@@ -428,8 +428,8 @@ impl OpenForm<'_> {
         !found.values.is_empty() && found.values.iter().all(names)
     }
 
-    /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by what
-    /// says nothing else.
+    /// What was asked for is filled before a value that is known is replaced ("31" to "and the other page?"), and by
+    /// what says nothing else.
     fn keep_to_asked(&self, own: &Situation<'_>, values: &mut [SlotValue]) {
         let Some(asked) = self.asked_slot().filter(|_| !self.has_acts()) else { return };
         let slot_of = |value: &SlotValue| self.function.slot_at(&SlotPath::of_pointer(&value.pointer));
@@ -493,8 +493,8 @@ impl OpenForm<'_> {
         }
     }
 
-    /// "At 9 instead", where it was to be at 8 in the morning: an hour that may be of either half of the day is of the half
-    /// in which the hour lies that it takes the place of.
+    /// "At 9 instead", where it was to be at 8 in the morning: an hour that may be of either half of the day is of the
+    /// half in which the hour lies that it takes the place of.
     fn relate_hours(&self, own: &Situation<'_>, said: &mut Said) {
         let is_late = |value: &Value| Some(value.as_str()?.parse::<Time>().ok()?.hour() >= NOON);
         said.invalid.retain(|aside| {

@@ -78,7 +78,8 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
         let mut whole = said(frame, turn, None);
         whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
         if matches!(&decision.outcome, Outcome::Ask(_)) && !is_unspaced_language(module.language()) {
-            // Something has to be asked anyway, and a wrong value stays. What the call needs is put to the person with it.
+            // Something has to be asked anyway, and a wrong value stays. What the call needs is put to the person with
+            // it.
             let definition = module.function(function);
             let is_required =
                 |value: &SlotValue| definition.slot_of(&value.pointer).is_some_and(|id| definition.slot(id).required);

@@ -16,7 +16,8 @@ use crate::{
 pub(crate) const ANSWERED: f32 = 0.95;
 /// How sure it must be that another function is meant where the words could also belong to what was asked.
 pub(crate) const OTHERWISE: f32 = 0.6;
-/// How sure words must be that fill a slot which was not asked for, and the same where the reader does not know the language.
+/// How sure words must be that fill a slot which was not asked for, and the same where the reader does not know the
+/// language.
 pub(crate) const LIKELY: f32 = 0.5;
 pub(crate) const PLAIN: f32 = 0.8;
 /// The same where the person is asked about them anyway: a form opens with a question, or they correct what is known. A

@@ -1,7 +1,7 @@
 //! What a call came to, as whoever made it tells.
 //!
-//! Results have no schema: a text, JSON, or what the Model Context Protocol wraps around either. What tells of a failure is read
-//! from the marks that tools and the libraries around them use.
+//! Results have no schema: a text, JSON, or what the Model Context Protocol wraps around either. What tells of a
+//! failure is read from the marks that tools and the libraries around them use.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! Which slot, which value of a form, or how many of something somebody means by some words: "the city", "the second pizza".
+//! Which slot, which value of a form, or how many of something somebody means by some words: "the city", "the second
+//! pizza".
 
 use serde_json::Value;
 
@@ -55,8 +56,8 @@ impl Named<'_> {
         exact.or_else(|| find(&has_all)).or_else(|| find(&is_whole)).or_else(described)
     }
 
-    /// The pointers of the form's values that are meant: by their words, by what a recognizer makes of these, or by their
-    /// place in a list ("the second").
+    /// The pointers of the form's values that are meant: by their words, by what a recognizer makes of these, or by
+    /// their place in a list ("the second").
     pub(crate) fn values(&self, form: &Form) -> Vec<String> {
         let said = self.words();
         let text = said.join(" ");

@@ -1,4 +1,5 @@
-//! What an utterance does, as its sentence vector and its words tell: a linear model that belongs to the reader's encoder.
+//! What an utterance does, as its sentence vector and its words tell: a linear model that belongs to the reader's
+//! encoder.
 //!
 //! `models/reader/README.md` says what it was fitted on.
 

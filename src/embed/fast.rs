@@ -1,4 +1,5 @@
-//! Models that run here, by fastembed on ONNX Runtime: each owned by a thread of its own, which takes texts from a queue.
+//! Models that run here, by fastembed on ONNX Runtime: each owned by a thread of its own, which takes texts from a
+//! queue.
 
 mod files;
 mod running;

@@ -18,8 +18,8 @@ pub struct EmbedOptions {
     pub runtime: Option<PathBuf>,
     /// Threads that work on one text. More than one shortens a single text's time a little and costs throughput.
     pub threads: usize,
-    /// Copies of the model, each with its own memory, that work at the same time; 0: as many as there are cores. The first
-    /// is loaded at once, the others when texts wait for it.
+    /// Copies of the model, each with its own memory, that work at the same time; 0: as many as there are cores. The
+    /// first is loaded at once, the others when texts wait for it.
     pub workers: usize,
     /// Calls that may wait; one more is refused with [`EmbedError::Busy`](super::EmbedError::Busy).
     pub queue: usize,

@@ -72,8 +72,8 @@ impl Rows {
     }
 }
 
-/// What the network makes of an utterance and of the labels beside it. The score of label `m` for the words `i` to `j` is
-/// `labels[m] · max(0, starts[i] + ends[j] + widths[j - i]) + biases[m]`; its sigmoid is a probability.
+/// What the network makes of an utterance and of the labels beside it. The score of label `m` for the words `i` to `j`
+/// is `labels[m] · max(0, starts[i] + ends[j] + widths[j - i]) + biases[m]`; its sigmoid is a probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpanVectors {
     /// One row a word.

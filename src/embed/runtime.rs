@@ -80,7 +80,8 @@ fn reason(error: &LoadDynamicError) -> String {
 fn places(wanted: Option<&Path>, variable: Option<PathBuf>, executable: Option<&Path>) -> Vec<PathBuf> {
     let named = wanted.map(Path::to_path_buf).into_iter().chain(variable).find(|path| !path.as_os_str().is_empty());
     if let Some(path) = named {
-        // The loader takes a path without a slash for a name to search for, and `ort` takes it as beside the executable.
+        // The loader takes a path without a slash for a name to search for, and `ort` takes it as beside the
+        // executable.
         return vec![std::path::absolute(&path).unwrap_or(path)];
     }
     let mut places = Vec::new();

@@ -38,8 +38,8 @@ pub(super) struct Tokens<'a> {
 }
 
 impl WordStates {
-    /// Each word is the mean of the tokens that overlap it; zeros if none does. Words that the model did not read are left
-    /// out.
+    /// Each word is the mean of the tokens that overlap it; zeros if none does. Words that the model did not read are
+    /// left out.
     pub(super) fn pool(text: &str, tokens: &Tokens<'_>) -> Self {
         let dimensions = tokens.dimensions;
         let mut spans = words(text);

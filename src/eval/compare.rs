@@ -99,8 +99,8 @@ impl Counts {
 
 /// Compares the arguments of one function. Second: expected slots that the function does not have.
 ///
-/// Members of `expected` are nested as in the call, or flat: a slot's path, or its last key. A flat one of a slot within
-/// an array is compared with all values of that slot, whatever item they are in.
+/// Members of `expected` are nested as in the call, or flat: a slot's path, or its last key. A flat one of a slot
+/// within an array is compared with all values of that slot, whatever item they are in.
 #[must_use]
 pub fn compare(function: &Function, expected: &Map<String, Value>, got: &Understood) -> (Vec<Finding>, Vec<String>) {
     let shape = Shape::of(function);

@@ -1,9 +1,9 @@
 //! How much `auto` gains by asking: at each threshold of `sure`, the share of cases that ask a model server against the
 //! accuracy, if that server were always right.
 //!
-//! `auto` is the local answer where its confidence reaches the threshold, and the model server's elsewhere (the local one
-//! again if the server failed). So each case is run once locally and once against the [`Oracle`], both through the turn
-//! that serves, and every threshold follows.
+//! `auto` is the local answer where its confidence reaches the threshold, and the model server's elsewhere (the local
+//! one again if the server failed). So each case is run once locally and once against the [`Oracle`], both through the
+//! turn that serves, and every threshold follows.
 
 use std::{fmt::Write as _, sync::Arc};
 

@@ -1,9 +1,9 @@
 //! What hurts: calls that are wrong, and what it costs to make fewer of them. Pure and deterministic.
 //!
-//! - A **call** counts as wrong if anything of it is: the function, a value that is wrong, made up or left out, or that a
-//!   question was expected. A question whether a call is meant is no call.
-//! - **Coverage** at a confidence: in-scope cases for which a call, or a question whether to make it, is at least so sure,
-//!   as a share of the in-scope cases. **Risk**: those of them, and of out-of-scope cases, that are wrong.
+//! - A **call** counts as wrong if anything of it is: the function, a value that is wrong, made up or left out, or that
+//!   a question was expected. A question whether a call is meant is no call.
+//! - **Coverage** at a confidence: in-scope cases for which a call, or a question whether to make it, is at least so
+//!   sure, as a share of the in-scope cases. **Risk**: those of them, and of out-of-scope cases, that are wrong.
 
 use serde::Serialize;
 

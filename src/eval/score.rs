@@ -1,7 +1,7 @@
 //! Metrics over what the cases came to. Pure and deterministic.
 //!
-//! - **Function accuracy**: in-scope cases whose functions are exactly the expected ones, in any order. A rejection, a tie
-//!   and a failure are wrong. **Best guess**: the same if the best candidate counts where nothing was decided.
+//! - **Function accuracy**: in-scope cases whose functions are exactly the expected ones, in any order. A rejection, a
+//!   tie and a failure are wrong. **Best guess**: the same if the best candidate counts where nothing was decided.
 //! - **Recall@k**: in-scope cases all of whose expected functions are among the first k candidates.
 //! - **Slots**: micro-averaged over (function, slot, value) of the cases that give `arguments`; with a wrong function
 //!   every expected value is a false negative and every understood one a false positive. Defaults are no positives.
@@ -9,8 +9,8 @@
 //! - **AUROC**: the probability that a random in-scope case gets a higher belief to be in scope than a random
 //!   out-of-scope one, ties counting half.
 //! - **Wrong calls** and what can be answered at which risk: see [`super::risk`].
-//! - **Expected calibration error**: ten bins of equal width over the confidence; right means the whole answer (function
-//!   and every checked slot, or a rejection where none fits, and the outcome where the case names it).
+//! - **Expected calibration error**: ten bins of equal width over the confidence; right means the whole answer
+//!   (function and every checked slot, or a rejection where none fits, and the outcome where the case names it).
 
 use std::collections::BTreeMap;
 

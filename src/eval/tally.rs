@@ -198,9 +198,9 @@ impl<'a> Tally<'a> {
 
     /// The values of every function whose arguments the case gives, and whether it gives any.
     ///
-    /// Functions are paired by their ids; of several calls of one function, each is paired with the one that differs least.
-    /// What was understood for a function that nobody expected counts
-    /// against the answer only if the case gives arguments for all of its own.
+    /// Functions are paired by their ids; of several calls of one function, each is paired with the one that differs
+    /// least. What was understood for a function that nobody expected counts against the answer only if the case gives
+    /// arguments for all of its own.
     fn findings(&mut self, case: &Case, task: &Task<'_>, answer: &Answer) -> (Vec<(FunctionId, Finding)>, bool) {
         let checked = task.functions.iter().any(|(_, arguments)| arguments.is_some());
         let wholly = checked && task.functions.iter().all(|(_, arguments)| arguments.is_some());

@@ -1,7 +1,7 @@
 //! Connections: how many there are, how long a head may take, and how they end.
 //!
-//! A connection on which no request runs gives way: to a new one where there are as many as there may be, and to the end
-//! of the service. What runs is finished.
+//! A connection on which no request runs gives way: to a new one where there are as many as there may be, and to the
+//! end of the service. What runs is finished.
 
 use std::{
     convert::Infallible,

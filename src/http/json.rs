@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{ApiError, Failure};
 
-/// JSON as an answer. Written into a plain vector: the buffer of axum's own takes each bracket and each comma for a call
-/// of its own, which is most of the time that a long answer takes.
+/// JSON as an answer. Written into a plain vector: the buffer of axum's own takes each bracket and each comma for a
+/// call of its own, which is most of the time that a long answer takes.
 #[derive(Debug)]
 pub(super) struct Json<T>(pub(super) T);
 

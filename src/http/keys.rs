@@ -1,8 +1,9 @@
 //! Keys: who may ask, for what, and how much.
 //!
-//! A key is `uk_ID_SECRET`. The file of keys holds the hash of the secret, which is as random as the hash is long, so that
-//! nobody finds it by trying. The file is read again when it changes; while it cannot be read, what was read before holds.
-//! Once there were keys, a request without one is refused until the end of the process, whatever becomes of the file.
+//! A key is `uk_ID_SECRET`. The file of keys holds the hash of the secret, which is as random as the hash is long, so
+//! that nobody finds it by trying. The file is read again when it changes; while it cannot be read, what was read
+//! before holds. Once there were keys, a request without one is refused until the end of the process, whatever becomes
+//! of the file.
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,8 @@
 //! What the service did, in numbers.
 //!
-//! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves. Labels are few
-//! and bounded: names of modules that serve, configured servers, and words of ours. Nothing that anybody said is in them.
+//! A turn is recorded in one place, [`Metrics::turn`], from its complete trace; an error where it leaves. Labels are
+//! few and bounded: names of modules that serve, configured servers, and words of ours. Nothing that anybody said is in
+//! them.
 
 use std::time::Duration;
 

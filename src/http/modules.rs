@@ -304,8 +304,8 @@ async fn build(app: &AppState, name: &ModuleName) -> Result<Json<BuildBody>, Api
 
 /// Build a module's index by GET
 ///
-/// For clients of `OpenDU`, which index so. Only for callers that `http.index_by_get` lets do it, by default those on the
-/// same machine, and for no web page.
+/// For clients of `OpenDU`, which index so. Only for callers that `http.index_by_get` lets do it, by default those on
+/// the same machine, and for no web page.
 #[utoipa::path(
     get, path = "/v1/index/{module}", tag = "modules",
     params(("module" = String, Path, description = "Name of a module")),

@@ -40,7 +40,8 @@ pub struct HttpOptions {
     /// Names under which clients reach the service (`uptake.example.com`, or `*`), beside `host`, addresses, and names
     /// that nobody can register: those without a dot, and those under `.localhost`.
     pub allowed_hosts: Vec<String>,
-    /// Who may build an index by `GET /v1/index/{module}`, as clients of `OpenDU` do. `POST` does the same for everybody.
+    /// Who may build an index by `GET /v1/index/{module}`, as clients of `OpenDU` do. `POST` does the same for
+    /// everybody.
     pub index_by_get: IndexByGet,
     /// Origins whose pages may call the service (`https://chat.example.com`, or `*`). Empty: none may.
     pub cors_origins: Vec<String>,

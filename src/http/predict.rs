@@ -36,13 +36,13 @@ pub(super) struct PredictRequest {
     )]
     #[schema(value_type = String)]
     utterance: Option<String>,
-    /// Who decides: `auto`, `local` (never a model server), or always one: `tools` (native function calling), `structured`
-    /// (an answer that must fit a JSON Schema) or `staged` (first the function, then its arguments). The module's choice
-    /// if absent.
+    /// Who decides: `auto`, `local` (never a model server), or always one: `tools` (native function calling),
+    /// `structured` (an answer that must fit a JSON Schema) or `staged` (first the function, then its arguments). The
+    /// module's choice if absent.
     #[schema(value_type = Option<String>, example = "auto")]
     strategy: Option<StrategyName>,
-    /// The moment in which "tomorrow" is read, in RFC 9557 or RFC 3339: `2026-03-01T09:00:00-08:00[America/Los_Angeles]`.
-    /// Now if absent. With `Z` it is read in the module's time zone.
+    /// The moment in which "tomorrow" is read, in RFC 9557 or RFC 3339:
+    /// `2026-03-01T09:00:00-08:00[America/Los_Angeles]`. Now if absent. With `Z` it is read in the module's time zone.
     #[schema(example = "2026-03-01T09:00:00-08:00[America/Los_Angeles]")]
     now: Option<String>,
     /// Names of the only functions that may be chosen. All if absent.
@@ -112,12 +112,13 @@ impl From<Budget> for BudgetOverrides {
 /// Understand an utterance
 ///
 /// Answers with a chat completion: a valid and complete call, a question about what is missing, or neither if the
-/// utterance is out of scope, takes back what was open, or should be a person's to answer. All of these are answers (200).
+/// utterance is out of scope, takes back what was open, or should be a person's to answer. All of these are answers
+/// (200).
 ///
 /// An utterance that answers such a question goes with `state`, echoed from the answer before, or with a `session_id`.
 ///
-/// With `mode` it speaks the protocol of `OpenDU`: `SKILL` (which functions), `SLOT` (values of slots) or `BINARY` (what
-/// a reply says to a question).
+/// With `mode` it speaks the protocol of `OpenDU`: `SKILL` (which functions), `SLOT` (values of slots) or `BINARY`
+/// (what a reply says to a question).
 #[utoipa::path(
     post, path = "/v1/predict/{module}", tag = "understand",
     params(("module" = String, Path, description = "Name of a module")),

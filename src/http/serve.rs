@@ -4,8 +4,8 @@ use super::{AppState, HttpOptions, Mounted, Phase, admin_router, connections, ro
 
 /// Serves on `listener` until `stop` comes, then lets running requests finish, for `http.shutdown_ms` at most.
 ///
-/// Modules are loaded beside; `/readyz` tells when each was tried. What is `mounted` is asked at the same address; what is
-/// for operators, on the listener `admin` where there is one, whose connections are counted by themselves.
+/// Modules are loaded beside; `/readyz` tells when each was tried. What is `mounted` is asked at the same address; what
+/// is for operators, on the listener `admin` where there is one, whose connections are counted by themselves.
 pub async fn serve(
     listener: TcpListener,
     admin: Option<TcpListener>,

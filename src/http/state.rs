@@ -158,8 +158,8 @@ impl AppState {
         waited.map_err(|_| ApiError::too_many_requests())?.map_err(|_| ApiError::too_many_requests())
     }
 
-    /// Leave to run one turn for whoever sent the request with these extensions, as the routes have it; `None` if there are
-    /// too many.
+    /// Leave to run one turn for whoever sent the request with these extensions, as the routes have it; `None` if there
+    /// are too many.
     pub async fn leave(&self, extensions: &Extensions) -> Option<Leave> {
         let caller = extensions.get::<Caller>().cloned().unwrap_or_default();
         self.permit(&caller).await.ok()

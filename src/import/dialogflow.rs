@@ -19,8 +19,8 @@ pub(super) fn is_language(tag: &str, wanted: &str) -> bool {
     tag.is_empty() || tag::language(tag) == tag::language(wanted)
 }
 
-/// The entity that `@kind`, or a resource name that ends with it, means; made if it is one of theirs. The outer `None` is a
-/// fault.
+/// The entity that `@kind`, or a resource name that ends with it, means; made if it is one of theirs. The outer `None`
+/// is a fault.
 #[expect(clippy::option_option, reason = "the inner one is free text, the outer one a fault that is told")]
 pub(super) fn kind(
     written: &str,

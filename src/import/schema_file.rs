@@ -1,5 +1,5 @@
-//! Formats that a module's schema may be written in as it is: an OpenAPI document, a list of MCP tools. The module's own
-//! reading checks them, references included.
+//! Formats that a module's schema may be written in as it is: an OpenAPI document, a list of MCP tools. The module's
+//! own reading checks them, references included.
 
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! The patterns of dialogue acts, as packs write them.
 //!
-//! Elements stand apart by spaces: words (`take/leave off`: either of the first two), classes of words (`@the`), what may
-//! be missing (`it?`), what a comma may come before (`,but`), holes (`{what}`, `{to}`), numbers (`#number`, `#ordinal`,
-//! `#dotted`, `#letter`), and `&`, behind which words must follow without being part of the act. An underscore joins the
-//! words of one alternative: `id_like/i_want`.
+//! Elements stand apart by spaces: words (`take/leave off`: either of the first two), classes of words (`@the`), what
+//! may be missing (`it?`), what a comma may come before (`,but`), holes (`{what}`, `{to}`), numbers (`#number`,
+//! `#ordinal`, `#dotted`, `#letter`), and `&`, behind which words must follow without being part of the act. An
+//! underscore joins the words of one alternative: `id_like/i_want`.
 
 use std::collections::BTreeMap;
 

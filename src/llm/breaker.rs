@@ -1,8 +1,8 @@
-//! Leaves a server alone that fails again and again, so that nobody waits for what will not come and the server gets its
-//! breath back.
+//! Leaves a server alone that fails again and again, so that nobody waits for what will not come and the server gets
+//! its breath back.
 //!
-//! Goes around single tries. What counts is whether the server answers, not whether we like its answer: a refused request
-//! or an unreadable reply is a sign of life.
+//! Goes around single tries. What counts is whether the server answers, not whether we like its answer: a refused
+//! request or an unreadable reply is a sign of life.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -17,7 +17,8 @@ use super::{ChatModel, ChatReply, ChatRequest, LlmError, options::BreakerOptions
 /// A server that was given less time than this has not failed: a caller in a hurry is no reason to leave it alone.
 const FAIR: Duration = Duration::from_secs(1);
 
-/// A model server that is left alone after it failed too often in a row, and for as long as it asks for with `Retry-After`.
+/// A model server that is left alone after it failed too often in a row, and for as long as it asks for with
+/// `Retry-After`.
 pub struct Breaker<M> {
     inner: M,
     options: BreakerOptions,

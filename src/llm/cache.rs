@@ -98,8 +98,8 @@ impl<M: ChatModel> ChatModel for Cached<M> {
     }
 }
 
-/// What tells the request from others, and whether its answer may be kept: where the server would answer the same again,
-/// and somebody has said what else the answer depends on.
+/// What tells the request from others, and whether its answer may be kept: where the server would answer the same
+/// again, and somebody has said what else the answer depends on.
 fn identity(wording: &Wording, request: &ChatRequest) -> (Key, bool) {
     let sent = wording.of(request);
     let mut hasher = blake3::Hasher::new();

@@ -1,7 +1,7 @@
 //! Identical requests in flight are computed once.
 //!
-//! A computation belongs to all who wait for it: it goes on while at least one does and is dropped, with its HTTP request,
-//! when the last one leaves, whoever began it.
+//! A computation belongs to all who wait for it: it goes on while at least one does and is dropped, with its HTTP
+//! request, when the last one leaves, whoever began it.
 
 use std::{
     collections::HashMap,

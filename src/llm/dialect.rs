@@ -1,8 +1,8 @@
 //! What a server says when it does not know a field, and which of our fields may then be left out.
 //!
 //! Servers that speak one protocol take different fields of it: newer models want `max_completion_tokens` in place of
-//! `max_tokens` and no temperature, strict gateways refuse whatever they never heard of. Pure; what was learned is kept by
-//! [`super::wording`].
+//! `max_tokens` and no temperature, strict gateways refuse whatever they never heard of. Pure; what was learned is kept
+//! by [`super::wording`].
 
 /// A field that an answer can do without. A response format is none: without it the answer would be another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,8 +30,8 @@ pub use probe::{Capabilities, Support};
 pub use server::Server;
 pub use wire::reply as read_reply;
 
-/// One request for a chat completion, in the terms of the protocol but without its JSON. Cheap to clone: each layer that
-/// may ask again keeps one.
+/// One request for a chat completion, in the terms of the protocol but without its JSON. Cheap to clone: each layer
+/// that may ask again keeps one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     /// `None`: the configured model.
@@ -158,8 +158,9 @@ pub trait ChatModel: Send + Sync + 'static {
 
 pub type SharedChatModel = Arc<dyn ChatModel>;
 
-/// The configured model servers, the preferred one first, then the fallbacks in their order; none if none is configured.
-/// Each has its own retries, its own limit of concurrent requests, its own circuit breaker and its own cache.
+/// The configured model servers, the preferred one first, then the fallbacks in their order; none if none is
+/// configured. Each has its own retries, its own limit of concurrent requests, its own circuit breaker and its own
+/// cache.
 ///
 /// # Errors
 /// If an address, a key or a header cannot be used; of a fallback, with its index.
@@ -177,7 +178,8 @@ pub fn connect(options: &LlmOptions) -> Result<Vec<Server>, SetupError> {
 }
 
 /// From the outside in: what is asked already, what may pass by itself, whether the server is up, and one try. Where
-/// another server stands in for it, one that did not answer in time is not asked again: that would take the other's time.
+/// another server stands in for it, one that did not answer in time is not asked again: that would take the other's
+/// time.
 fn server(options: &LlmOptions, is_backed: bool) -> Result<Server, SetupError> {
     let model = openai::OpenAi::new(options)?;
     let wording = model.wording();

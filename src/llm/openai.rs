@@ -77,8 +77,8 @@ impl OpenAi {
         Arc::clone(&self.wording)
     }
 
-    /// Sends the request, and again at once without a field that the server says it does not take: each field is left out
-    /// once, so that this ends.
+    /// Sends the request, and again at once without a field that the server says it does not take: each field is left
+    /// out once, so that this ends.
     async fn ask(&self, request: &ChatRequest) -> Result<ChatReply, LlmError> {
         let wants_one = !request.parallel && !request.tools.is_empty();
         loop {
@@ -169,8 +169,8 @@ impl OpenAi {
             listener.tell(gathering.text());
         }
         if gathering.is_done() {
-            // Read to the end, or the connection is lost for the next request; nobody waits for it. Where the server has
-            // more to say, the connection closes instead, and with it the server's work.
+            // Read to the end, or the connection is lost for the next request; nobody waits for it. Where the server
+            // has more to say, the connection closes instead, and with it the server's work.
             tokio::spawn(async move { tokio::time::timeout(LINGER, response.chunk()).await.map(drop) });
         }
         gathering.end()

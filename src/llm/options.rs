@@ -95,7 +95,8 @@ pub struct LlmOptions {
     pub cache: CacheOptions,
 }
 
-/// Another server. What is not said here is as `[llm]` has it, except for keys and headers: those are for one address only.
+/// Another server. What is not said here is as `[llm]` has it, except for keys and headers: those are for one address
+/// only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FallbackOptions {

@@ -204,8 +204,8 @@ impl Probe<'_> {
         Ok(Finding::new(Support::Ignored, "the tool that is asked for is not called"))
     }
 
-    /// Under each choice of tool that the server takes: some force arguments under a named one alone. A call of any tool
-    /// is demanded only where neither brings one, for models that do not call of their own accord.
+    /// Under each choice of tool that the server takes: some force arguments under a named one alone. A call of any
+    /// tool is demanded only where neither brings one, for models that do not call of their own accord.
     async fn strict(&mut self, named: Support, auto: Support) -> Result<Finding, LlmError> {
         let mut kept = false;
         for (choice, support) in [

@@ -1,7 +1,7 @@
 //! Server-sent events, from bytes as they come.
 //!
-//! Our own reader, because one event of a server must not take more memory than its whole answer may, and because a last
-//! line without its end still tells whether a stream was cut.
+//! Our own reader, because one event of a server must not take more memory than its whole answer may, and because a
+//! last line without its end still tells whether a stream was cut.
 
 /// One event: its type if it has one, and its data.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -106,7 +106,8 @@ impl Maker {
         if depth > MAX_DEPTH {
             return self.refuse("too many levels");
         }
-        // What `not` or `if` say is checked when the answer comes back; a pattern of keys or a tuple has no form at all.
+        // What `not` or `if` say is checked when the answer comes back; a pattern of keys or a tuple has no form at
+        // all.
         if ["patternProperties", "prefixItems", "$dynamicRef"].iter().any(|keyword| members.contains_key(*keyword)) {
             return self.refuse("a keyword without a strict form");
         }

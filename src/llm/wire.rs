@@ -1,5 +1,5 @@
-//! The JSON as vendors write it: what is sent, and the many shapes of what comes back. Nothing else in the house knows it,
-//! but for the pieces of a stream, which [`super::stream`] puts together into the same JSON.
+//! The JSON as vendors write it: what is sent, and the many shapes of what comes back. Nothing else in the house knows
+//! it, but for the pieces of a stream, which [`super::stream`] puts together into the same JSON.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -383,8 +383,8 @@ pub(super) fn error_message(body: &[u8]) -> String {
     short(found.as_deref().unwrap_or(&text))
 }
 
-/// What a failed answer finds wrong with the request, one by one. What it repeats of the request is left out: that may be
-/// anything that somebody said.
+/// What a failed answer finds wrong with the request, one by one. What it repeats of the request is left out: that may
+/// be anything that somebody said.
 pub(super) fn complaints(body: &[u8]) -> Vec<Complaint> {
     let mut found = Vec::new();
     match serde_json::from_slice::<Value>(body) {

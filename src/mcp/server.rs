@@ -35,8 +35,8 @@ understood. Nothing is carried out here: the calls are yours to make.";
 
 /// Who may call, and how many at once.
 pub trait Admission: Send + Sync {
-    /// Leave to run a call, until it is dropped; `None` if there are too many. `from` is the request that brought the call,
-    /// where one did.
+    /// Leave to run a call, until it is dropped; `None` if there are too many. `from` is the request that brought the
+    /// call, where one did.
     fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>>;
 }
 

@@ -24,9 +24,9 @@ pub fn ad_hoc_limits(limits: &Limits) -> Limits {
     }
 }
 
-/// The function of `known` that somebody else's tool stands for: that of its name, or of the name within what a library puts
-/// around names (`mcp__bank__transfer`, `bank_transfer_money`, `functions.transfer`). Whatever it takes besides would be
-/// another function of that name.
+/// The function of `known` that somebody else's tool stands for: that of its name, or of the name within what a library
+/// puts around names (`mcp__bank__transfer`, `bank_transfer_money`, `functions.transfer`). Whatever it takes besides
+/// would be another function of that name.
 #[must_use]
 pub fn own_function(known: &Module, name: &str, parameters: Option<&Value>) -> Option<FunctionId> {
     let takes: Vec<&str> = properties(parameters).collect();
@@ -50,8 +50,8 @@ fn properties(parameters: Option<&Value>) -> impl Iterator<Item = &str> {
     properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str))
 }
 
-/// Whether `name` is `own` with something before or behind it. One word is a part of many names; so one is only found at a
-/// mark that names themselves do not have.
+/// Whether `name` is `own` with something before or behind it. One word is a part of many names; so one is only found
+/// at a mark that names themselves do not have.
 fn stands_within(name: &str, own: &str) -> bool {
     let has_several_words = own.contains(['_', '-', '.']) || own.chars().skip(1).any(char::is_uppercase);
     let parts = |edge: &str, is_before: bool| {
@@ -70,9 +70,9 @@ fn stands_within(name: &str, own: &str) -> bool {
 
 /// Makes a module of `functions`, each as the `OpenAI` API has it (`name`, `description`, `parameters`).
 ///
-/// A function whose name `known` has too, or that is its [own](own_function), brings from there its exemplars, and for slots
-/// at the same path the recognizers and the questions; the settings and prompts are `known`'s. No other function of `known` is
-/// in the module.
+/// A function whose name `known` has too, or that is its [own](own_function), brings from there its exemplars, and for
+/// slots at the same path the recognizers and the questions; the settings and prompts are `known`'s. No other function
+/// of `known` is in the module.
 ///
 /// # Errors
 /// Everything that was found if one finding is an error; pointers start with the position in `functions`.

@@ -16,7 +16,8 @@ const MOST_EXPRESSIONS: usize = 50_000;
 /// Words of an expression within which another one is looked for at most.
 const MOST_WORDS: usize = 8;
 
-/// Looks at every function as a whole. `schema_file` is the name of the schema, `pointers` say where in it each function is.
+/// Looks at every function as a whole. `schema_file` is the name of the schema, `pointers` say where in it each
+/// function is.
 pub(super) fn give(
     (schema_file, pointers): (&str, &[String]),
     functions: &[Function],
@@ -131,8 +132,8 @@ fn squeezed(value: &serde_json::Value) -> String {
     super::squeeze(&value.as_str().map_or_else(|| value.to_string(), fold))
 }
 
-/// An expression of a slot's list that is one of its own and one of another slot's list: "king size bed", where "bed" and
-/// "king size" are known. It is found where both are said.
+/// An expression of a slot's list that is one of its own and one of another slot's list: "king size bed", where "bed"
+/// and "king size" are known. It is found where both are said.
 fn swallowed_phrases(function: &Function, recognizers: &[Recognizer], findings: &mut Findings) {
     let mut owners: HashMap<String, (&str, SlotId)> = HashMap::new();
     let mut all: Vec<(String, &str, SlotId)> = Vec::new();

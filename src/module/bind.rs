@@ -3,12 +3,13 @@
 //! What the author says comes first: `module.toml` alone decides if it names one, then `recognizers.json`. Without
 //! either, in this order, all that apply: the recognizer that `format` means; the defined recognizers whose name is the
 //! slot's; what its type means (integer; number, money and percent; boolean); and for a text whose name or description
-//! says so without doubt, date, time, date and time, duration, email, phone or URL. The choices of the schema are always
-//! a recognizer too, `enum`, and make the guesses by name unnecessary.
+//! says so without doubt, date, time, date and time, duration, email, phone or URL. The choices of the schema are
+//! always a recognizer too, `enum`, and make the guesses by name unnecessary.
 //!
-//! **By name** means: the words of the recognizer's name are the last words of the slot's path, singular and plural being
-//! one: `city` finds `city`, `cities[]`, `departure_city` and `address.city`, and `DishName` finds `dishes[].name`. The
-//! longest such name comes first. `city` does not find `location`: bind that in `recognizers.json`.
+//! **By name** means: the words of the recognizer's name are the last words of the slot's path, singular and plural
+//! being one: `city` finds `city`, `cities[]`, `departure_city` and `address.city`, and `DishName` finds
+//! `dishes[].name`. The longest such name comes first. `city` does not find `location`: bind that in
+//! `recognizers.json`.
 
 use std::collections::HashMap;
 
@@ -60,8 +61,8 @@ impl Binder {
         binder
     }
 
-    /// The recognizer that an author means by `name`: a defined one as written, one that differs in case and separators,
-    /// a built-in one.
+    /// The recognizer that an author means by `name`: a defined one as written, one that differs in case and
+    /// separators, a built-in one.
     pub(super) fn named(&mut self, name: &str) -> Option<RecognizerId> {
         let defined = self.by_name.get(name).or_else(|| self.by_squeezed.get(&squeeze(name))).copied();
         defined.or_else(|| Builtin::named(name).map(|builtin| self.builtin(builtin)))
@@ -80,8 +81,8 @@ impl Binder {
         defined.chain(Builtin::ALL.iter().map(|builtin| builtin.name().to_owned())).collect()
     }
 
-    /// Fills `slot.recognizers`. `said` is what the author bound it to, empty if nothing; `reading` is what the slot wants
-    /// of built-in ones.
+    /// Fills `slot.recognizers`. `said` is what the author bound it to, empty if nothing; `reading` is what the slot
+    /// wants of built-in ones.
     pub(super) fn bind(&mut self, slot: &mut Slot, said: &[RecognizerId], reading: SlotReading) {
         let mut bound: Vec<RecognizerId> = said.to_vec();
         let choices = self.choices(slot);
@@ -291,8 +292,8 @@ fn truth(label: &Value) -> Option<bool> {
     })
 }
 
-/// What the name or the description of a text says without doubt. Nothing, if the schema's own `pattern` refuses what the
-/// recognizer would give.
+/// What the name or the description of a text says without doubt. Nothing, if the schema's own `pattern` refuses what
+/// the recognizer would give.
 fn guess(slot: &Slot) -> Option<Builtin> {
     let builtin = guess_by_name(slot.label()).or_else(|| guess_by_description(&slot.description))?;
     let Some(sample) = builtin.sample() else { return Some(builtin) };

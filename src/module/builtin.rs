@@ -90,8 +90,8 @@ impl Builtin {
         })
     }
 
-    /// Words for its values. Mostly digits, so that they are found in any language; each is read by the recognizer itself,
-    /// and what it does not find is passed over.
+    /// Words for its values. Mostly digits, so that they are found in any language; each is read by the recognizer
+    /// itself, and what it does not find is passed over.
     #[must_use]
     pub const fn typical_words(self) -> &'static [&'static str] {
         match self {

@@ -416,8 +416,8 @@ impl Bindings {
     }
 }
 
-/// Looks up the names in `module.toml`; its functions and slots get their own names (a slot its path), its questions go to
-/// the slots, its rules are read. Gives the recognizers that it binds slots to.
+/// Looks up the names in `module.toml`; its functions and slots get their own names (a slot its path), its questions go
+/// to the slots, its rules are read. Gives the recognizers that it binds slots to.
 pub(super) fn settings(
     settings: &mut Settings,
     functions: &mut [Function],

@@ -16,8 +16,8 @@ pub(super) fn last_segment(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The slot that `label` means, more leniently than [`Function::slot_labelled`]: also the end of a path, the last segment
-/// of a qualified label, and singular for plural.
+/// The slot that `label` means, more leniently than [`Function::slot_labelled`]: also the end of a path, the last
+/// segment of a qualified label, and singular for plural.
 pub(super) fn find_slot(function: &Function, label: &str) -> Option<SlotId> {
     function.slot_labelled(label).or_else(|| {
         let squeezed = squeeze(label);

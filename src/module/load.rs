@@ -123,7 +123,8 @@ fn version(files: &[SourceFile]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Reads the files of a module, in a fixed order. Symbolic links may point anywhere inside the directory, never outside.
+/// Reads the files of a module, in a fixed order. Symbolic links may point anywhere inside the directory, never
+/// outside.
 fn read_files(
     directory: &Path,
     limits: &Limits,

@@ -1,6 +1,8 @@
-//! A module as its authors wrote it, valid by construction: functions with typed slots, exemplars, recognizers, settings.
+//! A module as its authors wrote it, valid by construction: functions with typed slots, exemplars, recognizers,
+//! settings.
 //!
-//! [`load()`] reads a directory, collects every problem as a [`Diagnostic`], and gives a [`Module`] only if none is an error.
+//! [`load()`] reads a directory, collects every problem as a [`Diagnostic`], and gives a [`Module`] only if none is an
+//! error.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -98,7 +100,8 @@ pub struct Module {
     /// Defined ones first, then the implicit ones (built-ins that a slot uses, enums and booleans of the schema).
     pub recognizers: Vec<Recognizer>,
     pub settings: Settings,
-    /// Jinja templates of this module's own, in place of those in `config/prompts`, by the file's name without its ending.
+    /// Jinja templates of this module's own, in place of those in `config/prompts`, by the file's name without its
+    /// ending.
     pub prompts: BTreeMap<&'static str, String>,
     /// Warnings that did not keep the module from loading.
     pub warnings: Vec<Diagnostic>,
@@ -135,7 +138,8 @@ impl Module {
             .map(FunctionId::from_index)
     }
 
-    /// The function that somebody else means by this name: [`Self::function_named`], else the only one that is [`alike`].
+    /// The function that somebody else means by this name: [`Self::function_named`], else the only one that is
+    /// [`alike`].
     #[must_use]
     pub fn function_alike(&self, name: &str) -> Option<FunctionId> {
         let mut found = self.function_ids().filter(|id| alike(&self.function(*id).name, name));
@@ -209,11 +213,13 @@ index_newtype!(
 pub struct Function {
     /// As the authors wrote it; what answers carry.
     pub name: String,
-    /// `name` where it fits `[a-zA-Z0-9_-]{1,64}`, otherwise a stable and unique name that does; what model servers see.
+    /// `name` where it fits `[a-zA-Z0-9_-]{1,64}`, otherwise a stable and unique name that does; what model servers
+    /// see.
     pub wire_name: String,
     /// May be empty.
     pub description: String,
-    /// JSON Schema of the arguments: always `type: object`, self-contained (only `#/$defs/...` references, for recursion).
+    /// JSON Schema of the arguments: always `type: object`, self-contained (only `#/$defs/...` references, for
+    /// recursion).
     pub parameters: Value,
     /// The leaves of `parameters`, in the schema's order.
     pub slots: Vec<Slot>,
@@ -252,7 +258,8 @@ impl Function {
         })
     }
 
-    /// The slot that an author or client means by `label`: its path, else its last key, else either without case and separators.
+    /// The slot that an author or client means by `label`: its path, else its last key, else either without case and
+    /// separators.
     #[must_use]
     pub fn slot_labelled(&self, label: &str) -> Option<SlotId> {
         let find = |test: &dyn Fn(&Slot) -> bool| self.slots.iter().position(test).map(SlotId::from_index);
@@ -270,7 +277,8 @@ pub fn squeeze(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// True if two names are one without case and separators, or their last parts are: `me.test.OrderFood` and `order_food`.
+/// True if two names are one without case and separators, or their last parts are: `me.test.OrderFood` and
+/// `order_food`.
 #[must_use]
 pub fn alike(one: &str, other: &str) -> bool {
     let last = |name: &str| squeeze(name.rsplit(['.', '/', ':']).next().unwrap_or_default());

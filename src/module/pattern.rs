@@ -1,7 +1,7 @@
 //! Regular expressions as authors and clients write them: whether they compile, and how much memory that takes.
 //!
-//! A short pattern can be a large program: `\p{L}{1,48}` takes 2 MB. So patterns are measured in bytes, each by itself and
-//! all together, before anything is kept of them.
+//! A short pattern can be a large program: `\p{L}{1,48}` takes 2 MB. So patterns are measured in bytes, each by itself
+//! and all together, before anything is kept of them.
 
 use regex_automata::meta;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! A rule between the values of one call, as its author writes it: `end_date > start_date`, `date <= today + 30 days`.
 //!
-//! Two sides with a comparison between them. A side is a slot (`stay.end`), a number, a text in quotes, `true` or `false`, a
-//! date (`2026-01-31`), a time (`18:00`), a date with a time (`2026-01-31T18:00`), `today`, `now`, or a length of time
-//! (`2 weeks`); a moment may be moved by a length of time (`+ 3 days`).
+//! Two sides with a comparison between them. A side is a slot (`stay.end`), a number, a text in quotes, `true` or
+//! `false`, a date (`2026-01-31`), a time (`18:00`), a date with a time (`2026-01-31T18:00`), `today`, `now`, or a
+//! length of time (`2 weeks`); a moment may be moved by a length of time (`+ 3 days`).
 //!
 //! Slots in arrays are compared item by item, so all of them have to lie in one array, or in arrays within its items.
 

@@ -10,8 +10,8 @@ use super::{
     schema::{may_be_null, type_names},
 };
 
-/// Flattens normalised `parameters`. Where recursion begins, slots end: an optional one is left to the validator (with a
-/// warning), a required one is a slot of any type, so that it is reported as missing.
+/// Flattens normalised `parameters`. Where recursion begins, slots end: an optional one is left to the validator (with
+/// a warning), a required one is a slot of any type, so that it is reported as missing.
 pub(super) fn flatten(
     parameters: &Value,
     file: &str,

@@ -1,5 +1,5 @@
-//! Texts that authors write as Jinja templates, for a person to read. A template runs with bounds, so that none keeps a request
-//! busy or fills the memory.
+//! Texts that authors write as Jinja templates, for a person to read. A template runs with bounds, so that none keeps a
+//! request busy or fills the memory.
 
 use std::{borrow::Cow, io, sync::LazyLock};
 

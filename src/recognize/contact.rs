@@ -3,9 +3,10 @@
 //! - A URL without a scheme counts if it begins with `www.` or its host ends in a common top-level domain, with a lower
 //!   score. Beside a script without spaces, both end where that script begins: people write "kim@example.orgに".
 //! - A phone number is 7 to 15 digits that people write together. Its value is E.164 with every digit that was written:
-//!   behind a `+` or an international prefix as it stands, else with the country code of the language's region and without
-//!   the region's trunk prefix. The library's tables say which numbers are in use. One that is not in use, such as a number
-//!   that is reserved for films, keeps its value and scores less. Where no region fits, the value is the digits alone.
+//!   behind a `+` or an international prefix as it stands, else with the country code of the language's region and
+//!   without the region's trunk prefix. The library's tables say which numbers are in use. One that is not in use, such
+//!   as a number that is reserved for films, keeps its value and scores less. Where no region fits, the value is the
+//!   digits alone.
 
 use std::ops::Range;
 
@@ -19,8 +20,8 @@ const FEWEST_DIGITS: usize = 7;
 const MOST_DIGITS: usize = 15;
 /// Phone numbers tried in one utterance; more is no speech but a dump.
 const MOST_PHONES: usize = 64;
-/// Scores of a number that is in use; of digits in one piece, which may as well be an order number; of a number that the
-/// tables know but nobody has; and of digits that no region explains.
+/// Scores of a number that is in use; of digits in one piece, which may as well be an order number; of a number that
+/// the tables know but nobody has; and of digits that no region explains.
 const IN_USE: f32 = 1.0;
 const IN_ONE_PIECE: f32 = 0.8;
 const NOT_IN_USE: f32 = 0.7;

@@ -72,8 +72,8 @@ impl Lexicon {
         values::common().beginning_with(first).iter().chain(own)
     }
 
-    /// The day, month or part of the day that a word which means nothing else is one edit away from ("thrusday"). The first
-    /// letter is seldom wrong, and tells "right" from "night".
+    /// The day, month or part of the day that a word which means nothing else is one edit away from ("thrusday"). The
+    /// first letter is seldom wrong, and tells "right" from "night".
     pub(super) fn misspelt(&self, word: &str) -> Option<&'static Phrase<Sense>> {
         let is_near = |known: &str| {
             known.len().abs_diff(word.len()) <= 1

@@ -16,8 +16,8 @@
 //!   for each, in the order of the file, every one with a score of at most 0.8: one of them is wrong.
 //! - With [`crate::module::ListSpec::fuzzy`], see [`super::fuzzy`].
 //!
-//! The words of the automaton are stems, in which singular and plural coincide, each between separators. What it finds is
-//! compared word for word, so a stem never makes two words one by accident.
+//! The words of the automaton are stems, in which singular and plural coincide, each between separators. What it finds
+//! is compared word for word, so a stem never makes two words one by accident.
 
 use std::collections::HashMap;
 

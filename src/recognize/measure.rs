@@ -1,8 +1,8 @@
 //! Numbers with their units, as the slot counts them: "three weeks" are 21 of days, "1.5 kg" 1500 of grams.
 //!
-//! A number with a unit of another kind is no value of the slot ("two weeks" are no minutes of meeting, and no people). A
-//! bare number counts in the slot's own unit. Of a slot without a unit, which counts no things, the number alone is read,
-//! as it stands.
+//! A number with a unit of another kind is no value of the slot ("two weeks" are no minutes of meeting, and no people).
+//! A bare number counts in the slot's own unit. Of a slot without a unit, which counts no things, the number alone is
+//! read, as it stands.
 
 use std::ops::Range;
 

@@ -99,7 +99,8 @@ impl Patterns {
         Ok(Self { patterns: patterns.collect::<Result<_, _>>()? })
     }
 
-    /// What the patterns match, in bytes of the text; a group `value` narrows a match to itself. Empty matches are none.
+    /// What the patterns match, in bytes of the text; a group `value` narrows a match to itself. Empty matches are
+    /// none.
     pub(super) fn matches(&self, haystack: &Haystack<'_>) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for pattern in &self.patterns {

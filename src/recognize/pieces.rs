@@ -1,8 +1,8 @@
-//! Texts cut into *pieces*, by which the expressions of lists are compared: words of letters and digits, single characters
-//! of scripts without spaces (and Korean, whose particles are glued on), and single symbols.
+//! Texts cut into *pieces*, by which the expressions of lists are compared: words of letters and digits, single
+//! characters of scripts without spaces (and Korean, whose particles are glued on), and single symbols.
 //!
-//! Spaces, hyphens, underscores, apostrophes and dots only separate pieces, so that "New-York", "new  york" and "New York"
-//! are one.
+//! Spaces, hyphens, underscores, apostrophes and dots only separate pieces, so that "New-York", "new  york" and "New
+//! York" are one.
 
 use crate::text::{
     is_unspaced,

@@ -1,5 +1,5 @@
-//! Values as people write and say them, read in any text without a module's recognizers: what arguments are made fit by,
-//! and held against what was said.
+//! Values as people write and say them, read in any text without a module's recognizers: what arguments are made fit
+//! by, and held against what was said.
 
 use jiff::{
     Zoned,
@@ -135,8 +135,8 @@ impl ValueReader {
         days.first().is_some_and(|day| day.span == Span::new(0, utterance.len())).then_some(days)
     }
 
-    /// The time of day that is all of `text`. In digits with a colon, an hour that could be of either half of the day is
-    /// the one that a clock of 24 hours shows.
+    /// The time of day that is all of `text`. In digits with a colon, an hour that could be of either half of the day
+    /// is the one that a clock of 24 hours shows.
     #[must_use]
     pub fn time(&self, text: &str) -> Option<Time> {
         let utterance = Utterance::new(text.trim_end_matches('.'));

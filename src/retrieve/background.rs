@@ -44,8 +44,8 @@ impl Background {
         TEXTS.iter().map(|(language, _)| *language).find(|known| *known == wanted).unwrap_or("en")
     }
 
-    /// The sentences of one of the languages that [`Self::language`] gives. Embeds what the file at `store` does not hold
-    /// already. A file that cannot be written costs time at the next start, nothing else.
+    /// The sentences of one of the languages that [`Self::language`] gives. Embeds what the file at `store` does not
+    /// hold already. A file that cannot be written costs time at the next start, nothing else.
     ///
     /// # Errors
     /// If the embedder fails.
@@ -82,8 +82,9 @@ impl Background {
         self.sentences.iter().map(|sentence| (sentence.text, sentence.symmetric.as_slice()))
     }
 
-    /// How well the embedder tells unlike sentences of this language apart, against how well it does so in English: 0 if
-    /// it takes all for the same, 1 at least as well. A model that never learned a language sees little but its letters.
+    /// How well the embedder tells unlike sentences of this language apart, against how well it does so in English: 0
+    /// if it takes all for the same, 1 at least as well. A model that never learned a language sees little but its
+    /// letters.
     #[must_use]
     pub const fn clarity(&self) -> f32 {
         self.clarity

@@ -23,8 +23,8 @@ const LONG: usize = 120;
 /// found better by the short form, families of similar ones by the full. BM25 sees the full form only. An operation of
 /// an `OpenAPI` document with a long description has its first sentence besides, which is what the document calls it.
 ///
-/// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, otherwise its template with slots
-/// as the words of their names; in a language without spaces the template, with [`values`] for slots.
+/// An exemplar is embedded as it is `said`. BM25 sees the sentence that its author kept, otherwise its template with
+/// slots as the words of their names; in a language without spaces the template, with [`values`] for slots.
 #[must_use]
 pub fn documents(module: &Module, said: &Sentences) -> Vec<Document> {
     let mut documents = Vec::new();

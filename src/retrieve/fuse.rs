@@ -19,14 +19,14 @@ const LEXICAL_OF_EXEMPLAR: f32 = 0.25;
 const LEXICAL_OF_DESCRIPTION: f32 = 0.3;
 
 /// What both shares grow to in a language of which the embedder sees nothing but letters; on the way there they grow
-/// straight. Chosen on the Japanese cases of the module `delivery` and 38 sentences about other things, with a model that
-/// knows English only: from 0.7 to 1 no function is found less often.
+/// straight. Chosen on the Japanese cases of the module `delivery` and 38 sentences about other things, with a model
+/// that knows English only: from 0.7 to 1 no function is found less often.
 const LEXICAL_WHERE_BLIND: f32 = 0.8;
 /// How much further the scores of sentences about other things reach above their median there: words that happen to be
 /// shared are a larger part of them. Without it 71 % of those sentences are told from requests, with it 84 %.
 const REACH_WHERE_BLIND: f32 = 0.04;
-/// The clarity (see [`super::Background::clarity`]) from which on the embedder counts in full, and up to which not at all.
-/// The bundled model has 0.50 in Japanese.
+/// The clarity (see [`super::Background::clarity`]) from which on the embedder counts in full, and up to which not at
+/// all. The bundled model has 0.50 in Japanese.
 const CLEAR: f32 = 0.8;
 const BLIND: f32 = 0.5;
 

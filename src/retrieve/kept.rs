@@ -43,7 +43,8 @@ impl Kept {
         self.has_new = true;
     }
 
-    /// Keeps what was asked for or put since it was opened; all else leaves the file. Failing is logged and nothing else.
+    /// Keeps what was asked for or put since it was opened; all else leaves the file. Failing is logged and nothing
+    /// else.
     pub fn save(mut self) {
         let before = self.known.len();
         self.known.retain(|key, _| self.used.contains(key));

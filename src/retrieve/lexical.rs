@@ -39,8 +39,8 @@ const ARENA_BYTES: usize = 15_000_000;
 #[error("the lexical index could not be built: {0}")]
 pub struct LexicalError(#[from] tantivy::TantivyError);
 
-/// Turns text into terms: words, folded and stemmed by language; pairs of characters, and single Han, in scripts that do
-/// not put spaces between words.
+/// Turns text into terms: words, folded and stemmed by language; pairs of characters, and single Han, in scripts that
+/// do not put spaces between words.
 pub struct Analyzer {
     stemmer: Option<Stemmer>,
 }
@@ -137,8 +137,9 @@ pub(super) struct Lexical {
 }
 
 impl Lexical {
-    /// Document `i` is the `i`-th text; an empty one is never found and does not count. Where characters are terms, some
-    /// dozens of exemplars say little of which of them are common: the sentences about other things are counted too.
+    /// Document `i` is the `i`-th text; an empty one is never found and does not count. Where characters are terms,
+    /// some dozens of exemplars say little of which of them are common: the sentences about other things are counted
+    /// too.
     ///
     /// # Errors
     /// If tantivy fails.

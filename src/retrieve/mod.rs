@@ -44,8 +44,8 @@ pub struct Document {
     pub source: Source,
     /// For BM25; empty if it is found by its vector only.
     pub lexical: String,
-    /// For the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar): the mean of these texts'
-    /// vectors is its own.
+    /// For the embedder (`Purpose::Passage` for a description, `Purpose::Symmetric` for an exemplar): the mean of these
+    /// texts' vectors is its own.
     pub dense: Vec<String>,
 }
 
@@ -246,8 +246,8 @@ impl Index {
         self.functions
     }
 
-    /// The unit vector of a document, as [`crate::embed::Purpose::Symmetric`] for an exemplar and [`crate::embed::Purpose::Passage`] for the full
-    /// description.
+    /// The unit vector of a document, as [`crate::embed::Purpose::Symmetric`] for an exemplar and
+    /// [`crate::embed::Purpose::Passage`] for the full description.
     #[must_use]
     pub fn vector_of(&self, function: FunctionId, source: Source) -> Option<&[f32]> {
         let shelf = if source == Source::Description { &self.descriptions } else { &self.exemplars };

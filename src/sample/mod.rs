@@ -75,8 +75,8 @@ impl<'m> Sampler<'m> {
         })
     }
 
-    /// The exemplar as a sentence: the one that its author kept, or for a `variant` above 0, or where there is none, one
-    /// with values that the generator picks. `None` if a slot has no values to say, or none that is found again.
+    /// The exemplar as a sentence: the one that its author kept, or for a `variant` above 0, or where there is none,
+    /// one with values that the generator picks. `None` if a slot has no values to say, or none that is found again.
     pub fn say(
         &self,
         id: FunctionId,

@@ -8,8 +8,8 @@ const MORE: u32 = 3;
 /// More than any value that a person says.
 const MOST_BYTES: usize = 200;
 
-/// A text that the pattern's `value` group matches, or all of the pattern where it has none. What must stand around it is
-/// not looked at. `None` if the pattern is none, or its texts are very long.
+/// A text that the pattern's `value` group matches, or all of the pattern where it has none. What must stand around it
+/// is not looked at. `None` if the pattern is none, or its texts are very long.
 #[must_use]
 pub fn matching(pattern: &str, random: &mut fastrand::Rng) -> Option<String> {
     let parsed = regex_syntax::parse(pattern).ok()?;

@@ -15,8 +15,8 @@ use crate::module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind
 
 /// Bytes that the kept modules take, all together.
 const MOST_BYTES: usize = 128 << 20;
-/// What functions take compiled, without their patterns, for each byte of their JSON. Resident memory grew by 80 to 232,
-/// most where properties have nothing but a type.
+/// What functions take compiled, without their patterns, for each byte of their JSON. Resident memory grew by 80 to
+/// 232, most where properties have nothing but a type.
 const COMPILED: usize = 256;
 /// What a pattern takes with the caches of its searches, for each byte that it takes without: 1.3 to 1.6 were measured.
 const SEARCHED: usize = 2;
@@ -133,8 +133,8 @@ impl Snapshots {
         built
     }
 
-    /// The module, and what it takes in bytes. Nothing more is done for it when the future is dropped, but for the step that
-    /// runs.
+    /// The module, and what it takes in bytes. Nothing more is done for it when the future is dropped, but for the step
+    /// that runs.
     async fn prepare_ad_hoc(
         &self,
         name: &ModuleName,

@@ -1,7 +1,7 @@
 //! Modules whose newest files do not serve, and when they are tried again.
 //!
-//! What an author did wrong stays wrong until the files change. Everything else (the embedder is away, no file descriptor
-//! is free) may pass: it is tried again, each time after twice as long.
+//! What an author did wrong stays wrong until the files change. Everything else (the embedder is away, no file
+//! descriptor is free) may pass: it is tried again, each time after twice as long.
 
 use std::{
     collections::BTreeMap,

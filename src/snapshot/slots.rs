@@ -56,8 +56,8 @@ impl Snapshots {
         Ok(Sentences::new(module, &typical))
     }
 
-    /// The reader for this module; `None` where the embedder has none. `store` is the module's file of vectors, beside which
-    /// what is made here is kept.
+    /// The reader for this module; `None` where the embedder has none. `store` is the module's file of vectors, beside
+    /// which what is made here is kept.
     pub(super) async fn slots(
         &self,
         module: &Module,

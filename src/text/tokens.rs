@@ -1,4 +1,5 @@
-//! Folded text as tokens: runs of letters and of digits, single symbols, and single characters of scripts without spaces.
+//! Folded text as tokens: runs of letters and of digits, single symbols, and single characters of scripts without
+//! spaces.
 
 use std::ops::Range;
 

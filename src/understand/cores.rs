@@ -8,8 +8,8 @@ use tokio::{
     task,
 };
 
-/// As many places as the machine has cores. Whoever finds none waits, first come first served; nobody has two, so that no
-/// more wait than turns may run at once. Cheap to clone; clones share.
+/// As many places as the machine has cores. Whoever finds none waits, first come first served; nobody has two, so that
+/// no more wait than turns may run at once. Cheap to clone; clones share.
 #[derive(Debug, Clone)]
 pub(crate) struct Cores(Arc<Semaphore>);
 
@@ -25,8 +25,8 @@ impl Cores {
         Self(Arc::new(Semaphore::new(cores)))
     }
 
-    /// Waits for a place. Each stage of a turn begins here: a client that has left is noticed, and a deadline that is over,
-    /// and then the turn is dropped.
+    /// Waits for a place. Each stage of a turn begins here: a client that has left is noticed, and a deadline that is
+    /// over, and then the turn is dropped.
     pub(crate) async fn free(&self) -> Core<'_> {
         // Whatever else waits to run comes first, also where places are free.
         task::yield_now().await;

@@ -27,8 +27,8 @@ impl Understander {
         request.strategy.or(snapshot.module.settings.strategy).unwrap_or(self.options.strategy)
     }
 
-    /// Who decides: the named strategy; for `auto` the local one if it is sure, else a model server by the strategy that
-    /// it can do best, else the local one after all.
+    /// Who decides: the named strategy; for `auto` the local one if it is sure, else a model server by the strategy
+    /// that it can do best, else the local one after all.
     pub(crate) async fn decide(
         &self,
         named: StrategyName,

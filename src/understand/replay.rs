@@ -1,9 +1,9 @@
-//! A conversation that only the messages tell of: its state is rebuilt from them, turn by turn, and kept for the next request
-//! of the same conversation.
+//! A conversation that only the messages tell of: its state is rebuilt from them, turn by turn, and kept for the next
+//! request of the same conversation.
 //!
-//! What is kept makes a request faster and changes nothing: it is found again only by everything that it was made of. The
-//! one exception is the moment. Messages do not say when they were said, so that "tomorrow" in an old one is read as of now,
-//! or as of the request that it came with if that was a few minutes ago.
+//! What is kept makes a request faster and changes nothing: it is found again only by everything that it was made of.
+//! The one exception is the moment. Messages do not say when they were said, so that "tomorrow" in an old one is read
+//! as of now, or as of the request that it came with if that was a few minutes ago.
 
 use std::{
     num::NonZero,
@@ -21,13 +21,13 @@ use crate::{
     understand::{Conversed, Demand, TurnError, TurnRequest, Understander},
 };
 
-/// Messages before the utterance that count, at most, and the steps in which older ones go: were it one by one, each request
-/// of a long conversation would begin with another message, and be read anew from there.
+/// Messages before the utterance that count, at most, and the steps in which older ones go: were it one by one, each
+/// request of a long conversation would begin with another message, and be read anew from there.
 const REMEMBERED: usize = 40;
 const STEP: usize = 20;
 
-/// Characters of an earlier message that is understood again. A longer one is known as said: that many of them cost no more
-/// than a few utterances do.
+/// Characters of an earlier message that is understood again. A longer one is known as said: that many of them cost no
+/// more than a few utterances do.
 const UNDERSTOOD: usize = 2_000;
 
 /// Seconds within which two requests have the same "now", as far as what was said before them goes.
@@ -72,8 +72,8 @@ impl Replays {
     ) -> Result<Conversed, TurnError> {
         let (state, last) = self.replayed(understander, snapshot, request, &request.history).await?;
         let conversed = understander.converse(snapshot, &state, request).await?;
-        // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would come to
-        // the same without what is kept.
+        // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would
+        // come to the same without what is kept.
         let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
         if is_plain && is_understood_again(&request.utterance) {
             let said = Said::Person(request.utterance.clone());
@@ -181,7 +181,8 @@ fn is_understood_again(text: &str) -> bool {
     text.chars().nth(UNDERSTOOD).is_none()
 }
 
-/// What others said since the last turn of a state, whoever keeps it: an assistant in words of its own, calls, their results.
+/// What others said since the last turn of a state, whoever keeps it: an assistant in words of its own, calls, their
+/// results.
 pub fn catch_up(state: &mut State, meanwhile: &[Said]) {
     meanwhile.iter().for_each(|said| hear(state, said));
 }

@@ -93,7 +93,8 @@ pub fn time_zone(module: &Module, usual: &str) -> TimeZone {
     TimeZone::get(name).unwrap_or(TimeZone::UTC)
 }
 
-/// Reads RFC 9557 (`...[Europe/Zurich]`), else RFC 3339; `Z` says the instant but not the place, so `home` is the place.
+/// Reads RFC 9557 (`...[Europe/Zurich]`), else RFC 3339; `Z` says the instant but not the place, so `home` is the
+/// place.
 ///
 /// # Errors
 /// If it is neither.

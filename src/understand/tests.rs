@@ -92,8 +92,8 @@ const KINDS: [&str; 22] = [
 /// Characters looked at, values compared and cells of lattices, for each character that was said.
 const MOST_WORK: usize = 1_000;
 
-/// Whatever is said, at the beginning of a conversation or in answer to a question: all stages of a turn together do work in
-/// proportion to its length.
+/// Whatever is said, at the beginning of a conversation or in answer to a question: all stages of a turn together do
+/// work in proportion to its length.
 #[tokio::test]
 async fn hostile_texts_take_work_in_proportion() {
     let (snapshot, understander) = module().await;

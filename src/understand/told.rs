@@ -8,8 +8,8 @@ use crate::{
     understand::{DecidedBy, Outcome, Trace, Turn},
 };
 
-/// What there is to say after these results, in this BCP 47 language, else the module's. Nothing new was said, so that there is
-/// nothing to understand; `pending` is what was asked before and is still open.
+/// What there is to say after these results, in this BCP 47 language, else the module's. Nothing new was said, so that
+/// there is nothing to understand; `pending` is what was asked before and is still open.
 #[must_use]
 pub fn told(module: &Module, language: Option<&str>, results: &[CallResult], pending: Option<&str>) -> Turn {
     let voice = Voice::new(module, language);

@@ -21,8 +21,8 @@ pub fn is_sensitive(module: &Module, function: &str, path: &str) -> bool {
     module.settings.slot(function, path).is_some_and(|slot| slot.sensitive)
 }
 
-/// What is known, missing and invalid of each open function, in a few lines that a prompt can embed; in this BCP 47 language,
-/// else the module's. Of sensitive values it says only that they were given. Empty where nothing is open.
+/// What is known, missing and invalid of each open function, in a few lines that a prompt can embed; in this BCP 47
+/// language, else the module's. Of sensitive values it says only that they were given. Empty where nothing is open.
 #[must_use]
 pub fn summary(snapshot: &Snapshot, language: Option<&str>, state: &State) -> String {
     Voice::new(&snapshot.module, language).summary(&snapshot.validator, state)

@@ -1,4 +1,5 @@
-//! The question of a turn in the words of a model server, where the module wants them. What is asked is never its choice.
+//! The question of a turn in the words of a model server, where the module wants them. What is asked is never its
+//! choice.
 
 use crate::{
     assist::{exchange::Exchange, history::Heard, ledger::Ledger, repair_loop, wording::Worded},

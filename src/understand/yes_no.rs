@@ -25,8 +25,8 @@ pub struct Answered {
 }
 
 impl Understander {
-    /// What `reply` says to a yes-or-no question: read locally, and by a model server where that leaves doubt, if one is
-    /// configured and the strategy lets it be asked. The local answer stands if none answers.
+    /// What `reply` says to a yes-or-no question: read locally, and by a model server where that leaves doubt, if one
+    /// is configured and the strategy lets it be asked. The local answer stands if none answers.
     ///
     /// # Errors
     /// See [`TurnError`], of which what has to do with model servers is none here, but for prompts that do not render.
@@ -51,8 +51,8 @@ impl Understander {
         })
     }
 
-    /// What a model server says that was replied to the question; `None` if none is to be asked, or none answers. `read` is
-    /// what the words say by themselves.
+    /// What a model server says that was replied to the question; `None` if none is to be asked, or none answers.
+    /// `read` is what the words say by themselves.
     ///
     /// # Errors
     /// If a prompt does not render.

@@ -1,7 +1,7 @@
-//! What strangers may send and authors may write, in forms that nobody thought of: files of modules, utterances, requests of
-//! chat completions, echoed states, projects of other tools; `understand::fuzz` does the same with replies of model servers.
-//! Each begins with good and bad inputs, of the fixtures and of `tests/fixtures/fuzz`, and changes them. Some with the other
-//! tests; for longer, and for the same once more:
+//! What strangers may send and authors may write, in forms that nobody thought of: files of modules, utterances,
+//! requests of chat completions, echoed states, projects of other tools; `understand::fuzz` does the same with replies
+//! of model servers. Each begins with good and bad inputs, of the fixtures and of `tests/fixtures/fuzz`, and changes
+//! them. Some with the other tests; for longer, and for the same once more:
 //!
 //! ```sh
 //! FUZZ_SECONDS=600 cargo test --locked fuzz::states -- --nocapture

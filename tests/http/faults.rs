@@ -1,5 +1,5 @@
-//! A model server that is killed, stalls, drips or garbles under load: every client gets a valid answer or a typed error,
-//! none waits past its deadline, and `auto` goes on answering.
+//! A model server that is killed, stalls, drips or garbles under load: every client gets a valid answer or a typed
+//! error, none waits past its deadline, and `auto` goes on answering.
 
 use std::{sync::Arc, time::Duration};
 

@@ -21,8 +21,9 @@ const HANGS: Duration = Duration::from_secs(300);
 
 const NEVER_MS: u64 = 3_600_000;
 
-/// All turns share one thread of the runtime with everything else. What is counted is answers, and not time: health is told
-/// many times over while turns are worked at, and a turn that held its thread would let it be told once for each stage.
+/// All turns share one thread of the runtime with everything else. What is counted is answers, and not time: health is
+/// told many times over while turns are worked at, and a turn that held its thread would let it be told once for each
+/// stage.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn health_is_told_while_hostile_texts_are_read() {
     let service = Arc::new(Service::new(&["weather"]));
@@ -60,8 +61,8 @@ async fn answers_are_in_proportion_to_what_was_said() {
     }
 }
 
-/// Turns that wait for a server which says nothing are fewer than turns that may run. No time limit comes into it: all are
-/// far longer than the test.
+/// Turns that wait for a server which says nothing are fewer than turns that may run. No time limit comes into it: all
+/// are far longer than the test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_hangs_leaves_room_for_local_answers() {
     let server = ModelServer::replying(vec![(200, "application/json", Vec::new())]).await;

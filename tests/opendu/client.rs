@@ -1,5 +1,5 @@
-//! A small client of either generation, which asks in the order of the real ones and believes only what it finds in what
-//! it sent: utterances lower-cased and trimmed, SKILL first, then SLOT for each decision with the decision's own
+//! A small client of either generation, which asks in the order of the real ones and believes only what it finds in
+//! what it sent: utterances lower-cased and trimmed, SKILL first, then SLOT for each decision with the decision's own
 //! utterance, BINARY while a yes-or-no question is open; any status but 200 is an empty answer.
 
 use std::fmt::Write as _;

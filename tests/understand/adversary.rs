@@ -103,7 +103,8 @@ pub(super) fn bad_replies() -> Vec<(&'static str, Reply)> {
     ]
 }
 
-/// The same for answers in JSON: of the whole call, of the name of a function, of yes or no, of arguments and of one value.
+/// The same for answers in JSON: of the whole call, of the name of a function, of yes or no, of arguments and of one
+/// value.
 pub(super) fn bad_answers() -> Vec<(&'static str, Reply)> {
     let call = |function: &str, arguments: Value| json!({"call": {"function": function, "arguments": arguments}});
     let answers = [

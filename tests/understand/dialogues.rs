@@ -1,5 +1,5 @@
-//! The dialogues of the shipped modules, as `uptake eval` runs them: with the bundled model, and no model server but the
-//! answers that some of them bring.
+//! The dialogues of the shipped modules, as `uptake eval` runs them: with the bundled model, and no model server but
+//! the answers that some of them bring.
 
 use std::{collections::BTreeSet, fs};
 

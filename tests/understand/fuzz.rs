@@ -1,6 +1,6 @@
 //! Bytes of all kinds through the reader of replies and on to a call: mutations of good and bad replies, spliced, cut,
-//! with the pieces of syntax that such replies are made of. Some hundreds with the other tests; `crate::fuzz` says how to run
-//! it for longer.
+//! with the pieces of syntax that such replies are made of. Some hundreds with the other tests; `crate::fuzz` says how
+//! to run it for longer.
 
 use serde_json::{Value, json};
 use uptake::llm::{self, Server, scripted::Scripted};

@@ -157,7 +157,8 @@ fn llama_server_without_its_template(body: &Value) -> Reply {
     }
 }
 
-/// Finishes with `stop`; of its own accord a strict tool is called over and over, until the answer is cut and says nothing.
+/// Finishes with `stop`; of its own accord a strict tool is called over and over, until the answer is cut and says
+/// nothing.
 fn vllm(body: &Value) -> Reply {
     if let Some(format) = body.get("response_format") {
         return message("stop", forced(&format["json_schema"]["schema"]), json!([]));

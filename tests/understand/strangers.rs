@@ -1,9 +1,9 @@
 //! Modules, utterances and conversations by people who had seen the documents and nothing else. Six of the modules
-//! (`camping`, `ordination`, `removals`; `coworking`, `printshop`, `theaterkasse`) nobody had looked at before they were
-//! measured for the first time.
+//! (`camping`, `ordination`, `removals`; `coworking`, `printshop`, `theaterkasse`) nobody had looked at before they
+//! were measured for the first time.
 //!
-//! They are understood as well as is said here, or better; what is wrong in them is mended by what it has in common with
-//! other wrong answers, never for its own sake.
+//! They are understood as well as is said here, or better; what is wrong in them is mended by what it has in common
+//! with other wrong answers, never for its own sake.
 
 use std::{fs, path::PathBuf};
 

@@ -1,6 +1,6 @@
-//! Values and answers as people say them: two addresses in one sentence, one of two values, lists, what is nobody's value,
-//! remarks on one item, changes at a confirmation, and a no to what nobody has to give. Each class is said in several
-//! languages and to several modules: those of `tests/fixtures/values`, those of strangers, those that ship.
+//! Values and answers as people say them: two addresses in one sentence, one of two values, lists, what is nobody's
+//! value, remarks on one item, changes at a confirmation, and a no to what nobody has to give. Each class is said in
+//! several languages and to several modules: those of `tests/fixtures/values`, those of strangers, those that ship.
 
 use std::{
     fs,
@@ -24,8 +24,8 @@ fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// Where the module is that the dialogues in `directory` are held with: there, else among those of strangers, else among
-/// those that ship.
+/// Where the module is that the dialogues in `directory` are held with: there, else among those of strangers, else
+/// among those that ship.
 fn root_of(directory: &Path, module: &str) -> PathBuf {
     if directory.join("schema.json").is_file() {
         return fixtures().join("values");

@@ -4,7 +4,8 @@
 //! that were said. That is a help only where nothing else can be meant, since a choice among wrong labels is a wrong
 //! call. So a slot is narrowed only if
 //!
-//! - the list alone finds its values, all labels are texts, and the model may not write them itself (`grounding = "free"`);
+//! - the list alone finds its values, all labels are texts, and the model may not write them itself (`grounding =
+//!   "free"`);
 //! - no other slot of the function takes values of the same list: "from here to Paris" says nothing of where "here" is;
 //! - every mention of the list is exact, none is ruled out ("not Paris"), and none shares its words with a mention for
 //!   another slot ("May");

@@ -1,5 +1,5 @@
-//! Decides through one answer that must fit a JSON Schema: a union of the candidates' calls and "none". For servers that
-//! force a grammar; what others make of it is read as leniently as anything else.
+//! Decides through one answer that must fit a JSON Schema: a union of the candidates' calls and "none". For servers
+//! that force a grammar; what others make of it is read as leniently as anything else.
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};

@@ -112,8 +112,8 @@ impl Draft {
         self.excluded.iter().any(|excluded| excluded.place.may_be(place) && same(&excluded.of.value, value))
     }
 
-    /// The place has this value now, so nothing else is to be said of it. What is `added` leaves alone what was given for
-    /// an item that is not there.
+    /// The place has this value now, so nothing else is to be said of it. What is `added` leaves alone what was given
+    /// for an item that is not there.
     pub(super) fn settled(&mut self, place: &Place, value: &Value, is_added: bool) {
         let waits = |aside: &Placed<Aside>| is_added && aside.place.0.contains(&Step::New);
         self.aside.retain(|aside| !aside.place.touches(place) || waits(aside));

@@ -48,8 +48,8 @@ pub fn count<'a>(slots: &[&'a Slot]) -> Option<&'a Slot> {
     integers().find(is_named).or_else(|| only.filter(|slot| slot.counting == Counting::Described))
 }
 
-/// True if no item is complete without it: every member from the item, `from` steps in, to it is required. The slot's own
-/// word is about the whole call, which may do without the array.
+/// True if no item is complete without it: every member from the item, `from` steps in, to it is required. The slot's
+/// own word is about the whole call, which may do without the array.
 fn is_required(function: &Function, slot: &Slot, from: usize) -> bool {
     within(&function.parameters, &slot.path, from).unwrap_or(slot.required)
 }

@@ -53,8 +53,8 @@ impl Place {
         self.0.starts_with(other)
     }
 
-    /// True if both cannot have a value: they are the same place, one contains the other, or what is an array for one is
-    /// an object for the other.
+    /// True if both cannot have a value: they are the same place, one contains the other, or what is an array for one
+    /// is an object for the other.
     pub(super) fn bars(&self, other: &Self) -> bool {
         match self.0.iter().zip(&other.0).find(|(own, other)| own != other) {
             None => true,

@@ -300,7 +300,8 @@ impl Settling<'_> {
         group.members.iter().any(|member| self.sayings[*member].is_own(group))
     }
 
-    /// How many of the item's own places that were spoken of have the same value in this item, and how many another one.
+    /// How many of the item's own places that were spoken of have the same value in this item, and how many another
+    /// one.
     fn compared(&self, group: &Group<'_>, item: usize) -> (usize, usize) {
         let (mut equal, mut other) = (0, 0);
         let spoken = group.members.iter().map(|member| &self.sayings[*member]).filter(|saying| saying.is_spoken());

@@ -3,8 +3,8 @@
 //! What is stored begins with a byte that says how to read the rest:
 //!
 //! - `0`: as it is.
-//! - `1`: four bytes that tell keys apart, a nonce of 24 bytes, then the text under XChaCha20-Poly1305 with the session's id
-//!   as associated data, so that what was stored for one session is no other's.
+//! - `1`: four bytes that tell keys apart, a nonce of 24 bytes, then the text under XChaCha20-Poly1305 with the
+//!   session's id as associated data, so that what was stored for one session is no other's.
 
 use chacha20poly1305::{
     KeyInit as _, XChaCha20Poly1305, XNonce,
@@ -43,8 +43,8 @@ pub(super) struct Cipher {
 }
 
 impl Cipher {
-    /// Without a current key, what is written stays readable. With one, whoever can write to the store could put there what
-    /// nobody said; so what is not encrypted is only read if `plain` says so.
+    /// Without a current key, what is written stays readable. With one, whoever can write to the store could put there
+    /// what nobody said; so what is not encrypted is only read if `plain` says so.
     pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]], plain: bool) -> Self {
         let reads_too = previous.iter().map(Key::new).collect();
         Self { writes_with: current.map(Key::new), reads_too, reads_plain: plain || current.is_none() }

@@ -1,5 +1,5 @@
-//! Where conversations are kept between turns: bytes under an id, with a revision and an expiry. Nothing here knows what
-//! the bytes mean.
+//! Where conversations are kept between turns: bytes under an id, with a revision and an expiry. Nothing here knows
+//! what the bytes mean.
 //!
 //! [`Sessions`] is what the rest of the house uses:
 //!
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Turns of one session in one process wait for each other; where two processes share a store, the slower of two turns
-//! gets [`StoreError::Conflict`]. Encryption happens above the stores, so that none of them sees a key or, with a key, a
-//! word of what was said.
+//! gets [`StoreError::Conflict`]. Encryption happens above the stores, so that none of them sees a key or, with a key,
+//! a word of what was said.
 
 mod cipher;
 mod locks;
@@ -123,8 +123,8 @@ pub trait Store: Send + Sync {
     /// What was saved last.
     fn load<'a>(&'a self, id: &'a SessionId, now: Timestamp) -> BoxFuture<'a, Result<Option<Stored>, StoreError>>;
 
-    /// Replaces the session if its revision is `expected` (`None`: if it is absent), and gives the new revision. What was
-    /// acknowledged survives the end of the process in whatever way.
+    /// Replaces the session if its revision is `expected` (`None`: if it is absent), and gives the new revision. What
+    /// was acknowledged survives the end of the process in whatever way.
     ///
     /// Fails with [`StoreError::Conflict`], and changes nothing, if the revision is another one.
     fn save<'a>(
@@ -145,8 +145,8 @@ pub trait Store: Send + Sync {
     /// Removes what is expired; how many sessions that were.
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
 
-    /// Removes those that expire first, until no more than so many sessions and bytes are left; how many that were. What is
-    /// kept under reserved names stays.
+    /// Removes those that expire first, until no more than so many sessions and bytes are left; how many that were.
+    /// What is kept under reserved names stays.
     fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 
@@ -180,8 +180,9 @@ pub enum StoreError {
     Damaged,
 }
 
-/// Where the revisions of a new session start. Random, so that a turn that began before a deletion never fits the session
-/// that was made under the same id afterwards; below 2^53 also after any number of turns, so that JSON can carry it.
+/// Where the revisions of a new session start. Random, so that a turn that began before a deletion never fits the
+/// session that was made under the same id afterwards; below 2^53 also after any number of turns, so that JSON can
+/// carry it.
 fn first_revision() -> u64 {
     fastrand::u64(1..1 << 52)
 }

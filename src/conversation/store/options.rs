@@ -72,8 +72,8 @@ impl Default for SessionOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SyncMode {
-    /// Now and then: an acknowledged turn survives the end of the process in whatever way, but the last ones may be lost
-    /// (as a whole, never torn) when the machine loses power.
+    /// Now and then: an acknowledged turn survives the end of the process in whatever way, but the last ones may be
+    /// lost (as a whole, never torn) when the machine loses power.
     #[default]
     Normal,
     /// At each turn: it survives that too, and takes as long as the disk does.

@@ -24,9 +24,9 @@ const RETRY: Duration = Duration::from_millis(50);
 /// Rows that a sweep removes in one statement.
 const SWEPT_AT_ONCE: u64 = 1_000;
 
-/// Sessions in a table of a PostgreSQL database, which is made when the first one is used. What is acknowledged is as safe
-/// as that server's `synchronous_commit` has it. What is deleted lies in its files until it is vacuumed, and in its log and
-/// backups: where that matters, encrypt.
+/// Sessions in a table of a PostgreSQL database, which is made when the first one is used. What is acknowledged is as
+/// safe as that server's `synchronous_commit` has it. What is deleted lies in its files until it is vacuumed, and in
+/// its log and backups: where that matters, encrypt.
 #[derive(Debug)]
 pub struct Postgres {
     options: PgConnectOptions,
@@ -51,8 +51,8 @@ impl Postgres {
         Self { options, connections, wait, pool: OnceCell::new() }
     }
 
-    /// Within the time that an operation may take; once more where the connection turned out to be dead: a server that was
-    /// restarted is noticed by the first statement, which a question before each one would cost more than it saves.
+    /// Within the time that an operation may take; once more where the connection turned out to be dead: a server that
+    /// was restarted is noticed by the first statement, which a question before each one would cost more than it saves.
     async fn run<T, F: Future<Output = Result<T, sqlx::Error>>>(
         &self,
         work: impl Fn(PgPool, Attempt) -> F,

@@ -78,8 +78,8 @@ impl Sessions {
         })))
     }
 
-    /// Begins a turn: waits until no other turn of the session runs in this process, and reads what is kept. The session
-    /// is the turn's until it is committed or dropped.
+    /// Begins a turn: waits until no other turn of the session runs in this process, and reads what is kept. The
+    /// session is the turn's until it is committed or dropped.
     ///
     /// # Errors
     /// [`StoreError::Busy`] if the turns before take too long; else what the store or the key says.
@@ -112,8 +112,8 @@ impl Sessions {
         self.0.store.count(owner, Timestamp::now()).await
     }
 
-    /// Forgets the session; whether there was one. A turn of it in this process is waited for; one in another process ends
-    /// in [`StoreError::Conflict`].
+    /// Forgets the session; whether there was one. A turn of it in this process is waited for; one in another process
+    /// ends in [`StoreError::Conflict`].
     ///
     /// # Errors
     /// [`StoreError::Busy`] if the turns before take too long; else what the store says.
@@ -122,8 +122,8 @@ impl Sessions {
         self.0.store.delete(id, Timestamp::now()).await
     }
 
-    /// Removes what is expired from the store, which is absent before that too, and of what is too much those that rested
-    /// for longest; how many sessions that were.
+    /// Removes what is expired from the store, which is absent before that too, and of what is too much those that
+    /// rested for longest; how many sessions that were.
     ///
     /// # Errors
     /// What the store says.

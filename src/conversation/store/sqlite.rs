@@ -35,8 +35,8 @@ const BUSY: Duration = Duration::from_secs(2);
 const SWEPT_AT_ONCE: usize = 1_000;
 
 /// Sessions in a file, which is made when the first one is used: a service on a disk that cannot be written runs, only
-/// without sessions. A thread of its own runs the statements, which is cheaper than to hand each to a pool, and keeps the
-/// waiting for the disk away from the tasks.
+/// without sessions. A thread of its own runs the statements, which is cheaper than to hand each to a pool, and keeps
+/// the waiting for the disk away from the tasks.
 #[derive(Debug)]
 pub struct Sqlite {
     jobs: mpsc::Sender<Job>,
@@ -194,8 +194,8 @@ struct Keeper {
 }
 
 impl Keeper {
-    /// The connection; what failed is tried again each time. A file that was deleted or replaced is left: what is written
-    /// there is lost.
+    /// The connection; what failed is tried again each time. A file that was deleted or replaced is left: what is
+    /// written there is lost.
     fn open(&mut self) -> Result<&mut Connection, Failure> {
         if self.connection.is_some() && file_id(&self.path) != self.file {
             tracing::warn!(path = %self.path.display(), "the file of sessions was deleted or replaced: it is opened anew");
@@ -269,8 +269,8 @@ fn file_id(_: &Path) -> Option<FileId> {
     None
 }
 
-/// Deleted text is overwritten in the file, but the log still has what was written before; so it is emptied. Where another
-/// process reads just then, a later deletion or sweep does it.
+/// Deleted text is overwritten in the file, but the log still has what was written before; so it is emptied. Where
+/// another process reads just then, a later deletion or sweep does it.
 fn forget_the_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?.query_row([], |_| Ok(()))
 }

@@ -18,7 +18,8 @@ features! {
         reader,
         /// Its best for any span that shares a word with this one.
         nearest,
-        /// The logarithm of the odds of all those spans together: how surely something here fills the slot, however it is cut.
+        /// The logarithm of the odds of all those spans together: how surely something here fills the slot, however it
+        /// is cut.
         mass,
         /// By how much the slot leads the function's next one for this span, in the reader's log-odds.
         lead,

@@ -6,7 +6,8 @@ use crate::{
     module::{Function, SlotId, SlotKind, Step},
 };
 
-/// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good one.
+/// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good
+/// one.
 const SETS: usize = 4_000;
 
 /// A candidate with its probability and what it adds to a set.
@@ -49,8 +50,8 @@ pub(super) fn best(function: &Function, candidates: &[Candidate], model: &SlotMo
     fillings
 }
 
-/// "Two pies and a coffee": where one item of a list has its number before it, what a recognizer reads as a number before
-/// another item is that one's, and as sure. An article alone says it too seldom to be believed.
+/// "Two pies and a coffee": where one item of a list has its number before it, what a recognizer reads as a number
+/// before another item is that one's, and as sure. An article alone says it too seldom to be believed.
 fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec<Filling>) {
     let list = |slot: SlotId| {
         let steps = &function.slot(slot).path.0;

@@ -1,9 +1,9 @@
-//! What a module's own exemplars teach about its functions: two regressions, one on the embedder's vectors and one on the
-//! n-grams of the text, fitted when the module is prepared.
+//! What a module's own exemplars teach about its functions: two regressions, one on the embedder's vectors and one on
+//! the n-grams of the text, fitted when the module is prepared.
 //!
-//! Each gives a probability to every function, and one to "none of them", which sentences about other things and negative
-//! exemplars teach. Sentences that are left out of a fit tell what the module's own exemplars reach; what an utterance
-//! reaches is measured against that.
+//! Each gives a probability to every function, and one to "none of them", which sentences about other things and
+//! negative exemplars teach. Sentences that are left out of a fit tell what the module's own exemplars reach; what an
+//! utterance reaches is measured against that.
 
 mod ngrams;
 mod regression;
@@ -59,8 +59,8 @@ pub(crate) struct Example<'a> {
 }
 
 impl Head {
-    /// Learns from the sentences of a module in a language (BCP 47). `start`, the head of an earlier version with the same
-    /// functions, is where the fit starts.
+    /// Learns from the sentences of a module in a language (BCP 47). `start`, the head of an earlier version with the
+    /// same functions, is where the fit starts.
     pub(crate) fn fit(examples: &[Example<'_>], functions: usize, language: &str, start: Option<&Self>) -> Self {
         let Some(first) = examples.first() else { return Self::default() };
         let classes = functions + 1;

@@ -32,8 +32,8 @@ struct Counted {
 }
 
 impl Ngrams {
-    /// Learns how rare n-grams are from `texts` in a language (BCP 47). There are about as many places as n-grams, at most
-    /// `widest`.
+    /// Learns how rare n-grams are from `texts` in a language (BCP 47). There are about as many places as n-grams, at
+    /// most `widest`.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 sentences")]
     pub(crate) fn new<'t>(texts: impl Iterator<Item = &'t str>, language: &str, widest: usize) -> Self {
         let is_unspaced = is_unspaced_language(language);
@@ -55,8 +55,8 @@ impl Ngrams {
         self.width
     }
 
-    /// The text as a vector, its places that are not 0; words and characters are each of length 1, n-grams that no sentence
-    /// has lie in no place.
+    /// The text as a vector, its places that are not 0; words and characters are each of length 1, n-grams that no
+    /// sentence has lie in no place.
     pub(crate) fn vector(&self, text: &str) -> Vec<(u32, f32)> {
         let mut vector: Vec<(u32, f32)> = Vec::new();
         let Counted { words, characters } = self.count(text);

@@ -103,8 +103,8 @@ impl Rows {
         }
     }
 
-    /// Adds `factor` times the product of all rows, transposed, with `residuals`, by row and class, to `result`, by input
-    /// and class.
+    /// Adds `factor` times the product of all rows, transposed, with `residuals`, by row and class, to `result`, by
+    /// input and class.
     fn transposed_times(&self, factor: f32, residuals: &[f32], classes: usize, result: &mut [f32]) {
         match self {
             Self::Dense { width, values } => {

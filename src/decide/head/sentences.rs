@@ -16,7 +16,8 @@ pub(crate) struct Sentence {
     pub(crate) text: String,
 }
 
-/// Every sentence of a module, in its order; none if it has no exemplars, as descriptions alone are found as well without.
+/// Every sentence of a module, in its order; none if it has no exemplars, as descriptions alone are found as well
+/// without.
 pub(crate) fn sentences(module: &Module, said: &Sentences) -> Vec<Sentence> {
     if module.functions.iter().all(|function| function.exemplars.is_empty()) {
         return Vec::new();

@@ -1,7 +1,8 @@
 //! What a module's own exemplars teach the reader: for each slot, a small correction to the vector that stands for it.
 //!
-//! A slot's correction is a logistic regression on what the reader knows of spans, from the scores that it gives anyway;
-//! `models/reader/README.md` has the recipe. Nothing is drawn at random, so that a module is always learned alike.
+//! A slot's correction is a logistic regression on what the reader knows of spans, from the scores that it gives
+//! anyway; `models/reader/README.md` has the recipe. Nothing is drawn at random, so that a module is always learned
+//! alike.
 
 use super::{FunctionLabels, span_feature, touched};
 use crate::{

@@ -1,5 +1,5 @@
-//! Which words fill which slot of a function, by the reader: a network that was trained over many modules and knows a slot
-//! by its name and description alone. A module's own exemplars sharpen it (`adapt`), from sentences made of them
+//! Which words fill which slot of a function, by the reader: a network that was trained over many modules and knows a
+//! slot by its name and description alone. A module's own exemplars sharpen it (`adapt`), from sentences made of them
 //! (`sentences`), with values that people say for like slots (`typical`).
 
 pub(crate) mod adapt;
@@ -218,8 +218,8 @@ impl SpanScores {
         (last - first < self.longest).then(|| self.scores[slot.index()][first * self.longest + last - first])
     }
 
-    /// The best score of the slot for any words that share one with `span`, and the logarithm of all their odds together;
-    /// `None` if it touches none.
+    /// The best score of the slot for any words that share one with `span`, and the logarithm of all their odds
+    /// together; `None` if it touches none.
     pub(crate) fn around(&self, slot: SlotId, span: Span) -> Option<(f32, f32)> {
         let (from, to) = touched(&self.words, span)?;
         let scores = &self.scores[slot.index()];

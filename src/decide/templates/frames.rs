@@ -78,7 +78,8 @@ pub(super) struct Frames {
     /// What stands before marks, and behind them: each once, sorted.
     before: Vec<Side>,
     behind: Vec<Side>,
-    /// For each side in `before`, the slots whose marks it stands before, with the place in `behind` of what follows those.
+    /// For each side in `before`, the slots whose marks it stands before, with the place in `behind` of what follows
+    /// those.
     marks: Vec<Vec<(SlotId, usize)>>,
     /// For each side in `behind`, the slots whose marks it stands behind.
     ended: Vec<Vec<SlotId>>,
@@ -272,8 +273,8 @@ impl<'a> FramedUtterance<'a> {
         is_before() || is_behind()
     }
 
-    /// Spans that may be free text of a slot, with the number of words that speak for them: those between a place where a
-    /// frame of the slot ends and one where one begins, where the words are parted, and values that exemplars show.
+    /// Spans that may be free text of a slot, with the number of words that speak for them: those between a place where
+    /// a frame of the slot ends and one where one begins, where the words are parted, and values that exemplars show.
     pub(crate) fn proposed(&self, is_open: impl Fn(SlotId) -> bool) -> Vec<(SlotId, Span, f32)> {
         let shown: Vec<SlotId> =
             (0..self.frames.shown.len()).filter(|slot| self.frames.shown[*slot]).map(SlotId::from_index).collect();
@@ -298,7 +299,8 @@ impl<'a> FramedUtterance<'a> {
         proposed
     }
 
-    /// Of these slots, those of which a frame matches at the place, with its words; all of them where the words are parted.
+    /// Of these slots, those of which a frame matches at the place, with its words; all of them where the words are
+    /// parted.
     fn framed(&self, way: Way, place: usize, slots: &[SlotId]) -> BTreeMap<SlotId, f32> {
         let parted = if self.is_parted(way, place) { slots } else { &[] };
         let mut framed: BTreeMap<SlotId, f32> = parted.iter().map(|slot| (*slot, 0.0)).collect();

@@ -26,7 +26,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub fillings: Vec<Filling>,
-    /// Words of the template itself, those of them that mean something, values that recognizers found, words of free text.
+    /// Words of the template itself, those of them that mean something, values that recognizers found, words of free
+    /// text.
     pub own_words: usize,
     telling_words: usize,
     found: usize,
@@ -92,8 +93,8 @@ const DOUBTED: f32 = 0.5;
 /// Free words of what tells its function, as a share, at most.
 const MOST_FREE: f32 = 0.75;
 
-/// The template of the function that the utterance says; of several the one with most words of its own. `None` also of an
-/// utterance that is too long to be a template.
+/// The template of the function that the utterance says; of several the one with most words of its own. `None` also of
+/// an utterance that is too long to be a template.
 pub(super) fn said(
     templates: &Templates,
     function: &Compiled,
@@ -258,8 +259,8 @@ impl<'a> Compared<'a> {
         !is_name && (word.is_carrier || words.is_indefinite(&word.folded))
     }
 
-    /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them leads
-    /// to something, or stands for it.
+    /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them
+    /// leads to something, or stands for it.
     fn may_be_name(&self, words: &[Token]) -> bool {
         let is_small = |word: &Token| {
             let phrases = self.templates.language.negation.beginning_with(&word.folded);
@@ -314,8 +315,9 @@ impl<'a> Compared<'a> {
         before.iter().enumerate().map(marked).collect()
     }
 
-    /// What speaks against these words as free text: how many marks they have, and whether they have the end of a sentence or
-    /// what recognizers found for other slots. What nothing leads to is a part of a longer text, and so is a number.
+    /// What speaks against these words as free text: how many marks they have, and whether they have the end of a
+    /// sentence or what recognizers found for other slots. What nothing leads to is a part of a longer text, and so is
+    /// a number.
     fn within(&self, slot: SlotId, items: &[Item], (from, to): (usize, usize)) -> (usize, bool) {
         let inside = &self.gaps[from + 1..to];
         let marks = inside.iter().filter(|gap| gap.has_mark).count();
@@ -421,8 +423,8 @@ const fn words(number: usize) -> f32 {
     number as f32
 }
 
-/// Of two values side by side, the first does not end in a small word if it begins with a capital: Jane is the first name
-/// of "Jane van der Berg".
+/// Of two values side by side, the first does not end in a small word if it begins with a capital: Jane is the first
+/// name of "Jane van der Berg".
 fn keep_names_whole(fillings: &mut [Filling], utterance: &Utterance) {
     let spans = utterance.words();
     let is_capital = |word: &Span| utterance.slice(*word).chars().next().is_some_and(char::is_uppercase);

@@ -1,4 +1,5 @@
-//! Words as templates are compared with them: characters and runs of katakana in Japanese, where spaces tell no words apart.
+//! Words as templates are compared with them: characters and runs of katakana in Japanese, where spaces tell no words
+//! apart.
 
 use crate::{
     language::{Language, facts::is_unspaced_language},

@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Voice<'_> {
-    /// What will be done, for a yes: by the author's confirmation, else with everything that is known. Of sensitive values
-    /// the end is shown, so that a person can recognize them.
+    /// What will be done, for a yes: by the author's confirmation, else with everything that is known. Of sensitive
+    /// values the end is shown, so that a person can recognize them.
     pub(crate) fn confirmation(&self, id: FunctionId, arguments: &Map<String, Value>) -> String {
         let function = self.module.function(id);
         if let Some(own) = self.settings(function).and_then(|own| self.author(own.confirmation.as_ref())) {

@@ -34,7 +34,8 @@ use words::Wanted;
 /// Choices that a question lists at most.
 const LISTED: usize = 7;
 
-/// The question that asks about this, of what is known in `frames`. `language` is the BCP 47 tag that the request wants.
+/// The question that asks about this, of what is known in `frames`. `language` is the BCP 47 tag that the request
+/// wants.
 pub(crate) fn worded(module: &Module, language: Option<&str>, about: Pending, frames: &[Frame]) -> Question {
     let voice = Voice::new(module, language);
     let all = |slots: &[SlotPath]| {

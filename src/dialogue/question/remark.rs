@@ -206,8 +206,8 @@ impl Voice<'_> {
         upper_first(&cut(self.words.facts(&facts.collect::<Vec<_>>()), LONGEST_LINE))
     }
 
-    /// A value in a line; `depth` is how deep in the result it lies, and nothing is told of what is deeper than an item of a
-    /// list in a member.
+    /// A value in a line; `depth` is how deep in the result it lies, and nothing is told of what is deeper than an item
+    /// of a list in a member.
     fn line(&self, value: &Value, depth: usize) -> String {
         match value {
             Value::Array(items) => {

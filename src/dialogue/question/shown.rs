@@ -7,7 +7,8 @@ use crate::{
     text::{name_words, plain::first_sentence},
 };
 
-/// Characters of a sensitive value that are shown where a person has to recognize it, and how many it has at least then.
+/// Characters of a sensitive value that are shown where a person has to recognize it, and how many it has at least
+/// then.
 const SHOWN_OF_SENSITIVE: usize = 4;
 const LONG_ENOUGH: usize = 8;
 

@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl Voice<'_> {
-    /// Each open function with what is known of it, missing and not valid, the one that is being filled first. Of sensitive
-    /// values it says only that they were given. Empty where nothing is open.
+    /// Each open function with what is known of it, missing and not valid, the one that is being filled first. Of
+    /// sensitive values it says only that they were given. Empty where nothing is open.
     ///
     /// ```text
     /// Order shoes

@@ -43,8 +43,8 @@ pub(crate) enum Listener {
 }
 
 impl<'a> Voice<'a> {
-    /// In the BCP 47 language that is wanted, else in the module's. Uptake's own sentences are English where it does not
-    /// speak either of them.
+    /// In the BCP 47 language that is wanted, else in the module's. Uptake's own sentences are English where it does
+    /// not speak either of them.
     pub(crate) fn new(module: &'a Module, wanted: Option<&'a str>) -> Self {
         let languages = [wanted.unwrap_or(module.language()), module.language(), "en"];
         let words = languages.iter().find_map(|tag| Words::of(tag)).unwrap_or_else(Words::fallback);

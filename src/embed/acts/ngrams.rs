@@ -1,5 +1,5 @@
-//! The n-grams by which speech acts are told apart: words and pairs of them, how the sentence begins and ends, and runs of
-//! characters. `scripts/acts.py` makes the same ones.
+//! The n-grams by which speech acts are told apart: words and pairs of them, how the sentence begins and ends, and runs
+//! of characters. `scripts/acts.py` makes the same ones.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,8 @@ pub(super) fn places(text: &str, width: usize) -> Vec<(usize, f32)> {
     counts.into_iter().map(|(place, count)| (place, count / length)).collect()
 }
 
-/// Runs of letters, single characters of Chinese and Japanese script, `0` for each number, and single signs; lower case.
+/// Runs of letters, single characters of Chinese and Japanese script, `0` for each number, and single signs; lower
+/// case.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut kind = Kind::Nothing;

@@ -19,8 +19,8 @@ use super::{
     Model,
 };
 
-/// The threads that have a copy of the model each. The first is there from the start. Another one is loaded when texts wait
-/// and all of them work, one after the other, since loading needs more memory than keeping.
+/// The threads that have a copy of the model each. The first is there from the start. Another one is loaded when texts
+/// wait and all of them work, one after the other, since loading needs more memory than keeping.
 pub(super) struct Workers {
     pub(super) model: Arc<Model>,
     runtime: Option<PathBuf>,

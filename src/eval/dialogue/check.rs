@@ -217,8 +217,8 @@ fn is_whole(expect: &Expect, came: Came<'_>) -> bool {
     is_call && expect.outcome.is_none_or(|expected| expected == OutcomeKind::Call)
 }
 
-/// Values that are not as expected. Of the whole call nothing may be there that is not expected; a question need not list
-/// what is known.
+/// Values that are not as expected. Of the whole call nothing may be there that is not expected; a question need not
+/// list what is known.
 fn wrong(
     came: Came<'_>,
     function: FunctionId,

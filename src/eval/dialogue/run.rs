@@ -1,4 +1,5 @@
-//! A dialogue through a conversation, turn by turn. Its state passes through JSON, as it does between a client's requests.
+//! A dialogue through a conversation, turn by turn. Its state passes through JSON, as it does between a client's
+//! requests.
 
 use std::sync::Arc;
 
@@ -36,8 +37,8 @@ pub(in crate::eval) fn known(module: &Module, dialogue: &Dialogue) -> (Option<St
 
 /// Runs a dialogue to its end, also behind a wrong turn, and counts it.
 ///
-/// One that brings the answers of a model server is run against these alone: a turn with a reply by the strategy `auto`, the
-/// others locally. A turn that fails leaves the conversation as it was.
+/// One that brings the answers of a model server is run against these alone: a turn with a reply by the strategy
+/// `auto`, the others locally. A turn that fails leaves the conversation as it was.
 ///
 /// # Errors
 /// As [`super::super::evaluate`].

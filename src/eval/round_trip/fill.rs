@@ -1,5 +1,5 @@
-//! Templates with values in them, as people say them: as they are, in carrier phrases, in lower case without punctuation,
-//! with one more slot that another template shows.
+//! Templates with values in them, as people say them: as they are, in carrier phrases, in lower case without
+//! punctuation, with one more slot that another template shows.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -146,8 +146,8 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !is_sign(*c)).flat_map(char::to_lowercase).collect()
 }
 
-/// The template and behind it one more slot, with the words that part it from the slot before it in another template of the
-/// function.
+/// The template and behind it one more slot, with the words that part it from the slot before it in another template of
+/// the function.
 fn combined(function: &Function, exemplar: &Exemplar, random: &mut fastrand::Rng) -> Option<Vec<Piece>> {
     let last_is_slot = matches!(exemplar.pieces.last(), Some(Piece::Slot { .. }));
     if !last_is_slot {

@@ -104,8 +104,8 @@ impl<'m> Said<'m> {
         Ok(Self { module, values, random: fastrand::Rng::with_seed(seed) })
     }
 
-    /// The template in this form. `None` if it does not speak for itself, has no such form, or no value is known for one of
-    /// its slots.
+    /// The template in this form. `None` if it does not speak for itself, has no such form, or no value is known for
+    /// one of its slots.
     pub(super) fn say(&mut self, id: FunctionId, exemplar: &Exemplar, form: Form) -> Option<fill::Filled> {
         fill::speaks(exemplar).then(|| fill::fill(self.module, &self.values, id, exemplar, form, &mut self.random))?
     }

@@ -1,7 +1,7 @@
 //! What a person may say for a slot, and what that is: by the kind of the slot, in the language of the module.
 //!
-//! A typed value is known by a writing that leaves no doubt, which the recognizer reads by itself; the same value is then
-//! said in other ways, and must come out as the same.
+//! A typed value is known by a writing that leaves no doubt, which the recognizer reads by itself; the same value is
+//! then said in other ways, and must come out as the same.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 

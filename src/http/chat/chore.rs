@@ -1,5 +1,5 @@
-//! What frontends ask of a model for themselves: a title for the chat, tags, questions that could follow. It is no utterance, and is
-//! answered from the person's words.
+//! What frontends ask of a model for themselves: a title for the chat, tags, questions that could follow. It is no
+//! utterance, and is answered from the person's words.
 
 use serde_json::{Value, json};
 

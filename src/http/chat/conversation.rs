@@ -17,12 +17,12 @@ const LONGEST_INSTRUCTIONS: usize = 100_000;
 /// One message. Members that are not listed here are ignored.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(super) struct ChatMessage {
-    /// `system` and `developer` messages are instructions to the model server; `user` is the person; `assistant`, `tool`
-    /// and `function` are what happened since.
+    /// `system` and `developer` messages are instructions to the model server; `user` is the person; `assistant`,
+    /// `tool` and `function` are what happened since.
     #[schema(required = true, value_type = Role)]
     role: Option<String>,
-    /// A string, or a list of parts `{"type": "text", "text": "..."}`. Parts of other types are left out; a message of the
-    /// person that has no others is refused.
+    /// A string, or a list of parts `{"type": "text", "text": "..."}`. Parts of other types are left out; a message of
+    /// the person that has no others is refused.
     #[schema(value_type = Option<Content>)]
     content: Option<Value>,
     /// Of an `assistant` message: the calls that it made.
@@ -97,7 +97,8 @@ pub(super) struct Conversation {
     pub history: Vec<Said>,
     /// `None` if the last message is not the person's: then nothing new was said.
     pub utterance: Option<Utterance>,
-    /// If nothing but calls and their results came after it: the last message of the person with the number of the calls.
+    /// If nothing but calls and their results came after it: the last message of the person with the number of the
+    /// calls.
     pub done: Option<(Utterance, usize)>,
     /// What calls came to since the person spoke, in order.
     pub results: Vec<CallResult>,

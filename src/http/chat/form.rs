@@ -94,8 +94,8 @@ pub(super) async fn shape(app: &AppState, words: &Words, results: &[CallResult],
     }
 }
 
-/// The object with the members of the results that it takes; a single text that is missing is what is said. `None` if that is
-/// not valid.
+/// The object with the members of the results that it takes; a single text that is missing is what is said. `None` if
+/// that is not valid.
 async fn filled(app: &AppState, function: &Value, results: &[CallResult], text: &str) -> Option<Map<String, Value>> {
     let schema = function.get("parameters")?;
     let properties = properties(function)?;

@@ -61,8 +61,8 @@ const TOOLS: &str = "x-uptake-tools";
 
 /// Answer the last message of a conversation
 ///
-/// Speaks the `OpenAI` API: calls come back as `tool_calls`; a question about what is missing, and what no function fits,
-/// as a message. All three are answers (200). With `stream`, the same comes in chunks.
+/// Speaks the `OpenAI` API: calls come back as `tool_calls`; a question about what is missing, and what no function
+/// fits, as a message. All three are answers (200). With `stream`, the same comes in chunks.
 ///
 /// The conversation is what the messages say: what was asked before is answered by the last one. `uptake.state` or
 /// `uptake.session_id` in the request keep it in other ways.
@@ -253,8 +253,8 @@ impl Job {
         self.task.words == Words::Text && self.delivery != Delivery::Object && !is_call
     }
 
-    /// What no function is meant by goes on to the model server, where that is wanted; with what is open, and what is still
-    /// asked of it.
+    /// What no function is meant by goes on to the model server, where that is wanted; with what is open, and what is
+    /// still asked of it.
     async fn front(
         &self,
         app: &AppState,
@@ -279,7 +279,8 @@ impl Job {
         self.request.as_ref().or(self.before.as_ref()).and_then(|request| request.strategy)
     }
 
-    /// What is left of a turn where so many of its calls were made already: there are never more calls than were understood.
+    /// What is left of a turn where so many of its calls were made already: there are never more calls than were
+    /// understood.
     fn worded(&self, mut turn: Turn) -> Turn {
         let module = &self.snapshot.module;
         match &mut turn.outcome {
@@ -319,8 +320,8 @@ impl Job {
 
     /// The turn, and where the conversation is after it, if it is one.
     async fn understood(&self, app: &AppState, request: &TurnRequest) -> Result<(Turn, Option<Kept>), ApiError> {
-        // An object is what one text says, and not a form that several messages fill; and of an utterance whose first calls
-        // were made already, a kept state has counted the turn.
+        // An object is what one text says, and not a form that several messages fill; and of an utterance whose first
+        // calls were made already, a kept state has counted the turn.
         let is_kept = !matches!(self.keeping, Keeping::Messages);
         if request.single || (self.made > 0 && is_kept) {
             let turn = app.understander.turn(&self.snapshot, request).await;

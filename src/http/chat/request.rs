@@ -21,17 +21,18 @@ pub(in crate::http) struct ChatRequest {
     /// Name of a module, or `uptake` for the request's own tools alone, if it has any.
     #[schema(required = true, value_type = String, example = "weather")]
     pub(super) model: Option<String>,
-    /// The conversation, oldest first. What is understood is the last message, if it is the person's; after the results of
-    /// calls the answer tells them.
+    /// The conversation, oldest first. What is understood is the last message, if it is the person's; after the results
+    /// of calls the answer tells them.
     #[schema(required = true, value_type = Vec<ChatMessage>, min_items = 1)]
     pub(super) messages: Option<Vec<ChatMessage>>,
-    /// The functions that may be called, 128 at most. Of those that are the module's own by name, whatever a library puts
-    /// around it, the module's exemplars, recognizers and settings are used; `uptake.tools` says what becomes of others. All
-    /// functions of the module if there are none.
+    /// The functions that may be called, 128 at most. Of those that are the module's own by name, whatever a library
+    /// puts around it, the module's exemplars, recognizers and settings are used; `uptake.tools` says what becomes of
+    /// others. All functions of the module if there are none.
     #[schema(value_type = Option<Vec<Tool>>, max_items = 128)]
     pub(super) tools: Option<Vec<Value>>,
     /// `auto`, `none` (no call is made), `required`, one function (`{"type": "function", "function": {"name": "..."}}`)
-    /// or some of them (`{"type": "allowed_tools", ...}`). With `required` or a name, what was not said is still asked for.
+    /// or some of them (`{"type": "allowed_tools", ...}`). With `required` or a name, what was not said is still asked
+    /// for.
     #[schema(value_type = Option<Value>, example = "auto")]
     pub(super) tool_choice: Option<Value>,
     /// `false`: at most one call comes back, the first that was asked for.
@@ -43,10 +44,10 @@ pub(in crate::http) struct ChatRequest {
     #[schema(value_type = Option<Value>)]
     pub(super) function_call: Option<Value>,
     /// `{"type": "text"}`, or `{"type": "json_schema", "json_schema": {"name", "schema"}}`: the object that the text
-    /// says, as the message's content. What the schema requires and the text does not say is never made up: `content` is
-    /// null then, and `refusal` asks for it. With `tools`, calls come as calls, and what is said is such an object where the
-    /// results of calls have its members, else a `refusal`. With `{"type": "json_object"}` what is said is in `reply` of an
-    /// object.
+    /// says, as the message's content. What the schema requires and the text does not say is never made up: `content`
+    /// is null then, and `refusal` asks for it. With `tools`, calls come as calls, and what is said is such an object
+    /// where the results of calls have its members, else a `refusal`. With `{"type": "json_object"}` what is said is in
+    /// `reply` of an object.
     #[schema(value_type = Option<Value>)]
     pub(super) response_format: Option<Value>,
     /// Answer as server-sent events: one `data:` line for each chunk, `data: [DONE]` at the end, and if it fails
@@ -92,8 +93,8 @@ pub(super) struct UptakeOptions {
     pub functions: Option<Vec<String>>,
     /// What the turn may spend on a model server.
     pub budget: Option<Budget>,
-    /// `uptake.state` of the answer before: then only the last message is read, and the others are taken as known. Without
-    /// it and `session_id`, the conversation is what the messages say.
+    /// `uptake.state` of the answer before: then only the last message is read, and the others are taken as known.
+    /// Without it and `session_id`, the conversation is what the messages say.
     pub state: Option<String>,
     /// The session that keeps the conversation, in the same way.
     pub session_id: Option<String>,
@@ -101,9 +102,9 @@ pub(super) struct UptakeOptions {
     pub revision: Option<u64>,
     /// BCP 47 language in which questions are worded.
     pub language: Option<String>,
-    /// With a module as the model: what becomes of `tools` that are not the module's own. `ignore` (they are not looked at),
-    /// `add` (they are called where no function of the module is meant) or `replace` (the request's tools are all that may be
-    /// called). The module's choice if absent, else the service's.
+    /// With a module as the model: what becomes of `tools` that are not the module's own. `ignore` (they are not looked
+    /// at), `add` (they are called where no function of the module is meant) or `replace` (the request's tools are all
+    /// that may be called). The module's choice if absent, else the service's.
     #[schema(value_type = Option<String>, example = "ignore")]
     pub tools: Option<ForeignTools>,
 }

@@ -1,8 +1,8 @@
 //! A chat completion as server-sent events.
 //!
 //! What fails while the answer is still short of its first byte is an ordinary error with its status; so an answer that
-//! comes soon is waited for. After that a failure is an event, `data: {"error": ...}`, and no `[DONE]` follows it. The turn
-//! lives in the stream: when the client leaves, both are dropped.
+//! comes soon is waited for. After that a failure is an event, `data: {"error": ...}`, and no `[DONE]` follows it. The
+//! turn lives in the stream: when the client leaves, both are dropped.
 
 use std::{collections::VecDeque, convert::Infallible, panic::AssertUnwindSafe, time::Duration};
 

@@ -198,7 +198,8 @@ fn inner(tool: &Value, index: usize) -> Result<&Value, ApiError> {
     })
 }
 
-/// What counts of a function: whatever else a client writes, such as `strict`, changes nothing, for arguments always fit.
+/// What counts of a function: whatever else a client writes, such as `strict`, changes nothing, for arguments always
+/// fit.
 fn read(function: &Map<String, Value>, at: &str) -> Result<Value, ApiError> {
     let name = name(function.get("name"), &format!("{at}.name"))?;
     let description = match function.get("description") {

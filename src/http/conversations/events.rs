@@ -41,8 +41,8 @@ pub(in crate::http) struct SessionEvent {
 
 /// Watch a session
 ///
-/// Server-sent events: `state` with what `GET /v1/sessions/{id}` gives, at once and after each turn in this process. The
-/// stream ends when the session is deleted or the service stops.
+/// Server-sent events: `state` with what `GET /v1/sessions/{id}` gives, at once and after each turn in this process.
+/// The stream ends when the session is deleted or the service stops.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/events", tag = "sessions",
     params(("id" = String, Path, description = "Name of a session")),

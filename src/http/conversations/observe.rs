@@ -1,7 +1,7 @@
 //! `POST /v1/sessions/{id}/observe`: what is said in a chat that somebody else leads, understood beside it.
 //!
-//! The request is answered at once. Utterances of one session are read in the order in which they came; each ends with a
-//! new state, which can be read or watched.
+//! The request is answered at once. Utterances of one session are read in the order in which they came; each ends with
+//! a new state, which can be read or watched.
 
 use std::panic::AssertUnwindSafe;
 
@@ -46,8 +46,8 @@ pub(in crate::http) struct ObserveRequest {
     /// What was said.
     #[schema(required = true, value_type = String, min_length = 1)]
     utterance: Option<String>,
-    /// Who said it: `person` (if absent), or `assistant`, whose words are no utterance to understand but tell what a short
-    /// answer is to.
+    /// Who said it: `person` (if absent), or `assistant`, whose words are no utterance to understand but tell what a
+    /// short answer is to.
     #[schema(value_type = Option<String>, example = "person")]
     role: Option<Role>,
     /// The moment in which "tomorrow" is read, in RFC 9557 or RFC 3339. Now if absent.

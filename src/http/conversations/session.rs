@@ -36,8 +36,8 @@ impl FromRequestParts<AppState> for SessionSegment {
 
 /// Read a session
 ///
-/// What is known after the last turn: order details, what was asked, and a summary for a chat prompt. Values of slots that
-/// the module calls sensitive are masked.
+/// What is known after the last turn: order details, what was asked, and a summary for a chat prompt. Values of slots
+/// that the module calls sensitive are masked.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, description = "Name of a session")),

@@ -22,7 +22,8 @@ impl AppState {
         begun
     }
 
-    /// Whether its owner may have this session, if there is none yet. Of turns that begin at once each sees the same number.
+    /// Whether its owner may have this session, if there is none yet. Of turns that begin at once each sees the same
+    /// number.
     async fn may_begin(&self, id: &SessionId) -> Result<(), StoreError> {
         let Some(owner) = id.owner() else { return Ok(()) };
         match self.edge().keys.sessions(owner) {

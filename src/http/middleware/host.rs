@@ -1,7 +1,8 @@
 //! Under which names the service answers.
 //!
 //! A web page can make a browser reach this machine under a name of the page's own, and then reads what is answered as
-//! if it came from the page's server (DNS rebinding). So a name is heard if nobody can register it, or if it is configured.
+//! if it came from the page's server (DNS rebinding). So a name is heard if nobody can register it, or if it is
+//! configured.
 
 use std::net::IpAddr;
 

@@ -1,5 +1,5 @@
-//! The layers around every route, one file each. From outside in: request id, headers, trace, count of errors, host, origin, CORS,
-//! keys, panics; and, around those routes that want them, count of requests and time limit.
+//! The layers around every route, one file each. From outside in: request id, headers, trace, count of errors, host,
+//! origin, CORS, keys, panics; and, around those routes that want them, count of requests and time limit.
 
 mod cors;
 mod count;

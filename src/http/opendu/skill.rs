@@ -4,8 +4,8 @@
 //!   client sends that back in the questions that follow.
 //! - Of functions that fit equally well, the first is the element: the client acts on every one that it gets.
 //! - What means nothing is one element without an owner, never an empty list: the client then tries what it expects.
-//! - The client drops an element with a negative exemplar. So one is shown only where it decided, which is where nothing
-//!   was triggered and it is the nearest exemplar of the function that it belongs to.
+//! - The client drops an element with a negative exemplar. So one is shown only where it decided, which is where
+//!   nothing was triggered and it is the nearest exemplar of the function that it belongs to.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

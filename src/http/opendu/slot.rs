@@ -1,8 +1,9 @@
 //! `SLOT`: the values of the named slots, verbatim.
 //!
-//! It answers what it can. A frame that the module does not have, or a slot that the frame does not have, is looked up by
-//! its label: in the only functions that have such a slot, then among the recognizers; at last there is what the client's
-//! own recognizers found. A client looks each value up in what it sent, so only words of the utterance are values.
+//! It answers what it can. A frame that the module does not have, or a slot that the frame does not have, is looked up
+//! by its label: in the only functions that have such a slot, then among the recognizers; at last there is what the
+//! client's own recognizers found. A client looks each value up in what it sent, so only words of the utterance are
+//! values.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Entities: what the domain declares, what examples mark, and the values and patterns that the training data has for them.
+//! Entities: what the domain declares, what examples mark, and the values and patterns that the training data has for
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! The training data of Rasa 1 and 2 in Markdown: `## intent:greet`, `## synonym:New York`, `## lookup:city`, `## regex:zip`.
+//! The training data of Rasa 1 and 2 in Markdown: `## intent:greet`, `## synonym:New York`, `## lookup:city`, `##
+//! regex:zip`.
 
 use super::{
     super::{project::Place, reader::Reader},

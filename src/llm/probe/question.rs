@@ -25,7 +25,8 @@ pub(super) const CALLS: [&str; 3] = [
     "Please ring the bell for me.",
 ];
 
-/// An object of one member that is one of a few words, all of them drawn at random: no text fits it that was not made to.
+/// An object of one member that is one of a few words, all of them drawn at random: no text fits it that was not made
+/// to.
 pub(super) struct Riddle {
     member: String,
     words: [String; 4],

@@ -88,7 +88,8 @@ impl Normaliser<'_> {
                 .and_then(|validator| validator.validate(default).err().map(|error| error.to_string()))
         };
         if let Some(reason) = reason {
-            // The null of an optional parameter that isn't nullable is a habit of generators: harmless, as null is no value.
+            // The null of an optional parameter that isn't nullable is a habit of generators: harmless, as null is no
+            // value.
             let found = if default.is_null() {
                 Diagnostic::warning(
                     "bad-default",

@@ -1,13 +1,13 @@
 //! JSON Schema as authors write it, made into the one form that the rest of the house reads.
 //!
 //! A normalised schema is of draft 2020-12 and self-contained: local references are inlined (only recursion stays, as
-//! `$ref` to `#/$defs/...`), `allOf` is merged, `nullable` is a type array, draft-07's and `OpenAPI` 3.0's spellings are
-//! those of 2020-12. What can't be merged stays where the validator sees it.
+//! `$ref` to `#/$defs/...`), `allOf` is merged, `nullable` is a type array, draft-07's and `OpenAPI` 3.0's spellings
+//! are those of 2020-12. What can't be merged stays where the validator sees it.
 //!
-//! **Keywords.** Slots are derived from `type`, `properties`, `required`, `items`, `enum`, `const`, `default`, `format`,
-//! `description` and `title`; `minimum` and its kin, `pattern`, `additionalProperties` and `multipleOf` constrain values.
-//! `allOf` and the nullable forms of `anyOf`/`oneOf` are resolved; other unions are one slot of any type.
-//! `if`, `then`, `else`, `not`, `patternProperties`, `dependent*`, `propertyNames`, `contains`, `prefixItems` and
+//! **Keywords.** Slots are derived from `type`, `properties`, `required`, `items`, `enum`, `const`, `default`,
+//! `format`, `description` and `title`; `minimum` and its kin, `pattern`, `additionalProperties` and `multipleOf`
+//! constrain values. `allOf` and the nullable forms of `anyOf`/`oneOf` are resolved; other unions are one slot of any
+//! type. `if`, `then`, `else`, `not`, `patternProperties`, `dependent*`, `propertyNames`, `contains`, `prefixItems` and
 //! `unevaluated*` are kept and enforced, but no slot comes from them: a warning says so. `$dynamicRef`, anchors and
 //! references to other documents are errors. Anything else but `x-...` is a warning too.
 

@@ -1,11 +1,11 @@
 //! `OpenAPI` 3.0 and 3.1, and [Swagger 2.0](super::swagger): one function per operation. One that cannot be read is
 //! left out, with a warning.
 //!
-//! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where two
-//! have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
+//! **Arguments.** The parameters of every place and the properties of a JSON body lie side by side in one object. Where
+//! two have the same name, the first of path, query, header, cookie, body keeps it, and the others are called
 //! `<place>_<name>` (`body_id`), with `_2` and so on where even that is taken. A body that is not an object with
-//! properties is one argument, `body`. A body's required properties are required unless the document says
-//! `required: false`: leaving that out is far more often an oversight than a wish for an empty body. Properties that are
+//! properties is one argument, `body`. A body's required properties are required unless the document says `required:
+//! false`: leaving that out is far more often an oversight than a wish for an empty body. Properties that are
 //! `readOnly` belong to answers and are left out. `Accept`, `Content-Type` and `Authorization` are not parameters.
 //!
 //! **Names.** The `operationId`; without one the method and the path, `get_pets_by_pet_id` for `GET /pets/{petId}`,

@@ -1,9 +1,10 @@
 //! `OpenCUI`'s own schema: `{"skills": {name: {description, slots: [label]}}, "slots": {label: {description, type}}}`.
 //!
-//! A slot is looked up by the skill's name and its label (`me.test.Order.size`), then by the label alone; its property is
-//! the last segment of the label. `type` is a Kotlin or Java name, an entity, or another skill (a frame): entities are
-//! strings, frames nested objects, `List<T>` and `T[]` arrays. No slot is required, because the format has no word for it
-//! beyond `"required": true`, which is read. A skill of `"type": "frame"` is only a part of others, not a function.
+//! A slot is looked up by the skill's name and its label (`me.test.Order.size`), then by the label alone; its property
+//! is the last segment of the label. `type` is a Kotlin or Java name, an entity, or another skill (a frame): entities
+//! are strings, frames nested objects, `List<T>` and `T[]` arrays. No slot is required, because the format has no word
+//! for it beyond `"required": true`, which is read. A skill of `"type": "frame"` is only a part of others, not a
+//! function.
 
 use serde_json::{Map, Value, json};
 

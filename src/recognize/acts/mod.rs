@@ -1,12 +1,12 @@
 //! What a reply does to a conversation, beside giving values: it cancels, corrects, removes, picks, goes back. Needs no
 //! model server.
 //!
-//! - **A value is no move.** "Stop & Shop", "the second of May" and "second street" are read as content, and where a word
-//!   may be either, the confidence says so. [`ACTS`] is where acting on a move begins to be safe.
-//! - **Yes and no are no moves**, and no content where they stand apart: [`crate::recognize::reply`] reads them. "No, I meant 9" is a
-//!   correction whose cue is "I meant".
-//! - **What a module's functions do is not known here.** "Cancel my order AB123456" may call one of them, so that it is a
-//!   doubtful [`Kind::Cancel`]; "add", "change" and "remove" are for whoever knows the open form to apply.
+//! - **A value is no move.** "Stop & Shop", "the second of May" and "second street" are read as content, and where a
+//!   word may be either, the confidence says so. [`ACTS`] is where acting on a move begins to be safe.
+//! - **Yes and no are no moves**, and no content where they stand apart: [`crate::recognize::reply`] reads them. "No, I
+//!   meant 9" is a correction whose cue is "I meant".
+//! - **What a module's functions do is not known here.** "Cancel my order AB123456" may call one of them, so that it is
+//!   a doubtful [`Kind::Cancel`]; "add", "change" and "remove" are for whoever knows the open form to apply.
 //! - **A value ends at a comma**: in "change the address to 1 High Street, Leeds" the new value reaches as far as the
 //!   recognizers say, and at least to "Street".
 
@@ -57,7 +57,8 @@ pub struct Move {
     pub confidence: f32,
 }
 
-/// What can be done to a conversation. Spans of what is named are without articles, those of new values as they were said.
+/// What can be done to a conversation. Spans of what is named are without articles, those of new values as they were
+/// said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// "Forget it": what is open is given up.

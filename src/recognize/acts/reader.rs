@@ -158,7 +158,8 @@ impl<'a> Reader<'a> {
         (is_over && name.len() <= LONGEST_NAME && is_name).then_some(end)
     }
 
-    /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a coke".
+    /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a
+    /// coke".
     fn leads_to(&self, found: &Found, next: &Found) -> bool {
         let is_lead = matches!(found.rule.makes, Makes::Correct | Makes::Add);
         let names_value = is_pick(next.rule.makes) || next.rule.makes == Makes::Portion;
@@ -224,8 +225,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A run of words without the article at its end and, behind a hole, the particle before it; `None` if it is nothing
-    /// else.
+    /// A run of words without the article at its end and, behind a hole, the particle before it; `None` if it is
+    /// nothing else.
     fn cue(&self, (mut start, mut end): Words, is_behind: bool) -> Option<Words> {
         if let Some(length) = self.phrase(start, &[Role::Article]).filter(|_| is_behind) {
             start += length;
@@ -308,8 +309,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where what is named or given from `at` on ends: before another clause, another move, or politeness. `None` if that
-    /// is too far away for a thing.
+    /// Where what is named or given from `at` on ends: before another clause, another move, or politeness. `None` if
+    /// that is too far away for a thing.
     fn hole_end(&self, hole: Hole, at: usize, makes: Makes) -> Option<usize> {
         let last = (at + LONGEST).min(self.words.len());
         for end in at + 1..=last {
@@ -556,8 +557,8 @@ const fn is_pick(makes: Makes) -> bool {
     )
 }
 
-/// What decides between two patterns at the same place: the words that they say, then that it is no move, then the words
-/// that they cover.
+/// What decides between two patterns at the same place: the words that they say, then that it is no move, then the
+/// words that they cover.
 fn weight(found: &Found) -> (usize, bool, usize) {
     (found.said, found.rule.makes == Makes::Nothing, found.all.1 - found.all.0)
 }

@@ -3,16 +3,17 @@
 //! The answer is to the question as it is worded. What follows from that for whoever acts on it:
 //!
 //! - **Another value is no answer.** "The black one please" to "are you sure you want the white one?" is
-//!   [`YesNo::Irrelevant`], not a no: whoever asked looks at what else was said and finds the new value there, while a no
-//!   would end with what is refused. To repeat what was asked about ("the white one") is a yes, "not the white one" a no.
+//!   [`YesNo::Irrelevant`], not a no: whoever asked looks at what else was said and finds the new value there, while a
+//!   no would end with what is refused. To repeat what was asked about ("the white one") is a yes, "not the white one"
+//!   a no.
 //! - **An answer with a change is an answer.** "Yes but make it two" is [`YesNo::Affirmative`], and [`Reply::rest`] is
 //!   "make it two".
 //! - **A choice is no answer.** "Delivery" to "delivery or pickup?" is [`YesNo::Irrelevant`].
 //! - **What leaves the question open is no answer.** "I don't know", "maybe": nothing is settled, and only
 //!   [`YesNo::Indifferent`] may be taken as a leave to choose.
-//! - **A negative question** in form only ("don't you want cheese?") is about the cheese: "no I don't" is a no. A negative
-//!   statement ("you don't want cheese?") is about that: "no I don't" agrees. A bare "no" to it is taken as a no, which
-//!   brings nothing about, and with little confidence.
+//! - **A negative question** in form only ("don't you want cheese?") is about the cheese: "no I don't" is a no. A
+//!   negative statement ("you don't want cheese?") is about that: "no I don't" agrees. A bare "no" to it is taken as a
+//!   no, which brings nothing about, and with little confidence.
 //! - **"Do you mind ...?"** is granted by a no: "go ahead" and "not at all" are [`YesNo::Negative`].
 
 use crate::{
@@ -125,8 +126,8 @@ pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     read
 }
 
-/// Below this confidence, a reply is irrelevant only because nothing in it answers: it does not ask back either, and does
-/// not leave the question open.
+/// Below this confidence, a reply is irrelevant only because nothing in it answers: it does not ask back either, and
+/// does not leave the question open.
 pub const QUITE_SURE: f32 = sure::OPEN;
 
 /// True for a word that says nothing of what is talked about, in answers: "the", "please", "it".

@@ -1,5 +1,6 @@
-//! Random conversations: random functions, and a person who gives values in any order, corrects, errs, digresses and says
-//! what means nothing. Whatever happens, no call is wrong, nothing is lost or made up, and every conversation ends.
+//! Random conversations: random functions, and a person who gives values in any order, corrects, errs, digresses and
+//! says what means nothing. Whatever happens, no call is wrong, nothing is lost or made up, and every conversation
+//! ends.
 //!
 //! Some hundreds unless told otherwise; for more, or for one again:
 //!

@@ -15,7 +15,8 @@ fn off() -> Value {
     json!({"room": "kitchen", "state": "off"})
 }
 
-/// smolagents: every step is a call, results come back in the person's name, and a call of `final_answer` ends the task.
+/// smolagents: every step is a call, results come back in the person's name, and a call of `final_answer` ends the
+/// task.
 #[tokio::test]
 async fn a_task_that_ends_by_a_call() {
     let service = Service::new(&[]);

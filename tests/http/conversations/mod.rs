@@ -1,4 +1,5 @@
-//! Conversations over several requests: the same dialogue by every way of keeping its state, and what each way must not do.
+//! Conversations over several requests: the same dialogue by every way of keeping its state, and what each way must not
+//! do.
 
 mod embedding;
 mod hostile;

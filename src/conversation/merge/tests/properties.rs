@@ -511,7 +511,8 @@ proptest! {
         assert_well(&after)?;
     }
 
-    /// Said twice is said once, unless it is said to be another one. Which item is meant without a name may be clear only once.
+    /// Said twice is said once, unless it is said to be another one. Which item is meant without a name may be clear
+    /// only once.
     #[test]
     fn saying_it_again_changes_nothing(form in form(), op in op(), other in any_said()) {
         // Another item has the number then, or is asked for again.
