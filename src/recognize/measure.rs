@@ -27,7 +27,7 @@ const RANK_IN_WORDS: f32 = 0.7;
 const RANK_OF_A_COUNT: f32 = 0.4;
 const WORD_OF_A_COUNT: f32 = 0.3;
 /// What an article scores behind a number.
-const ARTICLE: f32 = 0.3;
+pub(crate) const ARTICLE: f32 = 0.3;
 /// Numbers that may stand before the one that has the unit: "60 by 40 by 15 cm".
 const DIMENSIONS: usize = 3;
 

@@ -54,6 +54,7 @@ mod scan;
 mod senses;
 mod time;
 mod value_reader;
+pub(crate) use measure::ARTICLE;
 pub use negation::{Negation, NegationKind};
 pub use value_reader::{Moments, Quantity, ValueReader};
 

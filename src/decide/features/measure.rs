@@ -10,7 +10,7 @@ use crate::{
     },
     embed::ActOdds,
     module::{FunctionId, SlotId},
-    recognize::reply,
+    recognize::{ARTICLE, reply},
     retrieve::Candidate,
     text::{Span, fold},
 };
@@ -142,7 +142,9 @@ fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, fea
     let in_free = |word: &&Span| said.iter().any(|(_, span, is_recognized, _)| !is_recognized && span.overlaps(**word));
     features.free_share = count(words.iter().filter(in_free).count()) / count(words.len().max(1));
     let spans = reading.spans_of(&[]);
-    let unclaimed = situation.mentions().iter().filter(|mention| !spans.iter().any(|span| span.overlaps(mention.span)));
+    // An article says too little to be missed.
+    let told = situation.mentions().iter().filter(|mention| mention.score > ARTICLE);
+    let unclaimed = told.filter(|mention| !spans.iter().any(|span| span.overlaps(mention.span)));
     let mut places: Vec<Span> = unclaimed.map(|mention| mention.span).collect();
     places.dedup_by(|one, other| one.overlaps(*other));
     features.unclaimed = count(places.len());
