@@ -1,9 +1,12 @@
 //! From slot values in the order in which they were said to the nested arguments of a call.
 
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
 use crate::{
-    module::{Function, SlotId, SlotKind, SlotPath, Step},
+    module::{Function, SlotId, SlotPath, Step},
     text::Span,
 };
 
@@ -22,14 +25,18 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
     // Members stand in the order of the schema; the values of one slot stay in the order in which they were said.
     let mut order: Vec<usize> = (0..said.len()).collect();
     order.sort_by_key(|index| said[*index].slot);
-    let mut pointers = vec![None; said.len()];
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
     for index in order {
         let path = &function.slot(said[index].slot).path;
         let Some(item) = items[index] else { continue };
-        let pointer = put(&mut root, path, item, said[index].value.clone());
-        // Of several values in one place, the last one stands.
-        pointers.iter_mut().filter(|known| pointer.is_some() && **known == pointer).for_each(|known| *known = None);
-        pointers[index] = pointer;
+        if let Some(pointer) = put(&mut root, path, item, said[index].value.clone()) {
+            // Of several values in one place, the last one stands.
+            places.insert(pointer, index);
+        }
+    }
+    let mut pointers = vec![None; said.len()];
+    for (pointer, index) in places {
+        pointers[index] = Some(pointer);
     }
     match root {
         Value::Object(arguments) => (arguments, pointers),
@@ -47,80 +54,91 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
 /// litres of petrol".
 fn item_numbers(function: &Function, said: &[Said]) -> Vec<Option<usize>> {
     let mut numbers = vec![Some(0); said.len()];
-    let mut arrays: Vec<&[Step]> = Vec::new();
-    for one in said {
-        if let Some(array) = array_of(&function.slot(one.slot).path)
-            && !arrays.contains(&array)
-        {
-            arrays.push(array);
+    let mut arrays: BTreeMap<&[Step], BTreeMap<SlotId, Vec<usize>>> = BTreeMap::new();
+    for (index, one) in said.iter().enumerate() {
+        if let Some(array) = array_of(&function.slot(one.slot).path) {
+            arrays.entry(array).or_default().entry(one.slot).or_default().push(index);
         }
     }
-    for array in arrays {
-        let inside: Vec<usize> =
-            (0..said.len()).filter(|index| array_of(&function.slot(said[*index].slot).path) == Some(array)).collect();
-        let present = |slot: SlotId| inside.iter().any(|index| said[*index].slot == slot);
-        let in_array = |slot: &SlotId| array_of(&function.slot(*slot).path) == Some(array);
-        let head = function
-            .slot_ids()
-            .filter(in_array)
-            .find(|slot| function.slot(*slot).required && present(*slot))
-            .or_else(|| function.slot_ids().filter(in_array).find(|slot| present(*slot)));
-        let heads: Vec<usize> = inside.iter().copied().filter(|index| Some(said[*index].slot) == head).collect();
-        for index in &inside {
-            let slot = said[*index].slot;
-            let same: Vec<Span> =
-                inside.iter().map(|one| &said[*one]).filter(|one| one.slot == slot).map(|one| one.span).collect();
-            let spans: Vec<Span> = heads.iter().map(|head| said[*head].span).collect();
-            let is_list = is_list_of_item(&function.slot(slot).path);
-            numbers[*index] = if heads.contains(index) {
-                heads.iter().position(|head| head == index)
-            } else if !is_number(function, slot) {
-                nearest(said[*index].span, &spans, is_list).0
-            } else if spans.len() > 1 && leads(&same, &spans) {
-                counted(said[*index].span, &same, &spans)
+    for slots in arrays.values() {
+        let required = slots.keys().find(|slot| function.slot(**slot).required);
+        let Some(head) = required.or_else(|| slots.keys().next()) else { continue };
+        let heads = Heads::new(slots[head].iter().map(|index| said[*index].span));
+        for (slot, indices) in slots {
+            let definition = function.slot(*slot);
+            let spans: Vec<Span> = indices.iter().map(|index| said[*index].span).collect();
+            let items: Vec<Option<usize>> = if slot == head {
+                (0..indices.len()).map(Some).collect()
+            } else if !definition.kind.is_number() {
+                let is_list = is_list_of_item(&definition.path);
+                spans.iter().map(|span| Some(heads.nearest(*span, is_list).0)).collect()
+            } else if heads.are_led_by(&spans) {
+                heads.counted(&spans)
             } else {
-                // Of several numbers for one item, the nearest one counts it.
-                let (own, gap) = nearest(said[*index].span, &spans, is_list);
-                let is_nearer = |other: &Span| {
-                    let (item, other_gap) = nearest(*other, &spans, is_list);
-                    *other != said[*index].span && item == own && other_gap < gap
-                };
-                own.filter(|_| !same.iter().any(is_nearer))
+                heads.counted_nearby(&spans, is_list_of_item(&definition.path))
             };
+            indices.iter().zip(items).for_each(|(index, item)| numbers[*index] = item);
         }
     }
     numbers
 }
 
-fn is_number(function: &Function, slot: SlotId) -> bool {
-    matches!(function.slot(slot).kind, SlotKind::Integer | SlotKind::Number)
-}
+/// Where the heads of an array's items stand, in the order of the utterance, each with its item's number.
+struct Heads(Vec<(Span, usize)>);
 
-/// True if the first of the values stands before the first head.
-fn leads(values: &[Span], heads: &[Span]) -> bool {
-    let first = |spans: &[Span]| spans.iter().map(|span| span.start).min();
-    first(values).zip(first(heads)).is_some_and(|(value, head)| value < head)
-}
+impl Heads {
+    fn new(spans: impl Iterator<Item = Span>) -> Self {
+        let mut heads: Vec<(Span, usize)> = spans.enumerate().map(|(number, span)| (span, number)).collect();
+        heads.sort();
+        Self(heads)
+    }
 
-/// The head behind a number, with no other number between.
-fn counted(own: Span, values: &[Span], heads: &[Span]) -> Option<usize> {
-    let behind = heads.iter().enumerate().filter(|(_, head)| head.start >= own.end);
-    let (number, head) = behind.min_by_key(|(_, head)| head.start)?;
-    let is_between = |value: &Span| value.start >= own.end && value.end <= head.start;
-    (!values.iter().any(is_between)).then_some(number)
-}
+    /// The item whose head is nearest, and how far that is. What an item has several of follows it: "pizza with cheese
+    /// and olives and three cokes".
+    fn nearest(&self, own: Span, is_list: bool) -> (usize, usize) {
+        #[cfg(test)]
+        crate::text::work::add(1);
+        let behind = self.0.partition_point(|(head, _)| head.start < own.start);
+        let before = behind.checked_sub(1).map(|at| self.0[at]);
+        let before = before.map(|(head, number)| (number, own.start.saturating_sub(head.end)));
+        let behind = self.0.get(behind).map(|(head, number)| (*number, head.start.saturating_sub(own.end)));
+        match (before, behind) {
+            (Some(one), Some(other)) if is_list || one.1 < other.1 => one,
+            (_, Some(one)) | (Some(one), None) => one,
+            (None, None) => (0, 0),
+        }
+    }
 
-/// The head that is nearest, 0 where there is none, and how far it is.
-fn nearest(own: Span, heads: &[Span], is_list: bool) -> (Option<usize>, usize) {
-    let distance = |head: &Span| {
-        let before = head.start < own.start;
-        let gap = if before { own.start.saturating_sub(head.end) } else { head.start.saturating_sub(own.end) };
-        // "pizza with cheese and olives and three cokes": what an item has several of follows it.
-        let follows = before || !is_list;
-        (gap + if follows { 0 } else { usize::MAX / 2 }, before)
-    };
-    let nearest = heads.iter().enumerate().min_by_key(|(_, head)| distance(head));
-    nearest.map_or((Some(0), 0), |(number, head)| (Some(number), distance(head).0))
+    /// True if the first of these values stands before the first of several heads.
+    fn are_led_by(&self, values: &[Span]) -> bool {
+        let first = values.iter().map(|value| value.start).min();
+        self.0.len() > 1 && first < self.0.first().map(|(head, _)| head.start)
+    }
+
+    /// Of each number the item whose head is behind it, with no other number between.
+    fn counted(&self, numbers: &[Span]) -> Vec<Option<usize>> {
+        let mut sorted = numbers.to_vec();
+        sorted.sort();
+        let behind = |number: &Span| {
+            #[cfg(test)]
+            crate::text::work::add(1);
+            let (head, item) = self.0.get(self.0.partition_point(|(head, _)| head.start < number.end))?;
+            let next = sorted.get(sorted.partition_point(|other| other.start < number.end));
+            next.is_none_or(|next| next.end > head.start).then_some(*item)
+        };
+        numbers.iter().map(behind).collect()
+    }
+
+    /// Of each number the nearest item; of several numbers for one item, the nearest counts it.
+    fn counted_nearby(&self, numbers: &[Span], is_list: bool) -> Vec<Option<usize>> {
+        let found: Vec<(usize, usize)> = numbers.iter().map(|number| self.nearest(*number, is_list)).collect();
+        let mut nearest: FxHashMap<usize, usize> = FxHashMap::default();
+        for (item, gap) in &found {
+            let least = nearest.entry(*item).or_insert(*gap);
+            *least = (*least).min(*gap);
+        }
+        found.into_iter().map(|(item, gap)| (nearest[&item] == gap).then_some(item)).collect()
+    }
 }
 
 /// The steps up to and with the first array of a path.

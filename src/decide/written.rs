@@ -11,7 +11,7 @@ use crate::{
         vocabulary::words_of,
     },
     language::Language,
-    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
+    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId},
     recognize::reply,
     text::{Span, fold},
 };
@@ -46,7 +46,7 @@ pub(super) fn settle(
     // What a recognizer found for another slot is no part of any words, but of a reason, and numbers are of an address.
     let definition = situation.knowledge.module.function(function);
     let takes = |own: &Filling, one: &Filling| {
-        let is_number = matches!(definition.slot(one.slot).kind, SlotKind::Integer | SlotKind::Number);
+        let is_number = definition.slot(one.slot).kind.is_number();
         let may_hold = own.span.len() > one.span.len() && (is_number || is_reason(situation, own.span));
         own.anchor.is_none() && own.slot != one.slot && own.span.overlaps(one.span) && !may_hold
     };

@@ -436,6 +436,13 @@ pub enum SlotKind {
     Any,
 }
 
+impl SlotKind {
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        matches!(self, Self::Integer | Self::Number)
+    }
+}
+
 /// An example of how people ask for a function.
 #[derive(Debug, Clone)]
 pub struct Exemplar {

@@ -5,7 +5,7 @@
 //! do: a name, a description, a function about alarms or dinners. `uptake check` shows what was guessed.
 
 use super::{
-    Builtin, Counting, Slot, SlotKind,
+    Builtin, Counting, Slot,
     settings::{Direction, PartOfDay, SlotSettings},
     squeeze,
 };
@@ -40,7 +40,7 @@ impl SlotReading {
     pub(super) fn new(set: Option<&SlotSettings>, languages: Languages, function: (&str, &str), slot: &Slot) -> Self {
         let own = Said::new(&[slot.label(), &slot.description], languages);
         let all = Said::new(&[slot.label(), &slot.description, function.0, function.1], languages);
-        let is_number = matches!(slot.kind, SlotKind::Integer | SlotKind::Number);
+        let is_number = slot.kind.is_number();
         let guessed = if is_number { unit(slot, languages) } else { None };
         let unit = set.and_then(|set| set.unit).or(guessed);
         Self {

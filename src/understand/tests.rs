@@ -64,7 +64,7 @@ async fn module() -> (Arc<Snapshot>, Understander) {
 }
 
 /// Of each, so many repetitions that the text is as long as may be.
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 23] = [
     "x;",
     "a. ",
     "one ",
@@ -73,6 +73,7 @@ const KINDS: [&str; 22] = [
     "a@",
     "pizza ",
     "2 pizza and ",
+    "pizza 2 ",
     "not pizza but ",
     "no ",
     "yes, ",

@@ -3,7 +3,7 @@
 use super::{Candidate, SlotModel};
 use crate::{
     decide::filling::Filling,
-    module::{Function, SlotId, SlotKind, Step},
+    module::{Function, SlotId, Step},
 };
 
 /// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good
@@ -57,7 +57,7 @@ fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec
         let steps = &function.slot(slot).path.0;
         steps.iter().rposition(|step| *step == Step::Each).filter(|at| at + 1 < steps.len()).map(|at| &steps[..at])
     };
-    let is_count = |slot: SlotId| matches!(function.slot(slot).kind, SlotKind::Integer | SlotKind::Number);
+    let is_count = |slot: SlotId| function.slot(slot).kind.is_number();
     let counted = fillings.windows(2).find_map(|pair| {
         let [count, item] = pair else { return None };
         let is_pair = is_count(count.slot) && !is_count(item.slot) && list(item.slot).is_some();
