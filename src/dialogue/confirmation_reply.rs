@@ -2,6 +2,7 @@
 
 use crate::{
     conversation::{Act, State, Who},
+    decide::vocabulary::words_of,
     dialogue::{
         form_reply::form_reply,
         interpretation::{Dialogue, Interpretation, Task},
@@ -28,8 +29,13 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     {
         return Interpretation::of(vec![Act::Cancel], ACTS);
     }
+    let is_no_answer = matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent);
+    // Who says the same once more means what they are asked about, and has not agreed.
+    if is_no_answer && says_again(dialogue) {
+        return Interpretation::of(vec![Act::Recall], ACTS);
+    }
     if dialogue.told.reply.is_none()
-        && matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent)
+        && is_no_answer
         && dialogue.asks_at(reply.confidence)
         && let Some(question) = last_question(dialogue.state)
     {
@@ -73,6 +79,12 @@ fn changes(acts: &Moves) -> bool {
                 | Kind::Portion { .. }
         )
     })
+}
+
+/// True of the same words as in the turn before.
+fn says_again(dialogue: &Dialogue<'_>) -> bool {
+    let mut said = dialogue.state.lines.iter().rev().filter(|line| line.who == Who::Person);
+    said.next().is_some_and(|line| words_of(&line.text) == words_of(dialogue.situation.utterance().text()))
 }
 
 /// What was asked last, as it was worded.
