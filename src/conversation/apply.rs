@@ -66,11 +66,13 @@ pub struct Applied {
 /// function to another.
 pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[Act], carry: bool) -> Applied {
     let expected = state.expects.take();
+    // Values of forms that are open, or were up to now, may be taken over as those of calls are.
+    let open: Vec<Carried> = state.forms.iter().flat_map(Form::carried).collect();
     let mut applied = Applied { has_acts: !acts.is_empty(), ..Applied::default() };
     for act in acts {
         match act {
             Act::Inform { function, said, another } => {
-                inform(state, module, *function, said, (*another, carry), &mut applied);
+                inform(state, module, *function, said, (*another, carry.then_some(&open[..])), &mut applied);
             }
             Act::Again { said } => again(state, module, said, &mut applied),
             Act::Yes => {
@@ -175,7 +177,7 @@ fn inform(
     module: &Module,
     id: FunctionId,
     said: &Said,
-    (another, carry): (bool, bool),
+    (another, carry): (bool, Option<&[Carried]>),
     applied: &mut Applied,
 ) {
     let function = module.function(id);
@@ -186,8 +188,9 @@ fn inform(
         None => Form::new(&function.name, state.turn),
     };
     let mut merged = merged(function, &form, said);
-    if is_new && carry {
-        let taken = carried_over(module, id, &merged.form, &state.carried, state.turn);
+    if let Some(open) = carry.filter(|_| is_new) {
+        let known = state.carried.iter().chain(open);
+        let taken = carried_over(module, id, &merged.form, known, state.turn);
         for filled in taken {
             applied
                 .notes
@@ -235,7 +238,13 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
 
 /// Values of other functions of this conversation for required slots that are empty: of a slot that is declared to be
 /// shared, or that a recognizer of the module's own finds under the same name.
-fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried], turn: u32) -> Vec<SlotValue> {
+fn carried_over<'a>(
+    module: &Module,
+    id: FunctionId,
+    form: &Form,
+    known: impl DoubleEndedIterator<Item = &'a Carried> + Clone,
+    turn: u32,
+) -> Vec<SlotValue> {
     let function = module.function(id);
     let is_empty = |slot: &Slot| !form.has(&slot.path);
     let open = function.slot_ids().filter(|slot| {
@@ -245,7 +254,7 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, carried: &[Carried
         (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
     });
     let take = |slot: SlotId| {
-        let latest = carried.iter().rev().find(|one| holds_the_same(module, (id, slot), one))?;
+        let latest = known.clone().rev().find(|one| holds_the_same(module, (id, slot), one))?;
         let pointer = function.slot(slot).path.pointer();
         Some(SlotValue { pointer, from: Source::Carried, turn, span: None, ..latest.filled.clone() })
     };

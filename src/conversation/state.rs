@@ -145,7 +145,7 @@ pub enum End {
     HandedOff,
 }
 
-/// A value of a function that is done with.
+/// A value that another function may take over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Carried {
@@ -282,13 +282,7 @@ impl State {
         self.finished.push(Finished { function: form.function.clone(), end, opened: form.opened, turn: self.turn });
         keep_last(&mut self.finished, REMEMBERED_ENDS);
         if end == End::Called {
-            let carried = form.slots.iter().filter(|filled| matches!(filled.from, Source::Said | Source::Carried));
-            let carried = carried.map(|filled| Carried {
-                function: form.function.clone(),
-                slot: SlotPath::of_pointer(&filled.pointer).to_string(),
-                filled: filled.clone(),
-            });
-            self.carried.extend(carried);
+            self.carried.extend(form.carried());
             keep_last(&mut self.carried, REMEMBERED_VALUES);
             self.last_call = Some(form.clone());
         }
@@ -300,6 +294,16 @@ impl Form {
     #[must_use]
     pub fn new(function: &str, opened: u32) -> Self {
         Self { function: function.to_owned(), opened, ..Self::default() }
+    }
+
+    /// Its values that another function may take over.
+    pub(super) fn carried(&self) -> impl Iterator<Item = Carried> {
+        let said = self.slots.iter().filter(|filled| matches!(filled.from, Source::Said | Source::Carried));
+        said.map(|filled| Carried {
+            function: self.function.clone(),
+            slot: SlotPath::of_pointer(&filled.pointer).to_string(),
+            filled: filled.clone(),
+        })
     }
 
     /// The values of a slot: one at most, but for one in a list.
