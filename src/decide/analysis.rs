@@ -16,7 +16,7 @@ use crate::{
     },
     module::FunctionId,
     recognize::{
-        Context, Mention, Negation,
+        Context, Mention, Negation, NegationKind,
         acts::{self, Moves},
         reply::{self, Reply},
     },
@@ -94,7 +94,17 @@ impl Analysis {
         let (mut mentions, acts) = loop {
             let mentions = knowledge.recognizers.recognize(&utterance, &context);
             let acts = acts::read(language, utterance.text());
-            match repair::repaired(language, &utterance, &mentions, &acts).filter(|_| repairs < MOST_REPAIRS) {
+            // "Not the 20th, I mean the 27th" rules out what is no longer meant, and takes nothing back.
+            let is_ruled_out = |span: Span| {
+                let negations = knowledge.recognizers.negations(&utterance, &mentions);
+                negations.iter().any(|one| one.kind == NegationKind::Absence && one.scope.overlaps(span))
+            };
+            let repaired = if is_crowded(&mentions) || repairs == MOST_REPAIRS {
+                None
+            } else {
+                repair::repaired(language, &utterance, &mentions, &acts).filter(|one| !is_ruled_out(one.retracted))
+            };
+            match repaired.map(|one| one.utterance) {
                 Some(repaired) => (utterance, repairs) = (repaired, repairs + 1),
                 None => break (mentions, acts),
             }

@@ -62,7 +62,7 @@ pub(crate) fn whole_answer(
         let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
         !is_filled && !says_nothing(word) && !own.contains(&fold(situation.utterance().slice(**word)))
     };
-    if matches!(definition.kind, SlotKind::Integer | SlotKind::Number) && is_number() {
+    if definition.kind.is_number() && is_number() {
         return Some(Filling::by(Rule::Number, slot, core));
     }
     if !is_open
@@ -403,17 +403,17 @@ pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling) -> boo
 
 /// True of words that stand for a value without saying one: "something", "a parcel" of a slot `parcel`, "the address"
 /// of a slot `address.city`, "it", "no".
-pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, filling: &Filling) -> bool {
+pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let code = language(&situation.knowledge.module);
-    let names = function.slot(filling.slot).path.keys();
+    let names = function.slot(slot).path.keys();
     let name: Vec<String> = names.flat_map(words_of).collect();
-    let words = situation.utterance().words().iter().filter(|word| filling.span.overlaps(**word));
+    let words = situation.utterance().words().iter().filter(|word| span.overlaps(**word));
     let words: Vec<String> = words.map(|word| fold(situation.utterance().slice(*word))).collect();
     let stands_for_one = |word: &String| {
         let says_none = Language::of(code).is_some_and(|language| language.words.is_unsaid(word));
         says_none || name.contains(word)
     };
-    let said = yes_no::read(code, None, situation.utterance().slice(filling.span));
+    let said = yes_no::read(code, None, situation.utterance().slice(span));
     let is_answer = matches!(said.answer, YesNo::Affirmative | YesNo::Negative) && said.rest.is_none();
     is_answer || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
 }
@@ -492,7 +492,7 @@ fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: Slot
     let finds = |slot: &Slot, mention: &Mention| slot.recognizers.contains(&mention.recognizer);
     let own = definition.slot(slot);
     let is_number = || {
-        matches!(own.kind, SlotKind::Integer | SlotKind::Number)
+        own.kind.is_number()
             && situation.utterance().slice(core(situation, function, &[slot])).trim().parse::<f64>().is_ok()
     };
     if own.recognizers.is_empty() || is_number() || situation.mentions().iter().any(|mention| finds(own, mention)) {

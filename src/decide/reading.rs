@@ -65,7 +65,7 @@ impl<'a> Reading<'a> {
         let mut fillings = candidates::fillings(situation, function, &found, &expected, scores.as_deref());
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
         let asks_for_number = match expected[..] {
-            [slot] => matches!(definition.slot(slot).kind, SlotKind::Integer | SlotKind::Number),
+            [slot] => definition.slot(slot).kind.is_number(),
             _ => false,
         };
         if !expected.is_empty() {
@@ -110,7 +110,7 @@ impl<'a> Reading<'a> {
         let mut values: Vec<Filled<'a>> = fillings
             .iter()
             .filter(|filling| {
-                let is_unsaid = || asked::is_unsaid(situation, definition, filling);
+                let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
                 filling.anchor.is_some()
                     || settled.contains(filling)
                     || !asked::is_empty_talk(situation, filling) && !is_unsaid()

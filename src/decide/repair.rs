@@ -17,13 +17,20 @@ const FEW: usize = 3;
 const DENIAL: usize = 2;
 const SHORT: usize = 16;
 
+/// An utterance without what its speaker takes back in it.
+pub(crate) struct Repaired {
+    pub utterance: Utterance,
+    /// Where that stood.
+    pub retracted: Span,
+}
+
 /// The utterance without what its speaker takes back in it, and without the words that take it back; `None` if
 /// nothing is taken back. Blanks stand in place of both, so that spans stay.
 ///
 /// What comes last takes the place of a value of its own kind, as recognizers know kinds; else of the words that
 /// begin as it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any
 /// recognizer.
-pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Utterance> {
+pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Repaired> {
     let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
     let cues = moves.map(|one| one.cue).chain(denials(language, utterance));
     let mut found = cues.filter_map(|cue| {
@@ -43,7 +50,7 @@ pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mentio
     let after = utterance.words().iter().find(|word| word.start >= cue.end)?.start;
     let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
     let text: String = utterance.text().chars().enumerate().map(|(at, c)| if is_blank(at) { ' ' } else { c }).collect();
-    Some(Utterance::new(&text))
+    Some(Repaired { utterance: Utterance::new(&text), retracted })
 }
 
 /// A no that stands between two commas: "Lisbon, no, Porto".
@@ -153,7 +160,7 @@ mod tests {
         };
         let mentions: Vec<Mention> = known.iter().map(mention).collect();
         let repaired = repaired(language, &utterance, &mentions, &read(language, text));
-        let repaired = repaired.unwrap_or(utterance);
+        let repaired = repaired.map_or(utterance, |repaired| repaired.utterance);
         let words: Vec<&str> = repaired.words().iter().map(|word| repaired.slice(*word)).collect();
         words.join(" ")
     }

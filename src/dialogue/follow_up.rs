@@ -4,7 +4,7 @@
 use crate::{
     call::SlotValue,
     conversation::{Act, End, Form, Manner, Said, merge::CERTAIN},
-    decide::{reading::Reading, situation::Situation, vocabulary::own_words},
+    decide::{asked, reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation},
@@ -160,6 +160,9 @@ impl<'a> Ellipsis<'a> {
     /// A few words in place of the only text that it was called with: "the same for Tulsa". Where they may be anything,
     /// they are put to the person before anything is done with them.
     fn text(&self) -> Option<(Said, f32)> {
+        if asked::is_no_value(&self.situation) {
+            return None;
+        }
         let words = self.situation.utterance().words();
         let content = self.content();
         let (first, last) = (content.first()?, content.last()?);

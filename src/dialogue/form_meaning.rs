@@ -116,7 +116,8 @@ impl OpenForm<'_> {
             })
         };
         let mut hit = entries.iter().filter_map(|(value, words)| Some((value, *hits(words)?)));
-        let (value, word) = hit.next().filter(|_| hit.next().is_none())?;
+        // Several lists may know one entry.
+        let (value, word) = hit.next().filter(|(value, _)| hit.all(|(other, _)| other == *value))?;
         let filled = self.value_of(slot, (utterance, word), None, PLAIN);
         let recognizer = slot.recognizers.first().map(|id| self.module.recognizer(*id).name.clone());
         Some(SlotValue { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })

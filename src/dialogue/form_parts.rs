@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     call::{SlotValue, Source},
     conversation::{Manner, Removal, Said, merge::count_slot},
-    decide::{asked, situation::Situation},
+    decide::{asked, situation::Situation, vocabulary::words_of},
     dialogue::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN},
         slot_reference::Named,
@@ -14,10 +14,13 @@ use crate::{
     recognize::{
         Mention,
         acts::{Kind, Pick},
+        reply,
     },
     text::{Span, Utterance, fold},
 };
 
+/// Words of a name before another value, at most.
+const NAME: usize = 4;
 /// Turns after which a value is no longer what "it" is.
 const RECENT: u32 = 2;
 /// How alike two texts are of which one corrects the other ("Austen" for "Austin"), 0 to 1.
@@ -153,10 +156,11 @@ impl OpenForm<'_> {
                 |mention: &&Mention| span.contains(mention.span) && slot.recognizers.contains(&mention.recognizer);
             situation.mentions().iter().find(is_its)
         };
-        let filled = |(slot, span): (&SlotId, &Span)| {
-            let slot = self.function.slot(*slot);
+        let filled = |(id, span): (&SlotId, &Span)| {
+            let slot = self.function.slot(*id);
             let mention = mention_of(slot, *span);
-            let may_be = mention.is_some() || slot.takes_any_words();
+            let is_said = |span: Span| !asked::is_unsaid(situation, self.function, *id, span);
+            let may_be = mention.is_some() || slot.takes_any_words() && is_said(*span);
             may_be.then(|| SlotValue {
                 value: mention.map_or_else(|| utterance.slice(*span).into(), |mention| mention.value.clone()),
                 ..self.value_of(slot, (utterance, *span), mention, PLAIN)
@@ -182,8 +186,8 @@ impl OpenForm<'_> {
         all.find(|all| all.len() > found.len())
     }
 
-    /// Words between two values, where an exemplar has just one slot of any words between theirs: the town of an
-    /// address.
+    /// Words between two values, where an exemplar has just one slot of any words between theirs, with nothing but
+    /// commas around: the town of an address.
     pub(crate) fn between(&self, situation: &Situation<'_>, found: &[SlotValue]) -> Vec<SlotValue> {
         let slot_of = |value: &SlotValue| {
             let path = SlotPath::of_pointer(&value.pointer);
@@ -192,18 +196,53 @@ impl OpenForm<'_> {
         let mut known: Vec<(Span, SlotId)> =
             found.iter().filter_map(|value| Some((value.span?, slot_of(value)?))).collect();
         known.sort_unstable();
-        let gap = |pair: &[(Span, SlotId)]| {
-            let [(before, first), (after, last)] = pair else { return None };
-            let slot = self.shown_between(*first, *last)?;
+        let filled = |slot: SlotId, span: Span| {
             let own = self.function.slot(slot);
-            let span = trimmed(situation.utterance(), Span::new(before.end, after.start.max(before.end)));
             let text = situation.utterance().slice(span);
             let pointer = own.path.pointer();
             let is_open = self.form.at(&pointer).is_none() && found.iter().all(|value| value.pointer != pointer);
             let is_plain = !text.is_empty() && !text.contains([',', '、', '。', ';', '.']);
             (is_open && is_plain).then(|| self.value_of(own, (situation.utterance(), span), None, PLAIN))
         };
-        known.windows(2).filter_map(gap).collect()
+        let gap = |pair: &[(Span, SlotId)]| {
+            let [(before, first), (after, last)] = pair else { return None };
+            let slot = self.shown_between(*first, *last)?;
+            filled(slot, trimmed(situation.utterance(), Span::new(before.end, after.start.max(before.end))))
+        };
+        // "It's Harrogate HG1 1AA" to "in which town?"
+        let led_on = || {
+            let (after, slot) = known.first()?;
+            let asked = self.asked_slot().filter(|asked| self.is_shown_before(*asked, *slot))?;
+            filled(asked, self.words_before(situation, *after)?)
+        };
+        known.windows(2).filter_map(gap).chain(led_on()).collect()
+    }
+
+    /// The last words before a value that say something, up to a comma.
+    fn words_before(&self, situation: &Situation<'_>, value: Span) -> Option<Span> {
+        let utterance = situation.utterance();
+        let words = utterance.words();
+        let end = words.partition_point(|word| word.end <= value.start);
+        let ends = |at: usize| {
+            let next = words.get(at + 1).filter(|next| next.end <= value.start).map_or(value.start, |next| next.start);
+            !utterance.slice(Span::new(words[at].end, next)).trim().is_empty()
+        };
+        let says_nothing = |at: usize| reply::says_nothing(self.module.language(), utterance.slice(words[at]));
+        let from = (0..end).rev().find(|at| says_nothing(*at) || *at + 1 < end && ends(*at)).map_or(0, |at| at + 1);
+        let span = Span::new(words.get(from)?.start, words.get(end.checked_sub(1)?)?.end);
+        (from < end && end - from <= NAME).then_some(span)
+    }
+
+    /// True if an exemplar has the one slot, of any words, right before the other.
+    fn is_shown_before(&self, slot: SlotId, other: SlotId) -> bool {
+        let is_pair = |pieces: &[Piece]| match pieces {
+            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(next), .. }] => {
+                *one == slot && *next == other && is_joint(text)
+            }
+            _ => false,
+        };
+        let is_shown = self.function.exemplars.iter().any(|exemplar| exemplar.pieces.windows(3).any(is_pair));
+        is_shown && self.function.slot(slot).takes_any_words()
     }
 
     /// The slot of any words that an exemplar has between two others, with nothing else there.
@@ -212,7 +251,7 @@ impl OpenForm<'_> {
             .exemplars
             .iter()
             .find_map(|exemplar| {
-                let is_blank = |piece: &&Piece| matches!(piece, Piece::Text(text) if text.trim().is_empty());
+                let is_blank = |piece: &&Piece| matches!(piece, Piece::Text(text) if is_joint(text));
                 let slots: Vec<Option<SlotId>> = exemplar
                     .pieces
                     .iter()
@@ -225,6 +264,37 @@ impl OpenForm<'_> {
                 })
             })
             .filter(|slot| self.function.slot(*slot).takes_any_words())
+    }
+
+    /// "The train was 69.90", where a train ticket is known: words that belong to the name of just one item say which
+    /// one the values are of.
+    pub(crate) fn name_item(&self, own: &Situation<'_>, values: &mut Vec<SlotValue>) {
+        let Some(head) = self.head() else { return };
+        let path = &self.function.slot(head).path;
+        let pointer = path.pointer();
+        let Some((list, name)) = pointer.split_once("/-/") else { return };
+        let item_of = |value: &SlotValue| {
+            let at = value.pointer.strip_prefix(list)?.strip_prefix('/')?.split('/').next()?;
+            Some(format!("{list}/{at}"))
+        };
+        let Some(place) =
+            values.iter().find_map(item_of).filter(|_| !values.iter().any(|one| path.holds(&one.pointer)))
+        else {
+            return;
+        };
+        let utterance = own.utterance();
+        let is_free = |word: &&Span| !values.iter().any(|value| value.span.is_some_and(|span| span.overlaps(**word)));
+        let says = |word: &&Span| !reply::says_nothing(self.module.language(), utterance.slice(**word));
+        let words: Vec<Span> = utterance.words().iter().filter(is_free).filter(says).copied().collect();
+        let named = |known: &&SlotValue| {
+            let name = words_of(known.value.as_str().unwrap_or_default());
+            words.iter().any(|word| name.contains(&fold(utterance.slice(*word))))
+        };
+        let mut known = self.form.of_slot(path).filter(named);
+        if let Some(item) = known.next().filter(|_| known.next().is_none()) {
+            let pointer = format!("{place}/{name}");
+            values.push(SlotValue { pointer, span: None, turn: self.state.turn, ..item.clone() });
+        }
     }
 
     /// What recognizers found that only one slot of the function takes, and that nothing else was made of.
@@ -331,10 +401,7 @@ impl OpenForm<'_> {
         }
         let new = fold(own.utterance().slice(part));
         let is_number = new.trim().parse::<f64>().is_ok();
-        let numbers = self
-            .function
-            .slot_ids()
-            .filter(|slot| is_number && matches!(self.function.slot(*slot).kind, SlotKind::Integer | SlotKind::Number));
+        let numbers = self.function.slot_ids().filter(|slot| is_number && self.function.slot(*slot).kind.is_number());
         if let Some((_, slot)) = numbers.filter_map(|slot| Some((turn_of(slot)?, slot))).max() {
             return Some(slot);
         }
@@ -430,9 +497,14 @@ impl OpenForm<'_> {
     }
 }
 
-/// Without the space around it, and without a full stop.
+/// Without the space around it, and without a full stop or a comma.
 fn trimmed(utterance: &Utterance, span: Span) -> Span {
-    utterance.trimmed(span, |character| character.is_whitespace() || character == '.')
+    utterance.trimmed(span, |c| c.is_whitespace() || matches!(c, '.' | ',' | '、'))
+}
+
+/// True of what stands between two values that follow one another: nothing, or a comma.
+fn is_joint(text: &str) -> bool {
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '、')).is_empty()
 }
 
 /// What stands between commas, without the space around it.

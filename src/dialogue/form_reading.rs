@@ -98,6 +98,7 @@ impl OpenForm<'_> {
         }
         let values = found.values.len();
         self.keep_sure(own, &mut found);
+        found.values.extend(self.between(&own.within(&view), &found.values));
         // Words of what is not sure enough are left over.
         read.leaves_words |= found.values.len() < values;
         if let Some(all) = self.completes(own, part) {
@@ -115,6 +116,7 @@ impl OpenForm<'_> {
         self.keep_to_asked(own, &mut found.values);
         self.move_to_likelier(own, &mut found.values);
         self.take_apart(own, &mut found.values);
+        self.name_item(own, &mut found.values);
         let replaces =
             |value: &SlotValue| self.has_other(value) && (value.recognizer.is_some() || self.is_called(own, value));
         if self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces) {
@@ -156,7 +158,6 @@ impl OpenForm<'_> {
         self.drop_other_kinds(&situation, &mut found);
         self.drop_replies(&situation, &mut found);
         found.values.extend(self.unclaimed(&situation, &found.values));
-        found.values.extend(self.between(&situation, &found.values));
         found
     }
 

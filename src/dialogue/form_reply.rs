@@ -25,6 +25,8 @@ use crate::{
 /// they answer whether all is right; and how sure it must be where nothing in them could belong to the form.
 const SURELY_OTHER: f32 = 0.9;
 const LIKELY: f32 = 0.45;
+/// What is likelier so than not.
+const EVEN: f32 = 0.5;
 /// Words of a text that is a value rather than a request.
 const FEW: usize = 3;
 /// How sure it is that nothing was understood.
@@ -67,6 +69,12 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     if reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
         reading.said.values.clear();
     }
+    let reply = free.analysis.reply;
+    let asks = reply.answer == YesNo::Irrelevant && reply.confidence > QUITE_SURE;
+    if asks && reading.leaves_words && free.speech_act().is_some_and(|odds| odds.asks() > EVEN) {
+        // "How long are you open today?" is no answer to "on which day?".
+        reading.said.values.clear();
+    }
     let said = &reading.said;
     let has_values = said.brings_something();
     // Many words that no recognizer knows may as well be a request.
@@ -79,8 +87,6 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         .values
         .iter()
         .any(|value| open.asked.contains(&value.pointer) && (value.recognizer.is_some() || open.is_led(free, value)));
-    let reply = free.analysis.reply;
-    let asks = reply.answer == YesNo::Irrelevant && reply.confidence > QUITE_SURE;
     let (others, other_confidence) = if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free) };
     let is_other = !others.is_empty()
         && (has_values || !open.declines(free.analysis.reply))
