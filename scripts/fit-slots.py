@@ -64,7 +64,7 @@ def write_modules(data, names, work, variants):
         lines = {row.text: marked(row) for row in module.rows}
         for number in range(variants):
             folder = work / f"{name}-{number}"
-            parts = script.cut(schema, rows, [], language, number, random.Random(f"slots {name} {number}"))
+            parts = script.cut(schema, rows, [], language, not number, False, random.Random(f"slots {name} {number}"))
             if number % 3 == 1:
                 show_values(parts[1], rows, script)
             script.write(folder, language, parts)

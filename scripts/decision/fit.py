@@ -39,12 +39,10 @@ SEEN = (0.5, 99.5)
 # share of whole answers that are right. The corpus is harder (cut down at random, values marked to the letter), so that its
 # cases count for more or less until they have these shares.
 IN_SCOPE = 0.85
-# The same for a module that only describes its functions: mostly an agent's tools, to which it sends what they are for.
-IN_SCOPE_OF_TOOLS = 0.97
 # An opening without a value ("I'd like to send some money") counts for so much: the corpus has as many as utterances of
 # any other kind, and what tells them from remarks is little.
 OPENING = 0.4
-RIGHT = 0.4
+RIGHT = 0.5
 
 
 def load(paths):
@@ -77,8 +75,7 @@ def weights_of(data):
     sums = collections.Counter()
     for group, part in zip(groups, share):
         sums[group] += part
-    in_scope = [IN_SCOPE_OF_TOOLS if is_unlearned(row) else IN_SCOPE for row in data]
-    return [(p if group[1] else 1 - p) * part / sums[group] for p, group, part in zip(in_scope, groups, share)]
+    return [(IN_SCOPE if group[1] else 1 - IN_SCOPE) * part / sums[group] for group, part in zip(groups, share)]
 
 
 def is_unlearned(row):
@@ -214,21 +211,38 @@ def in_scope(row, alternative):
     return bool(row["expected"])
 
 
+class Judge:
+    """The probabilities that anything is meant, that a function is, and that a whole answer is right."""
+
+    def __init__(self, rows, penalty):
+        names = rows[0]["names"]["features"]
+        of_slots = [name in OF_SLOTS for name in names]
+        values, labels, weight, _ = table(rows, meant)
+        values[:, of_slots] = 0.0
+        self.function = Logistic(values, labels, weight, names, penalty)
+        values, labels, weight, _ = table(rows, in_scope, only_best=True)
+        self.anything = Logistic(values, labels, weight, names, penalty)
+        values, labels, weight, _ = table(rows, right, only_best=True)
+        self.whole = Logistic(values, labels, balanced(labels, weight), names, penalty)
+
+    def written(self):
+        return {name: getattr(self, name).written() for name in ("anything", "function", "whole")}
+
+
+def parts(rows):
+    """What was said to modules whose exemplars were learned from, and to those that only describe their functions."""
+    unlearned = [is_unlearned(row) for row in rows]
+    learned = [row for row, is_apart in zip(rows, unlearned) if not is_apart]
+    return learned, [row for row, is_apart in zip(rows, unlearned) if is_apart]
+
+
 def train(rows, penalty):
     ranking = fit_ranking(rows)
     rerank(rows, ranking)
-    names = rows[0]["names"]["features"]
-    values, labels, weight, _ = table(rows, meant)
-    values[:, [name in OF_SLOTS for name in names]] = 0.0
-    function = Logistic(values, labels, weight, names, penalty)
-    values, labels, weight, _ = table(rows, in_scope, only_best=True)
-    values[:, [name in OF_SLOTS for name in names]] = 0.0
-    anything = Logistic(values, labels, weight, names, penalty)
-    values, labels, weight, _ = table(rows, right, only_best=True)
-    whole = Logistic(values, labels, balanced(labels, weight), names, penalty)
+    judges = [Judge(part, penalty) for part in parts(rows)]
     values, labels, weight, _ = table(rows, in_scope, SCOPE, only_best=True)
     scope = Logistic(values, labels, weight, SCOPE, penalty)
-    return ranking, function, whole, scope, anything
+    return ranking, judges, scope
 
 
 def calibration_error(p, y, bins=10):
@@ -238,8 +252,9 @@ def calibration_error(p, y, bins=10):
 
 def decide(rows, model):
     """Of each case: in scope; probability that anything is meant, is the best function right; whole probability, is it
-    right, is it a call; probability of being in scope by retrieval; whether the ranking alone is right."""
-    ranking, function, whole, scope, anything = model
+    right, is it a call; probability of being in scope by retrieval; whether the ranking alone is right; whether the module
+    only describes its functions."""
+    ranking, judges, scope = model
     rerank(rows, ranking)
     places = [rows[0]["names"]["features"].index(name) for name in SCOPE]
     of_slots = [name in OF_SLOTS for name in rows[0]["names"]["features"]]
@@ -247,18 +262,18 @@ def decide(rows, model):
     for row in rows:
         if row["segments"] != 1 or not row["alternatives"]:
             continue
+        judge = judges[is_unlearned(row)]
         values = np.array([one["values"] for one in row["alternatives"]])
-        p = function(values)
+        p = judge.function(np.where(of_slots, 0.0, values))
         best = int(p.argmax())
         one = row["alternatives"][best]
         first = max(row["alternatives"], key=lambda one: one.get("rank", 0))
         reach = scope(np.array([first["values"]])[:, places])[0]
-        meant = np.array([first["values"]])
-        meant[:, of_slots] = 0.0
-        meant = anything(meant)[0]
-        answer = (whole(values[best : best + 1])[0], one["is_wholly_right"], one["is_call"])
+        meant = judge.anything(np.array([first["values"]]))[0]
+        answer = (judge.whole(values[best : best + 1])[0], one["is_wholly_right"], one["is_call"])
         function_right = one["is_function_right"]
-        out.append((bool(row["expected"]), meant, function_right, *answer, reach, first["is_function_right"]))
+        ranked = first["is_function_right"]
+        out.append((bool(row["expected"]), meant, function_right, *answer, reach, ranked, is_unlearned(row)))
     return np.array(out, float)
 
 
@@ -322,25 +337,26 @@ def main():
         model = train([row for row in rows if row["module"] not in out], options.penalty)
         held.append(decide([row for row in rows if row["module"] in out], model))
     held = np.vstack(held)
-    sure, scope = bar(held, PRECISION), scope_bar(held)
-    print(f"sure {sure:.3f}, at 95 % {bar(held, 0.95):.3f}, at 90 % {bar(held, 0.9):.3f}; in scope {scope:.2f}")
+    taught = held[held[:, 8] == 0]
+    sure, scope = bar(taught, PRECISION), scope_bar(taught)
+    print(f"sure {sure:.3f}, at 95 % {bar(taught, 0.95):.3f}, at 90 % {bar(taught, 0.9):.3f}; in scope {scope:.2f}")
     sure, scope = options.sure or sure, options.in_scope or scope
-    report("held-out modules", held, sure, scope)
+    report("held-out modules", taught, sure, scope)
+    report("held-out modules that only describe their functions", held[held[:, 8] > 0], sure, scope)
     model = train(rows, options.penalty)
     for path in options.judge:
         judged = leave_out(load([path]), options.without)
         report(path.stem, decide(judged, model), sure, scope)
     if options.judge:
         report("all judged", np.vstack([decide(leave_out(load([path]), options.without), model) for path in options.judge]), sure, scope)
-    ranking, function, whole, reach, anything = model
+    ranking, (learned, described), reach = model
     written = {
         "command": "scripts/decision/run",
         "ranking": {name: round(float(w), 5) for name, w in ranking.items()},
         "scope": reach.written(),
         "score": SCORE,
-        "anything": anything.written(),
-        "function": function.written(),
-        "whole": whole.written(),
+        "learned": learned.written(),
+        "described": described.written(),
         "thresholds": {"sure": round(sure, 3), "in_scope": round(scope, 3)},
     }
     options.model.write_text(json.dumps(written, indent=1) + "\n")

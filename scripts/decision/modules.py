@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Makes modules with cases out of the written corpus, each cut down at random, to fit the decision model on.
 
-usage: modules.py CORPUS OUT [--variants N] [--seed N] [--only MODULE...]
+usage: modules.py CORPUS OUT [--variants N] [--bare N] [--seed N] [--only MODULE...]
 
 A folder of CORPUS has schema.json and utterances.jsonl, values marked in the text; models/decision/README.md says how.
 OUT/MODULE.N is a module as `uptake eval` reads it: fewer functions, two to ten exemplars each made from utterances whose
 values become slots, with or without descriptions, lists and patterns for some of the slots; the rest of the utterances are
-cases, those of functions that were left out and of other modules among them as out of scope.
+cases, those of functions that were left out and of other modules among them as out of scope. OUT/MODULE.bareN has nothing
+but the described functions, as an agent's tools are.
 """
 import argparse
 import collections
@@ -186,16 +187,15 @@ def share(rows, count, rng):
     return rows[: max(0, int(count))]
 
 
-def cut(schema, rows, foreign, language, number, rng):
+def cut(schema, rows, foreign, language, is_whole, is_bare, rng):
     """One variant: (schema, exemplars, recognizers, cases)."""
     kept = list(schema)
-    if number:
+    if not is_whole:
         kept = rng.sample(kept, max(min(4, len(kept)), int(len(kept) * rng.uniform(0.4, 1.0))))
         kept.sort(key=schema.index)
     names = {function["name"] for function in kept}
     kinds = {(f["name"], name): slot["type"] for f in kept for name, slot in f["slots"].items()}
-    described = rng.random() < 0.85
-    bare = rng.random() < 0.08
+    described = is_bare or rng.random() < 0.85
     usual = rng.choice([2, 4, 5, 6, 6, 7, 8, 10])
     shown = SHOWN + ["opening"] * (rng.random() < 0.5)
     exemplars, used = {}, set()
@@ -204,7 +204,7 @@ def cut(schema, rows, foreign, language, number, rng):
         own = [row for row in own if "](!" not in row["text"]]
         rng.shuffle(own)
         own.sort(key=lambda row: row["kind"] in ("chatty", "free-text") and rng.random() < 0.7)
-        count = 0 if bare or rng.random() < 0.04 else min(max(1, usual + rng.randint(-2, 2)), max(1, int(0.7 * len(own))))
+        count = 0 if is_bare or rng.random() < 0.04 else min(max(1, usual + rng.randint(-2, 2)), max(1, int(0.7 * len(own))))
         chosen = own[:count]
         used.update(id(row) for row in chosen)
         if chosen:
@@ -234,7 +234,8 @@ def cut(schema, rows, foreign, language, number, rng):
         written.append(line)
     written += near(exemplars, rows, kinds, language, random.Random(f"near {len(kept)} {usual}"))
     made = [schema_of(function, rng, described) for function in kept]
-    return made, exemplars, recognizers(kept, rows, rng), written
+    known = {"recognizers": {}, "slots": {}} if is_bare else recognizers(kept, rows, rng)
+    return made, exemplars, known, written
 
 
 def near(exemplars, rows, kinds, language, rng):
@@ -308,6 +309,7 @@ def main():
     parser.add_argument("corpus", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--variants", type=int, default=4)
+    parser.add_argument("--bare", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="modules to cut; the others lend what is out of scope")
     options = parser.parse_args()
@@ -322,7 +324,11 @@ def main():
         foreign += random.Random(name).sample(values, min(len(values), len(foreign) // 2))
         for number in range(options.variants):
             rng = random.Random(f"{options.seed} {name} {number}")
-            write(options.out / f"{name}.{number}", language, cut(schema, rows, foreign, language, number, rng))
+            write(options.out / f"{name}.{number}", language, cut(schema, rows, foreign, language, not number, False, rng))
+        for number in range(options.bare):
+            rng = random.Random(f"{options.seed} {name} bare {number}")
+            parts = cut(schema, rows, foreign, language, not number, True, rng)
+            write(options.out / f"{name}.bare{number}", language, parts)
 
 
 if __name__ == "__main__":

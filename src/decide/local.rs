@@ -36,8 +36,6 @@ const REFUSED: f32 = 0.7;
 const ANSWERED: f32 = 0.92;
 /// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
 const LACKING: f32 = 0.7;
-/// A whole answer is at most so many times as likely as its function: both are fitted apart.
-const MOST: f32 = 2.0;
 /// Log-odds for each point of score between near-duplicate functions.
 const LEVELLED: f32 = 25.0;
 
@@ -301,7 +299,7 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false if situation.expected.functions().is_empty() => model.function(&features),
             false => by_score(situation, candidate),
         };
-        let right = model.whole(&features).min(MOST * meant);
+        let right = model.whole(&features);
         alternatives.push((Alternative { function: reading.function, meant, right, features, frame }, call));
     }
     let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();

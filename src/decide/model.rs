@@ -19,9 +19,9 @@ pub struct DecisionModel {
     ranking: Vec<f32>,
     scope: Logistic,
     score: Logistic,
-    anything: Logistic,
-    function: Logistic,
-    whole: Logistic,
+    /// Where exemplars were learned from, and where functions are only described.
+    learned: Judge,
+    described: Judge,
     pub thresholds: Thresholds,
 }
 
@@ -32,6 +32,14 @@ pub struct Thresholds {
     pub sure: f32,
     /// From here on, a reading is worth a question; below it, nothing is meant.
     pub in_scope: f32,
+}
+
+/// How likely it is that anything is meant, that a function is, and that a whole answer is right.
+#[derive(Debug, Clone)]
+struct Judge {
+    anything: Logistic,
+    function: Logistic,
+    whole: Logistic,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -57,10 +65,17 @@ struct Written {
     ranking: BTreeMap<String, f32>,
     scope: WrittenLogistic,
     score: WrittenLogistic,
+    learned: WrittenJudge,
+    described: WrittenJudge,
+    thresholds: Thresholds,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenJudge {
     anything: WrittenLogistic,
     function: WrittenLogistic,
     whole: WrittenLogistic,
-    thresholds: Thresholds,
 }
 
 #[derive(Deserialize)]
@@ -93,13 +108,16 @@ impl DecisionModel {
             let terms = terms.map(|[weight, low, high]| Term { weight, low, high }).collect();
             Ok::<_, String>(Logistic { bias: written.bias, terms })
         };
+        let judge = |written: WrittenJudge| {
+            let [anything, function, whole] = [written.anything, written.function, written.whole].map(logistic);
+            Ok::<_, String>(Judge { anything: anything?, function: function?, whole: whole? })
+        };
         Ok(Self {
             ranking: in_order(&RankingInput::NAMES, &written.ranking)?,
             scope: logistic(written.scope)?,
             score: logistic(written.score)?,
-            anything: logistic(written.anything)?,
-            function: logistic(written.function)?,
-            whole: logistic(written.whole)?,
+            learned: judge(written.learned)?,
+            described: judge(written.described)?,
             thresholds: written.thresholds,
         })
     }
@@ -126,19 +144,24 @@ impl DecisionModel {
     /// The probability that anything is meant, by all that is known of the likeliest alternative but its slots.
     #[must_use]
     pub fn anything(&self, features: &Features) -> f32 {
-        self.anything.probability(features)
+        self.judge(features).anything.probability(features)
     }
 
     /// The probability that this function is meant, and nothing else.
     #[must_use]
     pub fn function(&self, features: &Features) -> f32 {
-        self.function.probability(features)
+        self.judge(features).function.probability(features)
     }
 
     /// The probability that this whole answer is right: the function, and every value.
     #[must_use]
     pub fn whole(&self, features: &Features) -> f32 {
-        self.whole.probability(features)
+        self.judge(features).whole.probability(features)
+    }
+
+    /// Exemplars that are too many to be learned from still are evidence.
+    const fn judge(&self, features: &Features) -> &Judge {
+        if features.unlearned > 0.0 && features.exemplars == 0.0 { &self.described } else { &self.learned }
     }
 }
 
