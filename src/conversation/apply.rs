@@ -189,8 +189,8 @@ fn inform(
     };
     let mut merged = merged(function, &form, said);
     if let Some(open) = carry.filter(|_| is_new) {
-        let known = state.carried.iter().chain(open);
-        let taken = carried_over(module, id, &merged.form, known, state.turn);
+        let known: Vec<&Carried> = state.carried.iter().chain(open).collect();
+        let taken = carried_over(module, id, &merged.form, &known, state.turn);
         for filled in taken {
             applied
                 .notes
@@ -238,13 +238,7 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
 
 /// Values of other functions of this conversation for required slots that are empty: of a slot that is declared to be
 /// shared, or that a recognizer of the module's own finds under the same name.
-fn carried_over<'a>(
-    module: &Module,
-    id: FunctionId,
-    form: &Form,
-    known: impl DoubleEndedIterator<Item = &'a Carried> + Clone,
-    turn: u32,
-) -> Vec<SlotValue> {
+fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried], turn: u32) -> Vec<SlotValue> {
     let function = module.function(id);
     let is_empty = |slot: &Slot| !form.has(&slot.path);
     let open = function.slot_ids().filter(|slot| {
@@ -254,7 +248,7 @@ fn carried_over<'a>(
         (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
     });
     let take = |slot: SlotId| {
-        let latest = known.clone().rev().find(|one| holds_the_same(module, (id, slot), one))?;
+        let latest = known.iter().rev().find(|one| holds_the_same(module, (id, slot), one))?;
         let pointer = function.slot(slot).path.pointer();
         Some(SlotValue { pointer, from: Source::Carried, turn, span: None, ..latest.filled.clone() })
     };

@@ -460,7 +460,7 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
         return slots;
     }
     let reply = yes_no::read(language(&situation.knowledge.module), None, situation.utterance().text().trim());
-    let is_value = reply.answer == YesNo::Irrelevant && reply.confidence < yes_no::QUITE_SURE;
+    let is_value = reply.answer == YesNo::Irrelevant && !reply.leaves_open();
     if !is_value || is_polite_question(language(&situation.knowledge.module), situation.utterance().text()) {
         return Vec::new();
     }
@@ -472,7 +472,7 @@ pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
     let text = situation.utterance().text().trim();
     let reply = yes_no::read(language(&situation.knowledge.module), None, text);
     let is_reply = match reply.answer {
-        YesNo::Irrelevant => reply.confidence >= yes_no::QUITE_SURE,
+        YesNo::Irrelevant => reply.leaves_open(),
         YesNo::Affirmative | YesNo::Negative | YesNo::Indifferent => reply.rest.is_none(),
     };
     is_reply || is_polite_question(language(&situation.knowledge.module), text)

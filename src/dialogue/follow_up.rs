@@ -14,7 +14,7 @@ use crate::{
     module::SlotPath,
     recognize::{
         acts::{ACTS, Kind},
-        reply::{QUITE_SURE, YesNo, says_nothing},
+        reply::says_nothing,
     },
     text::{Span, fold},
 };
@@ -133,9 +133,8 @@ impl<'a> Ellipsis<'a> {
     fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(Said, f32)> {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
         let is_other = request.meant >= LIKELY && !request.acts.iter().all(is_same);
-        let reply = self.situation.analysis.reply;
-        let asks_back = reply.answer == YesNo::Irrelevant && reply.confidence >= QUITE_SURE;
-        if is_other || !request.tied.is_empty() || asks_back || self.situation.analysis.acts.courtesy.is_some() {
+        let analysis = self.situation.analysis;
+        if is_other || !request.tied.is_empty() || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
             return None;
         }
         let called = OpenForm { corrects: false, ..self.called };

@@ -9,10 +9,7 @@ use crate::{
     dialogue::open_form::{KNOWN, OpenForm, PLAIN},
     language::Language,
     module::{RecognizerKind, SlotPath},
-    recognize::{
-        self, Mention,
-        reply::{QUITE_SURE, YesNo, says_nothing},
-    },
+    recognize::{self, Mention, reply::says_nothing},
     text::{Span, Utterance, fold},
 };
 
@@ -78,8 +75,7 @@ impl OpenForm<'_> {
         let asked = self.asked_slot()?;
         let (slot, pointer) = (self.function.slot(asked), self.asked.first()?);
         let utterance = own.utterance();
-        let reply = own.analysis.reply;
-        let asks = reply.answer == YesNo::Irrelevant && reply.confidence >= QUITE_SURE;
+        let asks = own.analysis.reply.leaves_open();
         let is_known = own.mentions().iter().any(|mention| slot.recognizers.contains(&mention.recognizer));
         if asks || is_known || self.has_acts() || !own.negations().is_empty() || utterance.words().len() > MOST_WORDS {
             return None;

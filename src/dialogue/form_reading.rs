@@ -574,8 +574,7 @@ impl OpenForm<'_> {
     /// something, give a value of a kind that the form does not take, or say something beside values that the form's
     /// exemplars do not say.
     fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
-        let reply = free.analysis.reply;
-        if reply.answer == YesNo::Irrelevant && reply.confidence >= reply::QUITE_SURE {
+        if free.analysis.reply.leaves_open() {
             return true;
         }
         let takes = |name: &str| {

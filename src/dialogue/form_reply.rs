@@ -14,10 +14,7 @@ use crate::{
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OTHERWISE, OpenForm, said as said_by},
     },
-    recognize::{
-        acts::ACTS,
-        reply::{QUITE_SURE, YesNo},
-    },
+    recognize::acts::ACTS,
     text::Span,
 };
 
@@ -69,8 +66,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     if reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
         reading.said.values.clear();
     }
-    let reply = free.analysis.reply;
-    let asks = reply.answer == YesNo::Irrelevant && reply.confidence > QUITE_SURE;
+    let asks = free.analysis.reply.asks_back();
     if asks && reading.leaves_words && free.speech_act().is_some_and(|odds| odds.asks() > EVEN) {
         // "How long are you open today?" is no answer to "on which day?".
         reading.said.values.clear();

@@ -1,35 +1,30 @@
 //! Yes and no, as words. Conservative: "no" in the middle of a sentence rarely is an answer, "on" rarely a value.
 
-use super::{lexicon::Sense, scan::Scan, senses::Found};
-
-/// How sure a yes or no is by where it stands.
-const WHOLE: f32 = 1.0;
-const OPENING: f32 = 0.9;
-const WITHIN: f32 = 0.5;
+use super::{certainty::Certainty, lexicon::Sense, scan::Scan, senses::Found};
 
 fn boolean_at(scan: &Scan<'_>, token: usize) -> Option<Found<bool>> {
     let (sense, end) = scan.pick(token, |sense| {
         matches!(sense, Sense::Yes | Sense::No | Sense::Truth(_) | Sense::Switch(_) | Sense::Having(_)).then_some(sense)
     })?;
-    let found = |value, score| Some(Found::new(token, end, value, score));
+    let found = |value, certainty| Some(Found::new(token, end, value, certainty));
     match sense {
         Sense::Yes | Sense::No => {
             let rest_is_polite =
                 (end..scan.len().min(end + 6)).all(|token| scan.has(token, Sense::Please)) && scan.len() <= end + 6;
             let opens =
                 token == 0 && (scan.is_symbol(end, ",") || scan.is_symbol(end, ".") || scan.is_symbol(end, "!"));
-            let score = if token == 0 && rest_is_polite {
-                WHOLE
+            let certainty = if token == 0 && rest_is_polite {
+                Certainty::WrittenOut
             } else if opens {
-                OPENING
+                Certainty::Clear
             } else {
-                WITHIN
+                Certainty::Even
             };
-            found(sense == Sense::Yes, score)
+            found(sense == Sense::Yes, certainty)
         }
-        Sense::Truth(value) => found(value, OPENING),
-        Sense::Switch(value) => found(value, if scan.len() == 1 { WHOLE } else { 0.4 }),
-        Sense::Having(value) => found(value, 0.4),
+        Sense::Truth(value) => found(value, Certainty::Clear),
+        Sense::Switch(value) if scan.len() == 1 => found(value, Certainty::WrittenOut),
+        Sense::Switch(value) | Sense::Having(value) => found(value, Certainty::Doubtful),
         _ => None,
     }
 }

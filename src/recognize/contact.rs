@@ -13,6 +13,7 @@ use std::ops::Range;
 use linkify::{LinkFinder, LinkKind};
 use phonenumber::metadata::{DATABASE, Metadata};
 
+use super::certainty::Certainty;
 use crate::text::{Utterance, is_unspaced};
 
 /// Digits of the shortest phone number that is read, and of the longest there is.
@@ -20,19 +21,19 @@ const FEWEST_DIGITS: usize = 7;
 const MOST_DIGITS: usize = 15;
 /// Phone numbers tried in one utterance; more is no speech but a dump.
 const MOST_PHONES: usize = 64;
-/// Scores of a number that is in use; of digits in one piece, which may as well be an order number; of a number that
-/// the tables know but nobody has; and of digits that no region explains.
-const IN_USE: f32 = 1.0;
-const IN_ONE_PIECE: f32 = 0.8;
-const NOT_IN_USE: f32 = 0.7;
-const UNEXPLAINED: f32 = 0.5;
+/// Digits in one piece may as well be an order number.
+const IN_ONE_PIECE: Certainty = Certainty::Usual;
+/// The tables know the number, but nobody has it.
+const NOT_IN_USE: Certainty = Certainty::Likely;
+/// No region explains the digits.
+const UNEXPLAINED: Certainty = Certainty::Even;
 
 /// Something at a byte range of the utterance as it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Contact {
     pub(super) bytes: Range<usize>,
     pub(super) value: String,
-    pub(super) score: f32,
+    pub(super) certainty: Certainty,
 }
 
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Contacts {
             return Vec::new();
         }
         links(&self.links, text, &LinkKind::Email)
-            .map(|(bytes, address)| Contact { bytes, value: address.to_owned(), score: 1.0 })
+            .map(|(bytes, address)| Contact { bytes, value: address.to_owned(), certainty: Certainty::WrittenOut })
             .collect()
     }
 
@@ -74,14 +75,14 @@ impl Contacts {
         }
         links(&self.bare_links, text, &LinkKind::Url)
             .filter_map(|(bytes, url)| {
-                let score = if url.contains("://") {
-                    1.0
+                let certainty = if url.contains("://") {
+                    Certainty::WrittenOut
                 } else if has_likely_host(url) {
-                    0.8
+                    Certainty::Usual
                 } else {
                     return None;
                 };
-                Some(Contact { bytes, value: url.to_owned(), score })
+                Some(Contact { bytes, value: url.to_owned(), certainty })
             })
             .collect()
     }
@@ -106,16 +107,16 @@ impl Contacts {
             let is_in_use = countries_of(&international).any(|(country, national)| is_in_use(country, national));
             // Without a plus, the prefix is one only if a number follows it.
             if is_in_use || written.starts_with(['+', '(']) && written.contains('+') {
-                let score = if is_in_use { IN_USE } else { NOT_IN_USE };
-                return Some(Contact { bytes, value: format!("+{international}"), score });
+                let certainty = if is_in_use { Certainty::WrittenOut } else { NOT_IN_USE };
+                return Some(Contact { bytes, value: format!("+{international}"), certainty });
             }
         }
         let digits = digits_of(written);
-        if let Some((value, score)) = self.region.and_then(|region| national(region, &digits, is_digits_alone)) {
-            return Some(Contact { bytes, value, score });
+        if let Some((value, certainty)) = self.region.and_then(|region| national(region, &digits, is_digits_alone)) {
+            return Some(Contact { bytes, value, certainty });
         }
         let is_likely = digits.len() >= 10 && written.contains([' ', '-', '(']);
-        is_likely.then_some(Contact { bytes, value: digits, score: UNEXPLAINED })
+        is_likely.then_some(Contact { bytes, value: digits, certainty: UNEXPLAINED })
     }
 
     /// The digits from the country code on, of a number that is written with one.
@@ -195,13 +196,13 @@ fn is_in_use(country: &Metadata, national: &str) -> bool {
     types.general().is_match(national) && given_out.into_iter().flatten().any(|numbers| numbers.is_match(national))
 }
 
-/// E.164 of a number as people of the region write it, and its score.
-fn national(region: &Metadata, digits: &str, is_digits_alone: bool) -> Option<(String, f32)> {
+/// E.164 of a number as people of the region write it, and how sure it is.
+fn national(region: &Metadata, digits: &str, is_digits_alone: bool) -> Option<(String, Certainty)> {
     let without_trunk = region.national_prefix().and_then(|prefix| digits.strip_prefix(prefix));
     let readings = || without_trunk.into_iter().chain([digits]);
     let value = |national: &str| format!("+{}{national}", region.country_code());
     if let Some(national) = readings().find(|national| is_in_use(region, national)) {
-        return Some((value(national), if is_digits_alone { IN_ONE_PIECE } else { IN_USE }));
+        return Some((value(national), if is_digits_alone { IN_ONE_PIECE } else { Certainty::WrittenOut }));
     }
     // Nobody has it: only the way in which it is written says that it is a phone number.
     let is_written_as_one = without_trunk.is_some_and(|rest| rest.len() + 1 == digits.len()) || !is_digits_alone;
@@ -257,9 +258,9 @@ fn candidates(text: &str) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    fn phones(region: &str, text: &str) -> Vec<(String, f32)> {
+    fn phones(region: &str, text: &str) -> Vec<(String, Certainty)> {
         let found = Contacts::new(region).phones(&Utterance::new(text));
-        found.into_iter().map(|phone| (phone.value, phone.score)).collect()
+        found.into_iter().map(|phone| (phone.value, phone.certainty)).collect()
     }
 
     /// Every example number of the library's tables: for each country, one of each type.
@@ -290,7 +291,7 @@ mod tests {
             {
                 checked += 1;
                 let found = phones(region, &format!("call me on {text}, please"));
-                if found != [(expected.clone(), IN_USE)] {
+                if found != [(expected.clone(), Certainty::WrittenOut)] {
                     wrong.push(format!("{region} {text}: {found:?}"));
                 }
             }
@@ -308,7 +309,7 @@ mod tests {
             let trunk = country.national_prefix().unwrap_or_default();
             let (head, tail) = example.split_at(example.len() / 2);
             let found = phones(country.id(), &format!("{trunk}{head} {tail}"));
-            let digits_kept = found.iter().any(|(value, score)| *value == expected && *score >= NOT_IN_USE);
+            let digits_kept = found.iter().any(|(value, certainty)| *value == expected && *certainty >= NOT_IN_USE);
             if !digits_kept {
                 wrong.push(format!("{} {trunk}{head} {tail}: {found:?}", country.id()));
             }
@@ -328,12 +329,12 @@ mod tests {
         ] {
             let found = phones(region, text);
             assert!(
-                matches!(&found[..], [(value, score)] if value == expected && *score >= NOT_IN_USE),
+                matches!(&found[..], [(value, certainty)] if value == expected && *certainty >= NOT_IN_USE),
                 "{text}: {found:?}"
             );
         }
-        assert_eq!(phones("US", "+44 (0)20 7123 4567"), [("+442071234567".to_owned(), IN_USE)]);
-        assert_eq!(phones("DE", "0044 20 7123 4567"), [("+442071234567".to_owned(), IN_USE)]);
+        assert_eq!(phones("US", "+44 (0)20 7123 4567"), [("+442071234567".to_owned(), Certainty::WrittenOut)]);
+        assert_eq!(phones("DE", "0044 20 7123 4567"), [("+442071234567".to_owned(), Certainty::WrittenOut)]);
         assert_eq!(phones("US", "order 48123"), []);
         assert_eq!(phones("DE", "on 2026-03-04 at ten"), []);
     }

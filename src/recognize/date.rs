@@ -31,6 +31,7 @@ use jiff::{
 };
 
 use super::{
+    certainty::Certainty,
     duration,
     lexicon::{Edge, Sense, Unit},
     reckoning::{Dates, Reckoning, date},
@@ -39,18 +40,20 @@ use super::{
 };
 use crate::text::tokens::TokenKind;
 
-pub(super) const EXACT: f32 = 1.0;
-const YEAR_GUESSED: f32 = 0.95;
-/// A day of the month, with "on", without, and as a number alone.
-const INTRODUCED: f32 = 0.9;
-const DAY_ALONE: f32 = 0.8;
-const DAY_AND_NO_MORE: f32 = 0.4;
-pub(super) const PERIOD: f32 = 0.6;
-const VAGUE: f32 = 0.5;
+/// The year is left out.
+const YEAR_GUESSED: Certainty = Certainty::Evident;
+/// A day of the month behind "on".
+const INTRODUCED: Certainty = Certainty::Clear;
+/// A day of the month by itself: "the 7th".
+const DAY_ALONE: Certainty = Certainty::Usual;
+/// One day stands for a period: "next week".
+pub(super) const PERIOD: Certainty = Certainty::Guessed;
+/// The day is a mere guess: the first of "March".
+const VAGUE: Certainty = Certainty::Even;
 
 /// A date that was found, with the other one that it may be.
-fn found(start: usize, end: usize, (value, other): Dates, score: f32) -> Found<Date> {
-    Found::new(start, end, value, score).or(other)
+fn found(start: usize, end: usize, (value, other): Dates, certainty: Certainty) -> Found<Date> {
+    Found::new(start, end, value, certainty).or(other)
 }
 
 fn monday_of(date: Date) -> Option<Date> {
@@ -153,7 +156,9 @@ fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
             // 来週末: the end of a week is written without its first character.
             let weekend = scan.after(at, Sense::Weekend).or_else(|| (scan.text(after) == "末").then_some(after + 1));
             match (weekday, weekend) {
-                (Some((offset, end)), _) => Some(Found::new(token, end, plus_days(monday, offset)?, EXACT)),
+                (Some((offset, end)), _) => {
+                    Some(Found::new(token, end, plus_days(monday, offset)?, Certainty::WrittenOut))
+                }
                 (None, Some(end)) => Some(Found::new(token, end, plus_days(monday, 5)?.max(today), PERIOD)),
                 (None, None) => alone(monday),
             }
@@ -163,7 +168,7 @@ fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
             match scan.cardinal(at).filter(|(_, end)| scan.text(*end) == "日") {
                 Some((day, end)) => {
                     let value = date(i64::from(first.year()), i64::from(first.month()), day)?;
-                    Some(Found::new(token, end + 1, value, EXACT))
+                    Some(Found::new(token, end + 1, value, Certainty::WrittenOut))
                 }
                 None => alone(first),
             }
@@ -171,7 +176,7 @@ fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         _ => {
             let first = today.first_of_year().checked_add(steps.years()).ok()?;
             let within = kanji(scan, at, &reckoning.from(first))
-                .filter(|found| found.score > VAGUE && found.value.year() == first.year());
+                .filter(|found| found.certainty > VAGUE && found.value.year() == first.year());
             match within {
                 Some(found) => Some(Found { start: token, ..found }),
                 None => alone(first),
@@ -226,7 +231,7 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
     let dated = |start: usize, end: usize, month: i64, day: i64| {
         Some(match year_at(scan, end) {
             Some((year, end)) if date(year, month, day).is_some() => {
-                Found::new(start, end, date(year, month, day)?, EXACT)
+                Found::new(start, end, date(year, month, day)?, Certainty::WrittenOut)
             }
             _ => found(start, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
         })
@@ -268,13 +273,13 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
     // "3 to 7 May"
     if let Some(behind) = range_at(scan, after)
         && has_day_and_month(scan, scan.skip(behind, Sense::The))
-        && let Some(until) = written(scan, behind, reckoning).filter(|until| until.score > VAGUE)
+        && let Some(until) = written(scan, behind, reckoning).filter(|until| until.certainty > VAGUE)
         && range_at(scan, until.end).is_none()
         && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
         && value < until.value
     {
         let other = until.other.and_then(|other| date(i64::from(other.year()), i64::from(other.month()), day));
-        return Some(Found::new(token, after, value, until.score).or(other));
+        return Some(Found::new(token, after, value, until.certainty).or(other));
     }
     let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark));
     let after = if is_joined { after + 1 } else { after };
@@ -315,14 +320,15 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
             Which::Last => -1,
         };
         let month = reckoning.today().first_of_month().checked_add(months.months()).ok()?;
-        return Some(Found::new(token, end, date(i64::from(month.year()), i64::from(month.month()), day)?, EXACT));
+        let value = date(i64::from(month.year()), i64::from(month.month()), day)?;
+        return Some(Found::new(token, end, value, Certainty::WrittenOut));
     }
     // "the 5th to the 9th of March"
     if let Some(behind) = range_at(scan, number.end)
-        && let Some(until) = written(scan, behind, reckoning).filter(|until| until.score > VAGUE)
+        && let Some(until) = written(scan, behind, reckoning).filter(|until| until.certainty > VAGUE)
         && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
     {
-        return Some(Found::new(token, number.end, value, until.score));
+        return Some(Found::new(token, number.end, value, until.certainty));
     }
     // A day that its month does not have is none: "the 30th of February".
     if (number.end..number.end + 2).any(|at| month_at(scan, at).is_some()) {
@@ -333,7 +339,7 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
     let followed = scan.kind(number.end) == Some(TokenKind::Word)
         && !scan.has(number.end, Sense::Function)
         && !scan.has(number.end, Sense::At);
-    let score = match (number.digits, introduced, followed) {
+    let certainty = match (number.digits, introduced, followed) {
         (true, true, false) => INTRODUCED,
         (true, false, false) => DAY_ALONE,
         (true, _, true) => PERIOD,
@@ -348,7 +354,7 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
         }
         None => reckoning.monthly(day)?,
     };
-    Some(found(token, number.end, dates, score))
+    Some(found(token, number.end, dates, certainty))
 }
 
 /// "am 25.", "den 25.", "el 14", "le 21": a day of the month in languages that write its number without an ending.
@@ -382,14 +388,14 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     }
     let start = if has_article { token } else { at };
     let is_last = needs_dot || scan.kind(end) != Some(TokenKind::Word);
-    let score = if is_on {
+    let certainty = if is_on {
         INTRODUCED
     } else if is_last {
         DAY_ALONE
     } else {
         PERIOD
     };
-    Some(found(start, end, reckoning.monthly(day)?, score))
+    Some(found(start, end, reckoning.monthly(day)?, certainty))
 }
 
 /// The token after the "to" or dash of a range.
@@ -422,12 +428,12 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             .or_else(|| written(scan, start, reckoning))
             .or_else(|| day_of_month(scan, start, reckoning))
             .or_else(|| bare_day(scan, start, reckoning))
-            && found.score > VAGUE
+            && found.certainty > VAGUE
         {
             // Both say the same.
             let agrees = found.value.weekday() == day;
-            let score = if agrees { found.score.max(YEAR_GUESSED) } else { found.score };
-            return Some(Found { start: token, score, ..found });
+            let certainty = if agrees { found.certainty.max(YEAR_GUESSED) } else { found.certainty };
+            return Some(Found { start: token, certainty, ..found });
         }
     }
     if weak && which.is_none() {
@@ -454,6 +460,7 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     }
     let today = reckoning.today();
     let monday = monday_of(today)?;
+    let certainty = if weak { Certainty::Usual } else { Certainty::WrittenOut };
     let value = match (of_week, which) {
         (Some(Which::This), _) => plus_days(monday, offset)?,
         (Some(Which::Next), _) | (None, Some(Which::Next)) => plus_days(monday, 7 + offset)?,
@@ -461,9 +468,9 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
         (None, Some(Which::Last)) => today.nth_weekday(-1, day).ok()?,
         (None, Some(Which::This)) if today.weekday() == day => today,
         (None, Some(Which::This)) => today.nth_weekday(1, day).ok()?,
-        (None, None) => return Some(found(token, end, reckoning.weekly(day)?, if weak { 0.8 } else { EXACT })),
+        (None, None) => return Some(found(token, end, reckoning.weekly(day)?, certainty)),
     };
-    Some(Found::new(token, end, value, if weak { 0.8 } else { EXACT }))
+    Some(Found::new(token, end, value, certainty))
 }
 
 fn period_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
@@ -518,7 +525,7 @@ fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     {
         let monday = first_of(today, unit, which)?;
         let value = plus_days(monday, i64::from(day.to_monday_zero_offset()))?;
-        return Some(Found::new(token, end, value, EXACT));
+        return Some(Found::new(token, end, value, Certainty::WrittenOut));
     }
     Some(match which {
         Which::This => Found::new(token, end, today, VAGUE),
@@ -542,14 +549,14 @@ pub(super) fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Fo
         let length = duration::duration_at(scan, at)?;
         // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by
         // "the".
-        return Some(Found::new(token, length.end, moved(length.value, true)?, EXACT));
+        return Some(Found::new(token, length.end, moved(length.value, true)?, Certainty::WrittenOut));
     }
     let length = duration::duration_at(scan, token)?;
     if let Some(end) = scan.after(length.end, Sense::Hence) {
-        return Some(Found::new(token, end, moved(length.value, true)?, EXACT));
+        return Some(Found::new(token, end, moved(length.value, true)?, Certainty::WrittenOut));
     }
     if let Some(end) = scan.after(length.end, Sense::Ago) {
-        return Some(Found::new(token, end, moved(length.value, false)?, EXACT));
+        return Some(Found::new(token, end, moved(length.value, false)?, Certainty::WrittenOut));
     }
     let from = scan.after(length.end, Sense::From)?;
     let (days, end) = scan.pick(from, |sense| match sense {
@@ -558,7 +565,7 @@ pub(super) fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Fo
     })?;
     let moment = now.checked_add(days.days()).ok()?;
     (!length.value.has_time()).then_some(())?;
-    Some(Found::new(token, end, (length.value.from(moment, true)?, false), EXACT))
+    Some(Found::new(token, end, (length.value.from(moment, true)?, false), Certainty::WrittenOut))
 }
 
 /// True if "since" stands right before `token`.
@@ -569,7 +576,7 @@ pub(super) fn is_since(scan: &Scan<'_>, token: usize) -> bool {
 
 /// The date that begins at `token`. "Any day next week" is none: no day of a period is meant more than another.
 pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    let is_open = |found: &Found<Date>| found.score <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
+    let is_open = |found: &Found<Date>| found.certainty <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
     one_date_at(scan, token, reckoning).filter(|found| !is_open(found))
 }
 
@@ -593,22 +600,23 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if let Some(found) = counted(scan, token, reckoning.now.datetime())
         && !found.value.1
     {
-        return Some(Found::new(found.start, found.end, found.value.0.date(), found.score));
+        return Some(Found::new(found.start, found.end, found.value.0.date(), found.certainty));
     }
     if let Some((days, end)) = scan.pick(token, |sense| match sense {
         Sense::Day(days) => Some(days),
         Sense::Tonight => Some(0),
         _ => None,
     }) {
-        let score = if scan.has(token, Sense::Tonight) { 0.8 } else { EXACT };
-        return Some(Found::new(token, end, plus_days(today, i64::from(days))?, score));
+        let is_tonight = scan.has(token, Sense::Tonight);
+        let certainty = if is_tonight { Certainty::Usual } else { Certainty::WrittenOut };
+        return Some(Found::new(token, end, plus_days(today, i64::from(days))?, certainty));
     }
     if let Some(((month, day), end)) = scan.pick(token, |sense| match sense {
         Sense::Fixed { month, day } => Some((i64::from(month), i64::from(day))),
         _ => None,
     }) {
         return Some(match year_at(scan, end) {
-            Some((year, end)) => Found::new(token, end, date(year, month, day)?, EXACT),
+            Some((year, end)) => Found::new(token, end, date(year, month, day)?, Certainty::WrittenOut),
             None => found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
         });
     }
@@ -626,7 +634,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
 pub(super) fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let (day, end) = day_at(scan, 0)?;
     let is_last = end >= scan.len() || end + 1 == scan.len() && matches!(scan.text(end), "." | "!");
-    is_last.then(|| Some(found(0, end, reckoning.monthly(day)?, DAY_AND_NO_MORE))).flatten()
+    is_last.then(|| Some(found(0, end, reckoning.monthly(day)?, Certainty::Doubtful))).flatten()
 }
 
 pub(super) fn dates(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Date>> {
@@ -654,7 +662,7 @@ fn explain(scan: &Scan<'_>, dates: &mut Vec<Found<Date>>) {
             let is_bare = day_is_bare(scan, first);
             let first = &mut dates[at - 1];
             if let Some(both) = both.filter(|both| is_bare || *both == first.value) {
-                (first.value, first.other, first.end, first.score) = (both, None, end, EXACT);
+                (first.value, first.other, first.end, first.certainty) = (both, None, end, Certainty::WrittenOut);
             }
             dates.remove(at);
         } else {

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use jiff::civil::DateTime;
 
 use super::{
+    certainty::Certainty,
     lexicon::{Sense, Unit},
     scan::Scan,
     senses::Found,
@@ -138,33 +139,34 @@ fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
         let (unit, end) = unit_at(scan, scan.skip(at, Sense::Of))?;
         let lone_letter = scan.text(at).len() == 1;
         // `5m` may be metres, `3d` a kind of film.
-        let score = if lone_letter { 0.6 } else { number.score.max(0.8) };
-        return Some(Found::new(number.start, end, (Duration::of(number.value, unit)?, unit), score));
+        let certainty = if lone_letter { Certainty::Guessed } else { number.certainty.max(Certainty::Usual) };
+        return Some(Found::new(number.start, end, (Duration::of(number.value, unit)?, unit), certainty));
     }
     if let Some(half) = scan.after(token, Sense::Half) {
         let at = if scan.joins(half, "-") { half + 1 } else { scan.skip(half, Sense::A) };
         let (unit, end) = unit_at(scan, at)?;
-        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), 1.0));
+        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
     if let Some(quarter) = scan.after(scan.skip(token, Sense::A), Sense::Quarter) {
         let (unit, end) = unit_at(scan, scan.skip(scan.skip(quarter, Sense::Of), Sense::A))?;
-        return (unit == Unit::Hour).then_some(Found::new(token, end, (Duration::of(0.25, unit)?, unit), 1.0));
+        let length = (Duration::of(0.25, unit)?, unit);
+        return (unit == Unit::Hour).then_some(Found::new(token, end, length, Certainty::WrittenOut));
     }
     // "hora y media": the article is left out.
     if let Some((unit, end)) = unit_at(scan, token).filter(|_| !scan.is_glued(token))
         && scan.has(end, Sense::HalfBehind)
     {
-        return Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), 0.9));
+        return Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), Certainty::Clear));
     }
     let after = scan.after(token, Sense::A)?;
     if let Some(half) = scan.after(after, Sense::Half) {
         let (unit, end) = unit_at(scan, half)?;
-        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), 1.0));
+        return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
     let (unit, end) = unit_at(scan, after)?;
     // "just a second", "a day": as likely a figure of speech as a length.
-    let score = if matches!(unit, Unit::Second) { 0.4 } else { 0.7 };
-    Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), score))
+    let certainty = if matches!(unit, Unit::Second) { Certainty::Doubtful } else { Certainty::Likely };
+    Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), certainty))
 }
 
 pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
@@ -172,7 +174,7 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
         return Some(found);
     }
     let first = one(scan, token)?;
-    let ((mut total, mut unit), mut end, mut score) = (first.value, first.end, first.score);
+    let ((mut total, mut unit), mut end, mut certainty) = (first.value, first.end, first.certainty);
     loop {
         // "an hour and a half", "two hours and a quarter"
         if let Some(and) = scan.after(end, Sense::And) {
@@ -186,7 +188,7 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
                 && unit_at(scan, scan.skip(after, Sense::A)).is_none()
                 && let Some(more) = Duration::of(fraction, unit)
             {
-                (total, end, score) = (total.plus(more), after, 1.0);
+                (total, end, certainty) = (total.plus(more), after, Certainty::WrittenOut);
                 break;
             }
         }
@@ -209,7 +211,7 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
         match next.filter(|next| next.value.1 < unit) {
             Some(next) => {
                 (total, end, unit) = (total.plus(next.value.0), next.end, next.value.1);
-                score = score.max(next.score).max(0.9);
+                certainty = certainty.max(next.certainty).max(Certainty::Clear);
             }
             None => {
                 if unit == Unit::Hour
@@ -218,13 +220,13 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
                     && let Some(minutes @ 0..60) = scan.digits(end, 2)
                     && let Some(more) = Duration::of(f64::from(minutes), Unit::Minute)
                 {
-                    (total, end, score) = (total.plus(more), end + 1, 0.9);
+                    (total, end, certainty) = (total.plus(more), end + 1, Certainty::Clear);
                 }
                 break;
             }
         }
     }
-    Some(Found::new(first.start, end, total, score))
+    Some(Found::new(first.start, end, total, certainty))
 }
 
 /// The minutes of "an hour forty": a number that ends there and counts nothing else.
@@ -258,7 +260,7 @@ fn iso(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
         .checked_add(span.get_milliseconds())?;
     let duration =
         Duration { months, weeks: i64::from(span.get_weeks()), days: i64::from(span.get_days()), milliseconds };
-    (!span.is_negative()).then_some(Found::new(tokens.start, tokens.end, duration, 1.0))
+    (!span.is_negative()).then_some(Found::new(tokens.start, tokens.end, duration, Certainty::WrittenOut))
 }
 
 pub(super) fn durations(scan: &Scan<'_>) -> Vec<Found<Duration>> {

@@ -10,13 +10,11 @@
 
 use std::collections::HashMap;
 
-use super::pieces::Piece;
+use super::{certainty::Certainty, pieces::Piece};
 
 /// Letters from which one and two edits are forgiven.
 const ONE_EDIT: usize = 5;
 const TWO_EDITS: usize = 9;
-/// Scores of one and two edits.
-const SCORES: [f32; 2] = [0.8, 0.65];
 /// Characters of an expression that are indexed. At least `TWO_EDITS - 2`, so that any two edits leave a trace.
 const PREFIX: usize = 7;
 /// Longest expression, in words, that is forgiven edits, and its characters.
@@ -46,7 +44,7 @@ pub(super) struct Near {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) label: u32,
-    pub(super) score: f32,
+    pub(super) certainty: Certainty,
 }
 
 /// Edits that a text of so many letters is forgiven.
@@ -58,6 +56,11 @@ const fn forgiven(letters: usize) -> usize {
     } else {
         0
     }
+}
+
+/// How sure an expression is that was said with so many edits.
+const fn certainty_of(edits: usize) -> Certainty {
+    if edits > 1 { Certainty::Likely } else { Certainty::Usual }
 }
 
 /// Words joined by single spaces, if they can be misspelt at all.
@@ -120,12 +123,17 @@ impl FuzzyIndex {
                         known.entry(text).or_insert(near)
                     }
                 };
-                found.extend(near.iter().map(|&(edits, label)| Near { start, end, label, score: SCORES[edits - 1] }));
+                found.extend(near.iter().map(|&(edits, label)| Near {
+                    start,
+                    end,
+                    label,
+                    certainty: certainty_of(edits),
+                }));
             }
         }
         // Of overlapping readings the one with the fewest edits, then the longest, is what was meant.
         found.sort_by(|a, b| {
-            b.score.total_cmp(&a.score).then((b.end - b.start).cmp(&(a.end - a.start))).then(a.start.cmp(&b.start))
+            b.certainty.cmp(&a.certainty).then((b.end - b.start).cmp(&(a.end - a.start))).then(a.start.cmp(&b.start))
         });
         let mut used = vec![None; pieces.len()];
         found.retain(|near| {

@@ -26,6 +26,7 @@ use serde_json::Value;
 
 use super::{
     RecognizeError,
+    certainty::Certainty,
     fuzzy::FuzzyIndex,
     pieces::{Piece, pieces},
 };
@@ -34,11 +35,12 @@ use crate::{
     text::{Span, Utterance, fold, script::is_katakana, tokens::whole_span},
 };
 
-/// Scores: word for word; a comma, hyphen or apostrophe apart; a plural for its singular; one of several labels.
-const EXACT: f32 = 1.0;
-const VARIANT: f32 = 0.95;
-const INFLECTED: f32 = 0.9;
-const SHARED: f32 = 0.8;
+/// A comma, hyphen or apostrophe is left out, or `&` is said "and".
+const VARIANT: Certainty = Certainty::Evident;
+/// A plural stands for its singular, or the reverse.
+const INFLECTED: Certainty = Certainty::Clear;
+/// Several labels have the same expression.
+const SHARED: Certainty = Certainty::Usual;
 /// Instances of the largest list whose near spellings are looked for: they take some 250 bytes an expression.
 const MOST_FORGIVEN: usize = 20_000;
 /// Labels that one expression of one list can stand for; more say nothing.
@@ -82,7 +84,7 @@ struct Entry {
     label: u32,
     /// The exact pieces, between separators.
     key: Box<str>,
-    score: f32,
+    certainty: Certainty,
 }
 
 #[derive(Debug)]
@@ -145,13 +147,13 @@ impl Lists {
                 labels.push(instance.label.clone());
                 let written = label_text(&instance.label);
                 for expression in instance.expressions.iter().map(String::as_str).chain(written.as_deref()) {
-                    for (variant, score) in variants(expression) {
+                    for (variant, certainty) in variants(expression) {
                         let pieces = pieces(&variant);
                         if pieces.is_empty() || pieces.len() > MOST_PIECES {
                             continue;
                         }
                         if let Some(fuzzy) = &mut fuzzy
-                            && score == EXACT
+                            && certainty == Certainty::WrittenOut
                         {
                             fuzzy.add(&pieces, label);
                         }
@@ -174,8 +176,8 @@ impl Lists {
                             .iter_mut()
                             .find(|entry| (entry.list, entry.label) == (list, label) && *entry.key == *key);
                         match same {
-                            Some(entry) => entry.score = entry.score.max(score),
-                            None => slot.push(Entry { list, label, key: key.into_boxed_str(), score }),
+                            Some(entry) => entry.certainty = entry.certainty.max(certainty),
+                            None => slot.push(Entry { list, label, key: key.into_boxed_str(), certainty }),
                         }
                     }
                 }
@@ -223,8 +225,9 @@ impl Lists {
                 continue;
             }
             for entry in &self.entries[found.value() as usize] {
-                if let Some(factor) = agreement(entry, &pieces[start..end]) {
-                    raw.push(Raw { list: entry.list, label: entry.label, start, end, score: entry.score * factor });
+                if let Some(agreement) = agreement(entry, &pieces[start..end]) {
+                    let score = entry.certainty.score() * agreement.score();
+                    raw.push(Raw { list: entry.list, label: entry.label, start, end, score });
                 }
             }
         }
@@ -241,7 +244,7 @@ impl Lists {
                     label: near.label,
                     start: near.start,
                     end: near.end,
-                    score: near.score,
+                    score: near.certainty.score(),
                 })
             })
             .collect();
@@ -293,7 +296,7 @@ impl Lists {
             let at = |other: usize| kept.get(other).map(|raw| (raw.list, raw.start));
             let is_shared = at(index + 1) == at(index) || (index > 0 && at(index - 1) == at(index));
             if is_shared {
-                kept[index].score = kept[index].score.min(SHARED);
+                kept[index].score = kept[index].score.min(SHARED.score());
             }
         }
         kept
@@ -340,9 +343,9 @@ impl Bounds {
     }
 }
 
-/// 1 if the pieces are the entry's own, less if some are inflected, `None` if they are other words of the same stems.
-fn agreement(entry: &Entry, pieces: &[Piece<'_>]) -> Option<f32> {
-    let mut factor = EXACT;
+/// How sure it is that the pieces are the entry's own; `None` if they are other words of the same stems.
+fn agreement(entry: &Entry, pieces: &[Piece<'_>]) -> Option<Certainty> {
+    let mut agreement = Certainty::WrittenOut;
     let mut said = pieces.iter();
     for own in entry.key.split(SEPARATOR).filter(|own| !own.is_empty()) {
         let piece = said.next()?;
@@ -350,10 +353,10 @@ fn agreement(entry: &Entry, pieces: &[Piece<'_>]) -> Option<f32> {
             if !is_inflection(piece.text, own) {
                 return None;
             }
-            factor = INFLECTED;
+            agreement = INFLECTED;
         }
     }
-    said.next().is_none().then_some(factor)
+    said.next().is_none().then_some(agreement)
 }
 
 /// The text of a label: numbers and booleans as JSON writes them; `null`, lists and objects have none.
@@ -367,7 +370,7 @@ fn label_text(label: &Value) -> Option<String> {
 }
 
 /// An expression, folded, and the other ways in which people write it.
-fn variants(expression: &str) -> Vec<(String, f32)> {
+fn variants(expression: &str) -> Vec<(String, Certainty)> {
     let folded = fold(expression);
     let mut variants = Vec::with_capacity(1);
     if folded.contains([',', '&', '-', '\'']) {
@@ -377,6 +380,6 @@ fn variants(expression: &str) -> Vec<(String, f32)> {
         variants.extend(variant(folded.replace('\'', "")));
         variants.extend(variant(folded.replace('-', "")));
     }
-    variants.push((folded, EXACT));
+    variants.push((folded, Certainty::WrittenOut));
     variants
 }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::{
+    certainty::Certainty,
     duration::{self, Duration},
     lexicon::Sense,
     money,
@@ -20,14 +21,8 @@ use crate::{
     text::tokens::TokenKind,
 };
 
-/// What a rank scores where a number is asked for that may be one, in digits and in words; and where it may not. There
-/// "first" says when rather than how many, and no rank says how many things there are.
-const RANK: f32 = 0.9;
-const RANK_IN_WORDS: f32 = 0.7;
-const RANK_OF_A_COUNT: f32 = 0.4;
-const WORD_OF_A_COUNT: f32 = 0.3;
-/// What an article scores behind a number.
-pub(crate) const ARTICLE: f32 = 0.3;
+/// An article behind a number may say that there is one.
+pub(crate) const ARTICLE: Certainty = Certainty::Possible;
 /// Numbers that may stand before the one that has the unit: "60 by 40 by 15 cm".
 const DIMENSIONS: usize = 3;
 
@@ -66,12 +61,12 @@ pub(super) fn integers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<i64>>
         // Large ones are exact only as they were said.
         said.filter(|said| number::is_near(*said, found.value)).or_else(|| number::exact_integer(found.value))
     };
-    let whole = |found: Found<f64>| Some(Found::new(found.start, found.end, exact(&found)?, found.score));
+    let whole = |found: Found<f64>| Some(Found::new(found.start, found.end, exact(&found)?, found.certainty));
     numbers(scan, reading).into_iter().filter_map(whole).collect()
 }
 
 fn plain(number: &Number) -> Found<f64> {
-    Found::new(number.start, number.end, number.value, number.score)
+    Found::new(number.start, number.end, number.value, number.certainty)
 }
 
 /// "Two pies and a coffee": behind something that is counted, an article may say that it is one.
@@ -104,7 +99,8 @@ fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
     follows_comma && street.is_some_and(ends)
 }
 
-/// "The 20th": a number where one is asked for.
+/// "The 20th": a number where one is asked for. Where that is to be no rank, "first" says when rather than how many,
+/// and no rank says how many things there are.
 fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = Found<f64>> + 's {
     let is_unit = |number: &Number| {
         let is_time = |sense| matches!(sense, Sense::Unit(_)).then_some(());
@@ -112,13 +108,13 @@ fn ranks<'s>(scan: &'s Scan<'_>, reading: SlotReading) -> impl Iterator<Item = F
     };
     let ranks = scan.numbers.iter().flatten().filter(|number| number.ordinal && !number.code);
     ranks.filter(move |number| !is_unit(number) || reading.is_rank).map(move |number| {
-        let score = match (reading.is_rank, number.digits) {
-            (true, true) => RANK,
-            (true, false) => RANK_IN_WORDS,
-            (false, true) if !reading.counts_things => RANK_OF_A_COUNT,
-            (false, _) => WORD_OF_A_COUNT,
+        let certainty = match (reading.is_rank, number.digits) {
+            (true, true) => Certainty::Clear,
+            (true, false) => Certainty::Likely,
+            (false, true) if !reading.counts_things => Certainty::Doubtful,
+            (false, _) => Certainty::Possible,
         };
-        Found { score, ..plain(number) }
+        Found { certainty, ..plain(number) }
     })
 }
 
@@ -128,7 +124,7 @@ fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<Found<f64>> 
         units_at(scan, unit_place(scan, number)).find(|(said, _)| said.dimension() == unit.dimension())?;
     let is_own = number.end == unit_start(scan, number);
     let end = if said == unit || !is_own { number.end } else { after };
-    Some(Found::new(number.start, end, said.convert(number.value, unit)?, number.score))
+    Some(Found::new(number.start, end, said.convert(number.value, unit)?, number.certainty))
 }
 
 /// The token where the unit of a number would stand: behind it, or behind the numbers that share it.
@@ -202,7 +198,7 @@ fn lengths_of_time(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
             let alone =
                 first.filter(|number| units_at(scan, unit_start(scan, number)).next() == Some((unit, length.end)));
             let end = alone.map_or(length.end, |number| number.end);
-            Some(Found::new(length.start, end, value, length.score))
+            Some(Found::new(length.start, end, value, length.certainty))
         })
         .collect();
     let within = Within::new(scan, durations.iter().map(|length| length.start..length.end));
@@ -235,7 +231,7 @@ fn sums(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
         .iter()
         .filter_map(|sum| {
             let cents = (sum.value.amount * 100.0 * 1e6).round() / 1e6;
-            Some(Found::new(sum.start, sum.end, Unit::Cents.convert(cents, unit)?, sum.score))
+            Some(Found::new(sum.start, sum.end, Unit::Cents.convert(cents, unit)?, sum.certainty))
         })
         .collect();
     found.extend(

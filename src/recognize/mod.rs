@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::{
+    certainty::Certainty,
     contact::{Contact, Contacts},
     lexicon::{Lexicon, Sense},
     list::Lists,
@@ -33,6 +34,7 @@ use crate::{
 pub mod acts;
 mod alternatives;
 mod boolean;
+mod certainty;
 mod codes;
 mod contact;
 mod date;
@@ -90,10 +92,10 @@ pub enum RecognizeError {
     List(String),
 }
 
-/// Most that a number scores within a date or time.
-const WITHIN_ANOTHER: f32 = 0.4;
-/// Most that a number scores within an amount of money or a percentage.
-const WITHIN_AMOUNT: f32 = 0.7;
+/// How sure a number within a date or time is at most.
+const WITHIN_ANOTHER: Certainty = Certainty::Doubtful;
+/// How sure a number within an amount of money or a percentage is at most.
+const WITHIN_AMOUNT: Certainty = Certainty::Likely;
 
 /// All recognizers of a module, compiled once.
 #[derive(Debug)]
@@ -177,11 +179,11 @@ impl Recognizers {
         // The same places: a value is written in the usual width, what was said stays as it is.
         let plain = utterance.half_width();
         if !self.patterns.is_empty() {
-            let haystack = Haystack::new(&plain);
+            let (haystack, score) = (Haystack::new(&plain), Certainty::WrittenOut.score());
             for (recognizer, patterns) in &self.patterns {
                 for bytes in patterns.matches(&haystack) {
                     let value = Value::from(&plain.text()[bytes.clone()]);
-                    mentions.push(mention(*recognizer, plain.span_of_bytes(bytes), value, 1.0));
+                    mentions.push(mention(*recognizer, plain.span_of_bytes(bytes), value, score));
                 }
             }
         }
@@ -358,7 +360,7 @@ impl Builtins {
             read.iter()
                 .filter(|(builtin, ..)| *builtin == Builtin::Date)
                 .flat_map(|(.., dates)| dates)
-                .filter(|date| date.score > 0.8),
+                .filter(|date| date.score > Certainty::Usual.score()),
         );
         let mut amounts = readings(scan, money::amounts(scan), money::Money::to_json);
         amounts.retain(|amount| !codes.has_longer(amount.span));
@@ -367,9 +369,9 @@ impl Builtins {
         let own = |mut readings: Vec<Reading>, is_rank: bool| {
             readings.retain_mut(|reading| {
                 if moments.has_longer(reading.span) && !is_rank {
-                    reading.score = reading.score.min(WITHIN_ANOTHER);
+                    reading.score = reading.score.min(WITHIN_ANOTHER.score());
                 } else if quantities.has_longer(reading.span) {
-                    reading.score = reading.score.min(WITHIN_AMOUNT);
+                    reading.score = reading.score.min(WITHIN_AMOUNT.score());
                 }
                 !codes.has_longer(reading.span)
             });
@@ -391,12 +393,13 @@ impl Builtins {
                 let is_part = moments.has_longer(bare.span) || codes.has_longer(bare.span);
                 !is_part && !quantities.covers(bare.span)
             });
+            money.iter_mut().for_each(|bare| bare.score *= money::BARE.score());
             money.extend(amounts.iter().cloned());
             numbers.push((Builtin::Money, reading, money));
         }
         let mut ordinals = readings(scan, number::ordinals(scan, &scan.numbers), |rank| Some(rank.into()));
         for ordinal in ordinals.iter_mut().filter(|ordinal| days.has_longer(ordinal.span)) {
-            ordinal.score = ordinal.score.min(WITHIN_ANOTHER);
+            ordinal.score = ordinal.score.min(WITHIN_ANOTHER.score());
         }
         let none = SlotReading::default();
         numbers.extend([(Builtin::Percent, none, percentages), (Builtin::Ordinal, none, ordinals)]);
@@ -410,7 +413,7 @@ fn readings<T>(scan: &Scan<'_>, found: Vec<Found<T>>, canonical: impl Fn(T) -> O
         .filter_map(|found| {
             let span = scan.span(found.start, found.end)?;
             let other = found.other.and_then(&canonical);
-            Some(Reading { span, value: canonical(found.value)?, other, score: found.score })
+            Some(Reading { span, value: canonical(found.value)?, other, score: found.certainty.score() })
         })
         .collect()
 }
@@ -422,7 +425,7 @@ fn contacts(utterance: &Utterance, found: Vec<Contact>) -> Vec<Reading> {
             span: utterance.span_of_bytes(contact.bytes),
             value: contact.value.into(),
             other: None,
-            score: contact.score,
+            score: contact.certainty.score(),
         })
         .collect()
 }
@@ -436,7 +439,9 @@ struct Cover {
 impl Cover {
     /// A mere guess says nothing.
     fn new<'r>(readings: impl Iterator<Item = &'r Reading>) -> Self {
-        Self::of(readings.filter(|reading| reading.score >= 0.5).map(|reading| reading.span).collect())
+        Self::of(
+            readings.filter(|reading| reading.score >= Certainty::Even.score()).map(|reading| reading.span).collect(),
+        )
     }
 
     fn of(mut spans: Vec<Span>) -> Self {

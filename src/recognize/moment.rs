@@ -12,7 +12,8 @@ use jiff::{
 };
 
 use super::{
-    date::{EXACT, PERIOD, counted, date_at, is_since, plus_days},
+    certainty::Certainty,
+    date::{PERIOD, counted, date_at, is_since, plus_days},
     lexicon::{Part, Sense},
     reckoning::Reckoning,
     scan::Scan,
@@ -35,7 +36,7 @@ fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
         Ok(instant) => instant.to_zoned(now.time_zone().clone()).datetime(),
         Err(_) => text.parse::<DateTime>().ok()?,
     };
-    Some(Found::new(tokens.start, tokens.end, value, EXACT))
+    Some(Found::new(tokens.start, tokens.end, value, Certainty::WrittenOut))
 }
 
 fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<DateTime>> {
@@ -51,7 +52,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if let Some(found) = counted(scan, token, now.datetime())
         && found.value.1
     {
-        return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.score));
+        return Some(Found::new(found.start, found.end, to_second(found.value.0)?, found.certainty));
     }
     if let Some(day) = date_at(scan, token, reckoning) {
         // "tomorrow", then perhaps "morning", a comma, "at"; "on", "de", "の" between a date and its time.
@@ -69,7 +70,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
             let moment = |date: Date, clock: Time| night(scan, day.end, date.to_datetime(clock), clock);
             let other = other(&day, &clock, moment);
             let value = moment(day.value, clock.value)?;
-            return Some(Found::new(day.start, clock.end, value, day.score.min(clock.score)).or(other));
+            return Some(Found::new(day.start, clock.end, value, day.certainty.min(clock.certainty)).or(other));
         }
         return None;
     }
@@ -80,7 +81,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if let Some(day) = date_at(scan, at, reckoning) {
         let other = other(&day, &clock, moment);
         let value = moment(day.value, clock.value)?;
-        return Some(Found::new(clock.start, day.end, value, day.score.min(clock.score)).or(other));
+        return Some(Found::new(clock.start, day.end, value, day.certainty.min(clock.certainty)).or(other));
     }
     let is_past = reckoning.is_past() || is_since(scan, token);
     let is_today = (clock.start..clock.end).any(|token| scan.has(token, Sense::This));
@@ -94,7 +95,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         Some(plus_days(now.date(), days)?.to_datetime(clock))
     };
     let value = on_its_day(clock.value)?;
-    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.score)).or(clock.other.and_then(on_its_day)))
+    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.certainty)).or(clock.other.and_then(on_its_day)))
 }
 
 /// The other moment that a day and a time may mean.

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    certainty::Certainty,
     lexicon::{Sense, Written},
     number::{self, Number},
     scan::Scan,
@@ -68,7 +69,8 @@ fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, us
 
 /// "64 euros 90": two digits, or their words, that count nothing else.
 fn bare_cents(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
-    let number = number_at(scan, scan.skip(token, Sense::And)).filter(|number| number.score >= 1.0)?;
+    let number =
+        number_at(scan, scan.skip(token, Sense::And)).filter(|number| number.certainty == Certainty::WrittenOut)?;
     let cents = number.integer.filter(|cents| (10..100).contains(cents) || (scan.text(token).len() == 2))?;
     let is_last = number.end >= scan.len() || scan.kind(number.end) != Some(TokenKind::Word);
     let is_free = is_last || scan.has(number.end, Sense::Function) || scan.has(number.end, Sense::Please);
@@ -77,8 +79,8 @@ fn bare_cents(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
 }
 
 fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
-    let found = |start, end, amount, currency, score| {
-        Some(Found::new(start, end, Money { amount: rounded(amount), currency: Some(currency) }, score))
+    let found = |start, end, amount, currency, certainty| {
+        Some(Found::new(start, end, Money { amount: rounded(amount), currency: Some(currency) }, certainty))
     };
     // "$5", "USD 5"
     if let Some(((code, _), after)) = currency(scan, token, true)
@@ -98,11 +100,12 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
                 (code, end) = (said, after);
             }
         }
-        return found(token, end, amount, code, 1.0);
+        return found(token, end, amount, code, Certainty::WrittenOut);
     }
     // "50 cents"
     if let Some((amount, code, end)) = cents(scan, token) {
-        return Some(Found::new(token, end, Money { amount: rounded(amount), currency: code }, 0.9));
+        let money = Money { amount: rounded(amount), currency: code };
+        return Some(Found::new(token, end, money, Certainty::Clear));
     }
     // "5 dollars", "five dollars and fifty cents"
     if let Some(number) = number_at(scan, token) {
@@ -125,12 +128,13 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
             amount += more;
             end = after;
         }
-        return found(token, end, amount, code, if written == Written::Weak { 0.7 } else { 1.0 });
+        let certainty = if written == Written::Weak { Certainty::Likely } else { Certainty::WrittenOut };
+        return found(token, end, amount, code, certainty);
     }
     // "a dollar"
     let after = scan.after(token, Sense::A)?;
     let ((code, written), end) = currency(scan, after, false)?;
-    (written == Written::Word).then(|| found(token, end, 1.0, code, 0.7)).flatten()
+    (written == Written::Word).then(|| found(token, end, 1.0, code, Certainty::Likely)).flatten()
 }
 
 /// Amounts with a currency.
@@ -138,13 +142,16 @@ pub(super) fn amounts(scan: &Scan<'_>) -> Vec<Found<Money>> {
     scan.find(|token| money_at(scan, token))
 }
 
-/// Numbers that may be amounts, as nothing says what else they are.
+/// How sure it is that a number is an amount where nothing says what it is.
+pub(super) const BARE: Certainty = Certainty::Even;
+
+/// Numbers that may be amounts, as nothing says what else they are; each is as sure as the number is one.
 pub(super) fn bare(scan: &Scan<'_>) -> Vec<Found<Money>> {
     number::cardinals(&scan.numbers)
         .filter(|number| !number.code && number.value >= 0.0)
         .map(|number| {
             let money = Money { amount: rounded(number.value), currency: None };
-            Found::new(number.start, number.end, money, 0.5 * number.score)
+            Found::new(number.start, number.end, money, number.certainty)
         })
         .collect()
 }

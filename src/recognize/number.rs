@@ -12,6 +12,7 @@
 use text2num::{LangInterpreter as _, Language, digit_string::DigitString, error::Error};
 
 use super::{
+    certainty::Certainty,
     identifier,
     lexicon::Sense,
     senses::{Found, Senses},
@@ -37,14 +38,14 @@ pub(super) struct Number {
     pub(super) digits: bool,
     /// Part of something that is no quantity: `B12`, `1.2.3`, twenty digits.
     pub(super) code: bool,
-    pub(super) score: f32,
+    pub(super) certainty: Certainty,
 }
 
 impl Number {
     fn whole(start: usize, end: usize, value: i64, digits: bool) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "the exact value is kept in `integer`")]
         let approximate = value as f64;
-        Self { start, end, value: approximate, integer: Some(value), ordinal: false, digits, code: false, score: 1.0 }
+        Self { integer: Some(value), digits, ..Self::with_value(start, end, approximate) }
     }
 
     /// Times a whole number: "5 million", "two dozen".
@@ -142,7 +143,7 @@ fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
             && !scan.is_glued(end)
         {
             number.times(factor, end);
-            number.score = 0.9;
+            number.certainty = Certainty::Clear;
         } else if let Some((factor, end)) = scan.pick(number.end, free) {
             number.times(factor, end);
         }
@@ -178,7 +179,8 @@ fn dozens(scan: &Senses<'_>, token: usize) -> Option<Number> {
     if let Some(end) = scan.after(counted, Sense::Dozen) {
         return Some(Number::whole(token, end, 12, false));
     }
-    scan.after(counted, Sense::Couple).map(|end| Number { score: 0.7, ..Number::whole(token, end, 2, false) })
+    let couple = |end| Number { certainty: Certainty::Likely, ..Number::whole(token, end, 2, false) };
+    scan.after(counted, Sense::Couple).map(couple)
 }
 
 /// ひとつ, ふたり.
@@ -194,7 +196,7 @@ fn counted(scan: &Senses<'_>, token: usize) -> Option<Number> {
         Sense::Count(count) => Some(count),
         _ => None,
     })?;
-    Some(Number { score: 0.9, ..Number::whole(token, end, count, false) })
+    Some(Number { certainty: Certainty::Clear, ..Number::whole(token, end, count, false) })
 }
 
 /// `1,00,000`: groups of two digits behind the first, and one of three at the end.
@@ -267,7 +269,7 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
     code |= is_of_letters(scan, token, end) || is_after_dot(scan, token) || identifier::is_part_of_one(scan, token);
     let mut number = if code {
         let Ok(value) = first.parse::<i64>() else { return None };
-        Number { code: true, score: 0.3, ..Number::whole(token, token + 1, value, true) }
+        Number { code: true, certainty: Certainty::Possible, ..Number::whole(token, token + 1, value, true) }
     } else if is_whole {
         Number::whole(token, end, written.parse().ok()?, true)
     } else {
@@ -353,7 +355,16 @@ fn is_after_dot(scan: &Senses<'_>, token: usize) -> bool {
 
 impl Number {
     fn with_value(start: usize, end: usize, value: f64) -> Self {
-        Self { start, end, value, integer: exact_integer(value), ordinal: false, digits: true, code: false, score: 1.0 }
+        Self {
+            start,
+            end,
+            value,
+            integer: exact_integer(value),
+            ordinal: false,
+            digits: true,
+            code: false,
+            certainty: Certainty::WrittenOut,
+        }
     }
 }
 
@@ -378,7 +389,8 @@ fn fraction(scan: &Senses<'_>, number: &mut Number) {
     };
     if let Some((value, end)) = part(number.start) {
         (number.value, number.integer, number.end) = (value, None, end);
-        number.score = if scan.is_symbol(number.start + 1, "/") { 0.7 } else { 1.0 };
+        let has_slash = scan.is_symbol(number.start + 1, "/");
+        number.certainty = if has_slash { Certainty::Likely } else { Certainty::WrittenOut };
     } else if let Some((value, end)) = part(number.end) {
         (number.value, number.integer, number.end) = (number.value + value, None, end);
     }
@@ -443,7 +455,7 @@ fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number>
     let mut number = Number::whole(first, end, value, false);
     decimals(scan, language, &mut number);
     if end == first + 1 && value == 1 {
-        number.score = single_one(scan, first);
+        number.certainty = single_one(scan, first);
     }
     Some(number)
 }
@@ -479,23 +491,23 @@ fn decimals(scan: &Senses<'_>, language: &Language, number: &mut Number) {
     }
 }
 
-/// How likely the word "one" is the number: it is before a noun, it isn't in "the white one" or "one of them".
-fn single_one(scan: &Senses<'_>, token: usize) -> f32 {
+/// How sure it is that the word "one" is the number: it is before a noun, it isn't in "the white one" or "one of them".
+fn single_one(scan: &Senses<'_>, token: usize) -> Certainty {
     if scan.len() == 1 {
-        return 1.0;
+        return Certainty::WrittenOut;
     }
     if !scan.lexicon.english {
-        return if scan.has(token, Sense::A) { 0.4 } else { 0.8 };
+        return if scan.has(token, Sense::A) { Certainty::Doubtful } else { Certainty::Usual };
     }
     if token > 0 && scan.has(token - 1, Sense::Determiner) {
-        return 0.3;
+        return Certainty::Possible;
     }
     // "One moment, please."
     if scan.text(token + 1) == "moment" {
-        return 0.3;
+        return Certainty::Possible;
     }
     let next_is_noun = scan.kind(token + 1) == Some(TokenKind::Word) && !scan.has(token + 1, Sense::Function);
-    if next_is_noun { 1.0 } else { 0.6 }
+    if next_is_noun { Certainty::WrittenOut } else { Certainty::Guessed }
 }
 
 /// Kanji numerals, where the language has them or a counter follows; also mixed with digits (3万5千).
@@ -509,7 +521,8 @@ fn kanji(scan: &Senses<'_>, first: usize) -> Option<Number> {
     let is_alone = scan.lexicon.kanji_numbers && (numeral.pieces > 1 || scan.kind(end) != Some(TokenKind::Word));
     let is_number = !is_once && (is_counted || is_alone);
     let stands_free = first == 0 || scan.kind(first - 1) != Some(TokenKind::Digits) || !scan.is_glued(first);
-    (is_number && stands_free).then(|| Number { score: 0.9, ..Number::whole(first, end, numeral.value, false) })
+    let number = || Number { certainty: Certainty::Clear, ..Number::whole(first, end, numeral.value, false) };
+    (is_number && stands_free).then(number)
 }
 
 /// "half" alone, which is a number with little confidence, where it is not part of one of `found`.
@@ -519,7 +532,7 @@ pub(super) fn halves(scan: &Senses<'_>, found: &[Found<f64>]) -> Vec<Found<f64>>
         let counts = !scan.has(end, Sense::Past) && !scan.has(scan.skip(end, Sense::A), Sense::Dozen);
         let inside = found.partition_point(|number| number.end <= token);
         let free = found.get(inside).is_none_or(|number| number.start >= end);
-        (counts && free).then(|| Found::new(token, end, 0.5, 0.5))
+        (counts && free).then(|| Found::new(token, end, 0.5, Certainty::Even))
     })
 }
 
@@ -536,7 +549,8 @@ pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Fou
                 && (matches!(scan.kind(token - 1), Some(TokenKind::Digits))
                     || scan.has(token - 1, Sense::A)
                     || (scan.is_symbol(token - 1, "-") && scan.is_glued(token)));
-            return number.integer.map(|value| Found::new(token, number.end, value, if is_unit { 0.3 } else { 1.0 }));
+            let certainty = if is_unit { Certainty::Possible } else { Certainty::WrittenOut };
+            return number.integer.map(|value| Found::new(token, number.end, value, certainty));
         }
         let end = scan.after(token, Sense::Final)?;
         let is_period = scan
@@ -548,7 +562,7 @@ pub(super) fn ordinals(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<Fou
                 .then_some(())
             })
             .is_some();
-        (!is_period).then(|| Found::new(token, end, -1, 0.6))
+        (!is_period).then(|| Found::new(token, end, -1, Certainty::Guessed))
     })
 }
 
@@ -559,7 +573,7 @@ pub(super) fn percentages(scan: &Senses<'_>, numbers: &[Option<Number>]) -> Vec<
         .filter_map(|number| {
             let end = scan.after(number.end, Sense::Percent)?;
             let value = number.integer.map(Into::into).or_else(|| json(number.value))?;
-            Some(Found::new(number.start, end, value, 1.0))
+            Some(Found::new(number.start, end, value, Certainty::WrittenOut))
         })
         .collect()
 }

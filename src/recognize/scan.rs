@@ -6,6 +6,7 @@
 use std::ops::Deref;
 
 use super::{
+    certainty::Certainty,
     lexicon::{Lexicon, Part, Sense},
     number::{self, Number},
     senses::{Found, Senses},
@@ -52,7 +53,7 @@ fn part_of_all(senses: &Senses<'_>) -> Option<Part> {
             Sense::Suggests(part) => Some(part),
             _ => None,
         })?;
-        Some(Found::new(token, end, part, 1.0))
+        Some(Found::new(token, end, part, Certainty::WrittenOut))
     });
     let first = suggested.first()?.value;
     suggested.iter().all(|found| found.value == first).then_some(first)

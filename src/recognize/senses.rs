@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Lexicon, Sense};
+use super::{
+    certainty::Certainty,
+    lexicon::{Lexicon, Sense},
+};
 use crate::text::{
     Span, Utterance,
     script::is_katakana,
@@ -19,12 +22,12 @@ pub(super) struct Found<T> {
     pub(super) value: T,
     /// What the words may mean as well.
     pub(super) other: Option<T>,
-    pub(super) score: f32,
+    pub(super) certainty: Certainty,
 }
 
 impl<T> Found<T> {
-    pub(super) const fn new(start: usize, end: usize, value: T, score: f32) -> Self {
-        Self { start, end, value, other: None, score }
+    pub(super) const fn new(start: usize, end: usize, value: T, certainty: Certainty) -> Self {
+        Self { start, end, value, other: None, certainty }
     }
 
     pub(super) fn or(mut self, other: Option<T>) -> Self {

@@ -14,6 +14,7 @@
 use jiff::civil::Time;
 
 use super::{
+    certainty::Certainty,
     lexicon::{Part, Sense, Unit},
     number,
     reckoning::Reckoning,
@@ -22,11 +23,13 @@ use super::{
 };
 use crate::{module::settings::PartOfDay, text::tokens::TokenKind};
 
-/// Scores: said in full; without am or pm where that matters; an hour alone; an hour alone before another word.
-const FULL: f32 = 1.0;
-const HALF_OF_DAY_GUESSED: f32 = 0.8;
-const HOUR_ALONE: f32 = 0.6;
-const HOUR_AND_MORE: f32 = 0.4;
+/// "Am" or "pm" is left out where it matters.
+const HALF_OF_DAY_GUESSED: Certainty = Certainty::Usual;
+/// An hour in words with its minutes: "three thirty", "ten to six".
+const IN_WORDS: Certainty = Certainty::Likely;
+const HOUR_ALONE: Certainty = Certainty::Guessed;
+/// An hour alone before another word.
+const HOUR_AND_MORE: Certainty = Certainty::Doubtful;
 
 /// The half of the day in which an hour lies, if anything says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,14 +86,14 @@ struct Hour {
     hour: i32,
     /// The same hour of the other half of the day, where that may be meant as well.
     other: Option<i32>,
-    score: f32,
+    certainty: Certainty,
 }
 
 fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: Style, reckoning: &Reckoning<'_>) -> Option<Hour> {
     if !(0..=24).contains(&hour) {
         return None;
     }
-    let sure = |hour: i32| Some(Hour { hour, other: None, score: FULL });
+    let sure = |hour: i32| Some(Hour { hour, other: None, certainty: Certainty::WrittenOut });
     let (am, pm) = (hour % 12, hour % 12 + 12);
     match half {
         Half::Meridiem(_) if !(1..=12).contains(&hour) => return None,
@@ -101,7 +104,7 @@ fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: Style, reckoning: &Rec
         Half::Part(Part::Night) if hour == 12 => return sure(0),
         Half::Part(Part::Night) => return sure(if hour < 6 { hour } else { pm }),
         Half::Unknown if style == Style::LeadingZero => return sure(hour),
-        Half::Unknown if hour == 12 => return Some(Hour { hour, other: None, score: HALF_OF_DAY_GUESSED }),
+        Half::Unknown if hour == 12 => return Some(Hour { hour, other: None, certainty: HALF_OF_DAY_GUESSED }),
         Half::Unknown => {}
     }
     let counts_to_24 = !scan.lexicon.twelve_hours;
@@ -122,10 +125,10 @@ fn resolve(scan: &Scan<'_>, hour: i32, half: Half, style: Style, reckoning: &Rec
         (None, PartOfDay::Ask) => None,
     };
     if let Some(hour) = settled {
-        return Some(Hour { hour, other: None, score: FULL });
+        return Some(Hour { hour, other: None, certainty: Certainty::WrittenOut });
     }
     let (likely, other) = if hour < 7 && !counts_to_24 { (pm, am) } else { (am, pm) };
-    Some(Hour { hour: likely, other: Some(other), score: HALF_OF_DAY_GUESSED })
+    Some(Hour { hour: likely, other: Some(other), certainty: HALF_OF_DAY_GUESSED })
 }
 
 /// "am", "p.m.", or the part of the day behind an hour, with the token after it.
@@ -178,7 +181,7 @@ fn finish(
     (start, end): (usize, usize),
     clock: (i32, i32, i32),
     style: Style,
-    score: f32,
+    certainty: Certainty,
     reckoning: &Reckoning<'_>,
 ) -> Option<Found<Time>> {
     let (half, end) = match half_at(scan, end) {
@@ -186,9 +189,9 @@ fn finish(
         None => (part_around(scan, start, end).map_or(Half::Unknown, Half::Part), end),
     };
     let hour = resolve(scan, clock.0, half, style, reckoning)?;
-    let score = if half == Half::Unknown { score.min(hour.score) } else { hour.score };
+    let certainty = if half == Half::Unknown { certainty.min(hour.certainty) } else { hour.certainty };
     let at = |hour: i32| time(hour, clock.1, clock.2);
-    Some(Found::new(start, end, at(hour.hour)?, score).or(hour.other.and_then(at)))
+    Some(Found::new(start, end, at(hour.hour)?, certainty).or(hour.other.and_then(at)))
 }
 
 /// The half of the day that an answer names: true for the later one. `None` if it names none or both.
@@ -200,7 +203,7 @@ pub(super) fn half_of_day(scan: &Scan<'_>) -> Option<bool> {
             Sense::Tonight => Some(true),
             _ => None,
         })?;
-        Some(Found::new(token, end, is_late, FULL))
+        Some(Found::new(token, end, is_late, Certainty::WrittenOut))
     });
     let first = halves.first()?.value;
     halves.iter().all(|half| half.value == first).then_some(first)
@@ -211,7 +214,7 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     if let Some(after) = scan.after(token, Sense::HalfTo) {
         let (hour, end) = hour_at(scan, after)?;
         let hour = if hour == 1 { 12 } else { (hour + 23) % 24 };
-        return finish(scan, (token, end), (hour, 30, 0), Style::Spoken, FULL, reckoning);
+        return finish(scan, (token, end), (hour, 30, 0), Style::Spoken, Certainty::WrittenOut, reckoning);
     }
     if let Some(found) = half_hour(scan, token, reckoning) {
         return Some(found);
@@ -247,12 +250,12 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     if !sure && scan.numbers.get(token)?.as_ref().is_some_and(|number| number.digits) {
         return None;
     }
-    let score = if fraction.is_some() { FULL } else { 0.7 };
+    let certainty = if fraction.is_some() { Certainty::WrittenOut } else { IN_WORDS };
     if clock.is_some() {
         let minutes = if is_past { hour * 60 + minutes } else { (hour * 60 + 1_440 - minutes) % 1_440 };
-        return Some(Found::new(token, end, time(minutes / 60, minutes % 60, 0)?, score));
+        return Some(Found::new(token, end, time(minutes / 60, minutes % 60, 0)?, certainty));
     }
-    let found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, score, reckoning)?;
+    let found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, certainty, reckoning)?;
     if is_past { Some(found) } else { earlier(&found, minutes) }
 }
 
@@ -262,7 +265,7 @@ fn earlier(found: &Found<Time>, minutes: i32) -> Option<Found<Time>> {
         let minutes = (i32::from(hour.hour()) * 60 + 1_440 - minutes) % 1_440;
         time(minutes / 60, minutes % 60, 0)
     };
-    Some(Found::new(found.start, found.end, before(found.value)?, found.score).or(found.other.and_then(before)))
+    Some(Found::new(found.start, found.end, before(found.value)?, found.certainty).or(found.other.and_then(before)))
 }
 
 /// "Menos cuarto", "moins dix", "y veinte": the minutes that are taken from the hour before, or added to it, with
@@ -297,14 +300,14 @@ pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
         Sense::Clock(hour) => Some(hour),
         _ => None,
     }) {
-        return Some(Found::new(token, end, time(i32::from(hour), 0, 0)?, FULL));
+        return Some(Found::new(token, end, time(i32::from(hour), 0, 0)?, Certainty::WrittenOut));
     }
     if let Some((pm, after)) = scan.pick(token, |sense| match sense {
         Sense::MeridiemBefore(pm) => Some(pm),
         _ => None,
     }) {
         let mut found = clock_at(scan, after, None, reckoning)?;
-        (found.start, found.score, found.other) = (token, FULL, None);
+        (found.start, found.certainty, found.other) = (token, Certainty::WrittenOut, None);
         found.value = time(
             i32::from(found.value.hour()) % 12 + if pm { 12 } else { 0 },
             i32::from(found.value.minute()),
@@ -322,8 +325,8 @@ pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
     clock_at(scan, token, None, reckoning)
 }
 
-/// "at", "around": what an hour alone behind it scores at most, and the token after it.
-fn preposition(scan: &Scan<'_>, token: usize) -> Option<(f32, usize)> {
+/// "at", "around": how sure an hour alone behind it is at most, and the token after it.
+fn preposition(scan: &Scan<'_>, token: usize) -> Option<(Certainty, usize)> {
     scan.pick(token, |sense| match sense {
         Sense::At => Some(HOUR_ALONE),
         Sense::Around => Some(HOUR_AND_MORE),
@@ -335,14 +338,14 @@ fn preposition(scan: &Scan<'_>, token: usize) -> Option<(f32, usize)> {
 fn written(
     scan: &Scan<'_>,
     token: usize,
-    alone: Option<f32>,
+    alone: Option<Certainty>,
     reckoning: &Reckoning<'_>,
 ) -> Option<Option<Found<Time>>> {
     let (hour, end) = hour_at(scan, token).filter(|_| scan.kind(token) == Some(TokenKind::Digits))?;
     let has_leading_zero = scan.text(token).len() == 2 && scan.text(token).starts_with('0');
     let style = if has_leading_zero { Style::LeadingZero } else { Style::Full };
-    let found = |end: usize, minute: i32, second: i32, score: f32| {
-        Some(finish(scan, (token, end), (hour, minute, second), style, score, reckoning))
+    let found = |end: usize, minute: i32, second: i32, certainty: Certainty| {
+        Some(finish(scan, (token, end), (hour, minute, second), style, certainty, reckoning))
     };
     let clock_word = |at: usize| {
         let hours = |sense| matches!(sense, Sense::GluedUnit(Unit::Hour)).then_some(());
@@ -352,9 +355,9 @@ fn written(
         let Some(minute) = two_digits(scan, end + 1) else { return Some(None) };
         if scan.joins(end + 2, ":") {
             let Some(second) = two_digits(scan, end + 3) else { return Some(None) };
-            return found(clock_word(end + 4), minute, second, FULL);
+            return found(clock_word(end + 4), minute, second, Certainty::WrittenOut);
         }
-        return found(clock_word(end + 2), minute, 0, FULL);
+        return found(clock_word(end + 2), minute, 0, Certainty::WrittenOut);
     }
     // "3.30 pm", "15.30 Uhr", "at 10.15"
     if scan.joins(end, ".")
@@ -364,7 +367,7 @@ fn written(
         let goes_on = scan.joins(after, ".") || scan.is_symbol(after, "%");
         let is_said = matches!(half_at(scan, after), Some((Half::Meridiem(_), _))) || clock_word(after) > after;
         if is_said {
-            return found(clock_word(after), minute, 0, FULL);
+            return found(clock_word(after), minute, 0, Certainty::WrittenOut);
         }
         let is_amount = is_quantity(scan, after) || goes_on;
         let is_led = token > 0 && scan.has(token - 1, Sense::BeforeClock);
@@ -381,12 +384,13 @@ fn written(
         && (alone.is_some() || (13..24).contains(&hour))
     {
         if let Some((minute, after)) = minutes_behind(scan, after) {
-            return found(after, minute, 0, FULL);
+            return found(after, minute, 0, Certainty::WrittenOut);
         }
         if scan.is_glued(after) && !ends_clause(scan, after) {
             return None;
         }
-        return found(after, 0, 0, if alone.is_some() { FULL } else { HALF_OF_DAY_GUESSED });
+        let certainty = if alone.is_some() { Certainty::WrittenOut } else { HALF_OF_DAY_GUESSED };
+        return found(after, 0, 0, certainty);
     }
     None
 }
@@ -403,8 +407,8 @@ fn minutes_behind(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
     (stands_alone && !goes_on).then_some((minute, end))
 }
 
-/// An hour with something that makes it a time; or the hour alone, with the score that this has behind "at".
-fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+/// An hour with something that makes it a time; or the hour alone, as sure as it is behind "at".
+fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     // `2026-03-04` and `10.0.0.1` begin with no hour.
     if token > 0
         && scan.is_glued(token)
@@ -419,17 +423,18 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
     let said = scan.skip(end, Sense::OClock);
     let style = if said > end { Style::Full } else { Style::Spoken };
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::Minus) {
-        return earlier(&finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning)?, minutes);
+        let after = finish(scan, (token, after), (hour, minutes, 0), style, Certainty::WrittenOut, reckoning)?;
+        return earlier(&after, minutes);
     }
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::And) {
-        return finish(scan, (token, after), (hour, minutes, 0), style, FULL, reckoning);
+        return finish(scan, (token, after), (hour, minutes, 0), style, Certainty::WrittenOut, reckoning);
     }
     let is_digits = scan.kind(token) == Some(TokenKind::Digits);
     let has_leading_zero = is_digits && scan.text(token).len() == 2 && scan.text(token).starts_with('0');
     let style = if has_leading_zero { Style::LeadingZero } else { Style::Spoken };
     let full = if has_leading_zero { Style::LeadingZero } else { Style::Full };
-    let found = |end: usize, minute: i32, style: Style, score: f32| {
-        finish(scan, (token, end), (hour, minute, 0), style, score, reckoning)
+    let found = |end: usize, minute: i32, style: Style, certainty: Certainty| {
+        finish(scan, (token, end), (hour, minute, 0), style, certainty, reckoning)
     };
     // 時 of 時間 is a length.
     let is_length = |after: usize| {
@@ -438,20 +443,20 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
     if let Some(after) = scan.after(end, Sense::OClock).filter(|after| !is_length(*after)) {
         // "15h30", "8 Uhr 15", "3時半", "3時30分"
         if let Some(after) = scan.after(after, Sense::HalfBehind) {
-            return found(after, 30, full, FULL);
+            return found(after, 30, full, Certainty::WrittenOut);
         }
         if !scan.lexicon.english
             && let Some(minute) = scan.digits(after, 2).filter(|minute| *minute < 60)
         {
             let end = scan.skip(after + 1, Sense::Unit(Unit::Minute));
-            return found(end, minute, full, FULL);
+            return found(end, minute, full, Certainty::WrittenOut);
         }
-        return found(after, 0, full, FULL);
+        return found(after, 0, full, Certainty::WrittenOut);
     }
     if let Some(after) = scan.after(end, Sense::HalfBehind)
         && (alone.is_some() || half_at(scan, after).is_some())
     {
-        return found(after, 30, style, FULL);
+        return found(after, 30, style, Certainty::WrittenOut);
     }
     // "three thirty pm", "at three thirty"
     if !is_digits
@@ -460,16 +465,15 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
         && (alone.is_some() || matches!(half_at(scan, after), Some((Half::Meridiem(_), _))))
     {
         let minute = i32::try_from(minute).ok()?;
-        return found(after, minute, style, 0.7);
+        return found(after, minute, style, IN_WORDS);
     }
     // "two in the afternoon", but not "a table for two this evening".
     if half_at(scan, end).is_some() && (alone.is_some() || !scan.has(end, Sense::This)) {
-        return found(end, 0, style, FULL);
+        return found(end, 0, style, Certainty::WrittenOut);
     }
     if alone.is_none() || scan.is_glued(end) && !ends_clause(scan, end) {
         return None;
     }
-    let most = alone?;
     let is_last = end >= scan.len()
         || ends_clause(scan, end)
         || scan.has(end, Sense::Function)
@@ -478,10 +482,10 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<f32>, reckoning: &Recko
                 matches!(sense, Sense::Day(_) | Sense::Tonight | Sense::Weekday { .. } | Sense::On).then_some(())
             })
             .is_some();
-    let score = if is_last { most } else { HOUR_AND_MORE };
+    let certainty = if is_last { alone? } else { HOUR_AND_MORE };
     // "about one" and "from one" are rarely times.
-    let weak = hour == 0 || scan.numbers.get(token)?.as_ref().is_some_and(|number| number.score < 0.5);
-    (!is_quantity(scan, end) && !weak).then(|| found(end, 0, style, score)).flatten()
+    let weak = hour == 0 || scan.numbers.get(token)?.as_ref().is_some_and(|number| number.certainty < Certainty::Even);
+    (!is_quantity(scan, end) && !weak).then(|| found(end, 0, style, certainty)).flatten()
 }
 
 /// True if what stands at `token` makes the number before it an amount of something.
@@ -516,5 +520,5 @@ pub(super) fn times(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<Tim
 fn all_of_it(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     let found = clock_at(scan, 0, Some(HOUR_AND_MORE), reckoning)?;
     let is_all = found.end >= scan.len() || ends_clause(scan, found.end) && found.end + 1 == scan.len();
-    is_all.then_some(Found { score: HOUR_AND_MORE, ..found })
+    is_all.then_some(Found { certainty: HOUR_AND_MORE, ..found })
 }

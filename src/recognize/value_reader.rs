@@ -8,6 +8,7 @@ use jiff::{
 };
 
 use super::{
+    certainty::Certainty,
     date,
     duration::{self, Duration},
     lexicon::{Lexicon, Sense},
@@ -22,10 +23,10 @@ use crate::{
     text::{Span, Utterance, tokens::TokenKind},
 };
 
-/// What a reading scores that could hardly be another.
-const CERTAIN: f32 = 0.8;
-/// What a number scores at least that is one rather than a word ("the white one").
-const LIKELY: f32 = 0.5;
+/// From here on, a reading could hardly be another.
+const HARDLY_ANOTHER: Certainty = Certainty::Usual;
+/// From here on, a number is one rather than a word ("the white one").
+const RATHER_A_NUMBER: Certainty = Certainty::Even;
 /// Longest text that is one value, in bytes.
 const LONGEST: usize = 100;
 
@@ -113,7 +114,7 @@ impl ValueReader {
         let scan = Scan::new(&utterance, &self.lexicon);
         let number =
             scan.numbers.iter().flatten().next().filter(|number| (number.start, number.end) == (0, scan.len()))?;
-        let is_quantity = !number.ordinal && !number.code && number.score >= CERTAIN;
+        let is_quantity = !number.ordinal && !number.code && number.certainty >= HARDLY_ANOTHER;
         is_quantity.then_some(number.value)
     }
 
@@ -142,7 +143,7 @@ impl ValueReader {
         let utterance = Utterance::new(text.trim_end_matches('.'));
         let scan = (text.len() <= LONGEST).then(|| Scan::new(&utterance, &self.lexicon))?;
         let found = time::time_at(&scan, 0, &Reckoning::new(&some_day(2000, 1, 1), SlotReading::default()))?;
-        let is_all = (found.start, found.end) == (0, scan.len()) && found.score >= CERTAIN;
+        let is_all = (found.start, found.end) == (0, scan.len()) && found.certainty >= HARDLY_ANOTHER;
         match found.other.filter(|_| is_all) {
             Some(other) => text.contains(':').then(|| other.min(found.value)),
             None => is_all.then_some(found.value),
@@ -159,7 +160,7 @@ impl ValueReader {
         };
         let numbers = scan.numbers.iter().flatten().filter(|number| !number.code);
         let numbers = numbers.filter_map(|number| {
-            let is_number = !number.ordinal && number.score >= LIKELY;
+            let is_number = !number.ordinal && number.certainty >= RATHER_A_NUMBER;
             let found = quantity(number.start, number.end, number.value)?;
             Some(Quantity { is_rank: number.ordinal, is_number, ..found })
         });
@@ -170,7 +171,7 @@ impl ValueReader {
                 Sense::Quarter => Some(0.25),
                 _ => None,
             })?;
-            Some(Found::new(token, end, value, CERTAIN))
+            Some(Found::new(token, end, value, Certainty::WrittenOut))
         });
         numbers.chain(counts.iter().filter_map(|found| quantity(found.start, found.end, found.value))).collect()
     }
@@ -228,7 +229,7 @@ fn days(scan: &Scan<'_>) -> Vec<Day> {
     let day = |found: &Found<Date>| {
         let another = at_another_time.iter().find(|one| (one.start, one.end) == (found.start, found.end))?.value;
         let month = |date: Date| (date.month(), date.day());
-        let is_named = found.score > date::PERIOD && month(found.value) == month(another);
+        let is_named = found.certainty > date::PERIOD && month(found.value) == month(another);
         let weekday = |sense: Sense| match sense {
             Sense::Weekday { day, .. } => Weekday::from_monday_one_offset(day).ok(),
             _ => None,
@@ -240,7 +241,7 @@ fn days(scan: &Scan<'_>) -> Vec<Day> {
             year: (is_named && found.value.year() == another.year()).then_some(found.value.year()),
             month: is_named.then_some(month(found.value)),
             weekday: tokens.find_map(|token| scan.pick(token, weekday)).map(|(weekday, _)| weekday),
-            is_ambiguous: is_in_digits && found.score < date::EXACT,
+            is_ambiguous: is_in_digits && found.certainty < Certainty::WrittenOut,
         };
         (said.month.is_some() || said.weekday.is_some()).then_some(said)
     };

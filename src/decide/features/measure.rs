@@ -143,7 +143,7 @@ fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, fea
     features.free_share = count(words.iter().filter(in_free).count()) / count(words.len().max(1));
     let spans = reading.spans_of(&[]);
     // An article says too little to be missed.
-    let told = situation.mentions().iter().filter(|mention| mention.score > ARTICLE);
+    let told = situation.mentions().iter().filter(|mention| mention.score > ARTICLE.score());
     let unclaimed = told.filter(|mention| !spans.iter().any(|span| span.overlaps(mention.span)));
     let mut places: Vec<Span> = unclaimed.map(|mention| mention.span).collect();
     places.dedup_by(|one, other| one.overlaps(*other));

@@ -21,7 +21,8 @@ mod tests;
 
 use reader::Reader;
 
-/// The confidence from which on a move may be acted on without asking.
+/// The confidence from which on a move may be acted on without asking. It lies between two steps of
+/// certainty, as the confidences that the languages' packs give are finer than those.
 pub const ACTS: f32 = 0.75;
 
 /// What a reply does, and what else it says.

@@ -5,7 +5,10 @@ use crate::{
         acts::{Acts, Makes, Place, Role, Rule},
         pattern::{Element, Hole},
     },
-    recognize::acts::{Courtesy, Kind, Move, Moves, Pick},
+    recognize::{
+        acts::{ACTS, Courtesy, Kind, Move, Moves, Pick},
+        certainty::Certainty,
+    },
     text::{Span, words::Word},
 };
 
@@ -14,14 +17,14 @@ const LONGEST: usize = 12;
 /// Longest name of a person, in words.
 const LONGEST_NAME: usize = 4;
 
-/// What is multiplied with the confidence of a move where something speaks against it.
-mod doubt {
-    /// Other content stands beside what is mostly said alone: "never mind, a large one".
-    pub(crate) const BESIDE: f32 = 0.85;
-    /// The same, of what says that there is no value: "not sure, maybe 9".
-    pub(crate) const VALUE_BESIDE: f32 = 0.75;
-    /// What is said behind a correction asks something: "actually, when do you close?"
-    pub(crate) const ASKS: f32 = 0.6;
+/// Other content stands beside what is mostly said alone: "never mind, a large one". The confidence is multiplied by
+/// this.
+const BESIDE: Certainty = Certainty::Sure;
+
+/// The confidence of a move that is not to be acted on by itself, whatever it was: what is multiplied by the bar lies
+/// below it.
+const fn not_to_be_acted_on(confidence: f32) -> f32 {
+    confidence * ACTS
 }
 
 /// Words of the reply, from the first to before the second.
@@ -481,15 +484,17 @@ impl<'a> Reader<'a> {
         };
         let mut confidence = found.rule.sure;
         if beside && found.rule.place == Place::Clause {
-            confidence *= match found.rule.makes {
-                Makes::Unknown | Makes::Skip => doubt::VALUE_BESIDE,
-                Makes::Cancel | Makes::Restart => doubt::BESIDE,
-                makes if is_pick(makes) => doubt::BESIDE,
-                _ => 1.0,
+            confidence = match found.rule.makes {
+                // "Not sure, maybe 9": there is a value.
+                Makes::Unknown | Makes::Skip => not_to_be_acted_on(confidence),
+                Makes::Cancel | Makes::Restart => confidence * BESIDE.score(),
+                makes if is_pick(makes) => confidence * BESIDE.score(),
+                _ => confidence,
             };
         }
+        // "Actually, when do you close?"
         if found.rule.makes == Makes::Correct && self.asks_behind(found.all.1) {
-            confidence *= doubt::ASKS;
+            confidence = not_to_be_acted_on(confidence);
         }
         Some(Move { kind, cue: span(found.cue), confidence })
     }

@@ -2,10 +2,11 @@
 
 use jiff::civil::Date;
 
-use super::{EXACT, PERIOD, VAGUE, YEAR_GUESSED, found, month_alone, short_year};
+use super::{DAY_ALONE, PERIOD, VAGUE, YEAR_GUESSED, found, month_alone, short_year};
 use crate::{
     module::settings::DateOrder,
     recognize::{
+        certainty::Certainty,
         lexicon::Sense,
         reckoning::{Reckoning, date},
         scan::Scan,
@@ -28,7 +29,7 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
     let goes_on = |token: usize| scan.joins(token, separator) && scan.kind(token + 1) == Some(TokenKind::Digits);
     if scan.text(token).len() == 4 {
         let day = third.filter(|_| scan.text(token + 4).len() <= 2 && !goes_on(token + 5))?;
-        return Some(Found::new(token, token + 5, date(first, second, day)?, EXACT));
+        return Some(Found::new(token, token + 5, date(first, second, day)?, Certainty::WrittenOut));
     }
     let ordered = |year: i64| {
         let (month_first, day_first) = (date(year, first, second), date(year, second, first));
@@ -37,7 +38,7 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
             DateOrder::MonthFirst if separator != "." => month_first.or(day_first),
             DateOrder::MonthFirst | DateOrder::DayFirst => day_first.or(month_first),
         };
-        date.map(|date| (date, if ambiguous { 0.9 } else { EXACT }))
+        date.map(|date| (date, if ambiguous { Certainty::Clear } else { Certainty::WrittenOut }))
     };
     if let Some(year) = third {
         let year = match scan.text(token + 4).len() {
@@ -45,8 +46,8 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
             2 => short_year(year),
             _ => return None,
         };
-        let (date, score) = ordered(year)?;
-        return (!goes_on(token + 5)).then_some(Found::new(token, token + 5, date, score));
+        let (date, certainty) = ordered(year)?;
+        return (!goes_on(token + 5)).then_some(Found::new(token, token + 5, date, certainty));
     }
     if scan.text(token).len() > 2 {
         return None;
@@ -76,7 +77,7 @@ pub(super) fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) ->
         _ => return Some(found(token, at + 1, month_alone(reckoning, month, year)?, VAGUE)),
     };
     match year {
-        Some(year) => Some(Found::new(token, end, date(year, month, day)?, EXACT)),
+        Some(year) => Some(Found::new(token, end, date(year, month, day)?, Certainty::WrittenOut)),
         None => Some(found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED)),
     }
 }
@@ -101,5 +102,5 @@ fn kanji_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option
     let (day, end) = scan.cardinal(token).filter(|(day, end)| (1..=31).contains(day) && scan.text(*end) == "日")?;
     let goes_on =
         matches!(scan.text(end + 1), "間" | "後" | "前" | "目" | "以" | "分" | "本" | "月" | "中" | "程" | "ほ");
-    (!goes_on).then_some(found(token, end + 1, reckoning.monthly(day)?, 0.8))
+    (!goes_on).then_some(found(token, end + 1, reckoning.monthly(day)?, DAY_ALONE))
 }

@@ -2,36 +2,33 @@
 
 use crate::{
     language::replies::{Replies, Role},
-    recognize::reply::{YesNo, question::Question},
+    recognize::{
+        certainty::Certainty,
+        reply::{YesNo, question::Question},
+    },
     text::words::Word,
 };
 
-/// How sure each way to answer is.
-mod sure {
-    pub(crate) const CERTAIN: f32 = 0.98;
-    /// "Fine", "I do".
-    pub(crate) const WEAK: f32 = 0.9;
-    /// With "I guess".
-    pub(crate) const HEDGED: f32 = 0.85;
-    /// What the question says, wanted or refused.
-    pub(crate) const NAMED: f32 = 0.85;
-    /// "I'm good", of an offer and otherwise.
-    pub(crate) const ENOUGH: f32 = 0.9;
-    pub(crate) const WELL: f32 = 0.55;
-    /// "I guess" alone.
-    pub(crate) const HEDGE: f32 = 0.7;
-    /// The other answer was said before, and taken back or not.
-    pub(crate) const CORRECTED: f32 = 0.85;
-    pub(crate) const CONTRADICTED: f32 = 0.6;
-    /// "Yes, whatever".
-    pub(crate) const RELUCTANT: f32 = 0.78;
-}
+/// "Yes", "no", "either".
+const SAID: Certainty = Certainty::Evident;
+/// "Fine", "I do".
+const WEAK: Certainty = Certainty::Clear;
+/// With "I guess" beside it.
+const HEDGED: Certainty = Certainty::Sure;
+/// What the question says is wanted or refused.
+const NAMED: Certainty = Certainty::Sure;
+/// The other answer was said before, and taken back.
+const CORRECTED: Certainty = Certainty::Sure;
+/// "Yes, whatever". Less than it takes for a yes.
+const RELUCTANT: Certainty = Certainty::Likely;
+/// The other answer was said before.
+const CONTRADICTED: Certainty = Certainty::Guessed;
 
 /// An answer, as it was said.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Said {
     pub(crate) answer: YesNo,
-    pub(crate) confidence: f32,
+    pub(crate) certainty: Certainty,
     /// By nothing but words like "fine".
     pub(crate) is_weak: bool,
     /// By "yes" or "no" themselves, or their like.
@@ -70,11 +67,11 @@ impl Answer {
             at = next;
         }
         if parser.answer.said.is_none() && parser.hedged && at >= words.len() && !parser.answer.is_open {
-            parser.say(YesNo::Affirmative, sure::HEDGE, true, at);
+            parser.say(YesNo::Affirmative, Certainty::Likely, true, at);
         }
         let is_plea = |word: &Word| replies.pleas.contains(&word.text);
         if parser.answer.said.is_none() && at >= words.len() && !parser.answer.is_open && words.iter().any(is_plea) {
-            parser.say(YesNo::Affirmative, sure::WEAK, true, at);
+            parser.say(YesNo::Affirmative, WEAK, true, at);
         }
         parser.answer
     }
@@ -91,14 +88,15 @@ impl Parser<'_> {
             Role::No => self.no(at, next),
             Role::WeakNo if self.goes_on(next) => self.no(at, next),
             Role::WeakNo => return self.refused(next),
-            Role::Enough if self.question.offers => self.say(YesNo::Negative, sure::ENOUGH, false, next),
-            Role::Enough => self.say(YesNo::Affirmative, sure::WELL, true, next),
+            // "I'm good"
+            Role::Enough if self.question.offers => self.say(YesNo::Negative, WEAK, false, next),
+            Role::Enough => self.say(YesNo::Affirmative, Certainty::Even, true, next),
             Role::Either => self.either(next),
             Role::Unsure => {
                 self.answer.is_open = true;
                 self.pass(next);
             }
-            Role::Not if self.closes(next) => self.say(YesNo::Negative, sure::WEAK, true, next),
+            Role::Not if self.closes(next) => self.say(YesNo::Negative, WEAK, true, next),
             Role::Not if self.is_yes(next) => self.negated = true,
             Role::Not => return self.refused(next),
             Role::Hedge => {
@@ -157,7 +155,7 @@ impl Parser<'_> {
 
     fn yes(&mut self, at: usize, next: usize, is_weak: bool) {
         if std::mem::take(&mut self.negated) {
-            return self.say(YesNo::Negative, sure::WEAK, true, next);
+            return self.say(YesNo::Negative, WEAK, true, next);
         }
         // "No, that's fine" declines all the same.
         let declined = self.answer.said.is_some_and(|said| said.answer == YesNo::Negative);
@@ -168,8 +166,8 @@ impl Parser<'_> {
         if self.role(next) == Some(Role::Not) && !self.words[next].is_apart && self.closes(next + 1) {
             return;
         }
-        let confidence = if is_weak { sure::WEAK } else { sure::CERTAIN };
-        self.say(YesNo::Affirmative, confidence, is_weak, next);
+        let certainty = if is_weak { WEAK } else { SAID };
+        self.say(YesNo::Affirmative, certainty, is_weak, next);
         if let Some(said) = &mut self.answer.said {
             said.is_literal |= !is_weak && next == at + 1;
         }
@@ -182,9 +180,9 @@ impl Parser<'_> {
             if self.answer.said.is_some_and(|said| said.answer == YesNo::Negative) && !self.corrected {
                 return self.pass(next);
             }
-            return self.say(YesNo::Affirmative, sure::NAMED, true, next);
+            return self.say(YesNo::Affirmative, NAMED, true, next);
         }
-        self.say(YesNo::Negative, sure::CERTAIN, false, next);
+        self.say(YesNo::Negative, SAID, false, next);
         if let Some(said) = &mut self.answer.said {
             said.is_literal |= next == at + 1;
         }
@@ -193,12 +191,12 @@ impl Parser<'_> {
     fn either(&mut self, next: usize) {
         match &mut self.answer.said {
             Some(said) if said.answer == YesNo::Affirmative => {
-                said.confidence = said.confidence.min(sure::RELUCTANT);
+                said.certainty = said.certainty.min(RELUCTANT);
                 self.answer.end = next;
             }
             _ => {
                 self.answer.said = None;
-                self.say(YesNo::Indifferent, sure::CERTAIN, false, next);
+                self.say(YesNo::Indifferent, SAID, false, next);
             }
         }
     }
@@ -213,7 +211,7 @@ impl Parser<'_> {
         let does = does != is_not;
         if self.closes(at) {
             let answer = if does { YesNo::Affirmative } else { YesNo::Negative };
-            self.say(answer, sure::WEAK, false, at);
+            self.say(answer, WEAK, false, at);
             if let Some(said) = &mut self.answer.said {
                 said.does = Some(does);
             }
@@ -268,23 +266,23 @@ impl Parser<'_> {
         // To name what a negative statement denies is to contradict it.
         let agrees = wants != (names && self.question.is_negative_statement);
         let answer = if agrees { YesNo::Affirmative } else { YesNo::Negative };
-        self.say(answer, sure::NAMED, false, end);
+        self.say(answer, NAMED, false, end);
         Some(end)
     }
 
-    fn say(&mut self, answer: YesNo, confidence: f32, is_weak: bool, end: usize) {
-        let mut confidence = if self.hedged { confidence.min(sure::HEDGED) } else { confidence };
-        let mut said = Said { answer, confidence, is_weak, is_literal: false, does: None };
+    fn say(&mut self, answer: YesNo, certainty: Certainty, is_weak: bool, end: usize) {
+        let mut certainty = if self.hedged { certainty.min(HEDGED) } else { certainty };
+        let mut said = Said { answer, certainty, is_weak, is_literal: false, does: None };
         if let Some(before) = self.answer.said {
             if before.answer == answer {
-                confidence = confidence.max(before.confidence);
+                certainty = certainty.max(before.certainty);
                 said.is_weak &= before.is_weak;
                 said.is_literal = before.is_literal;
                 said.does = before.does;
             } else {
-                confidence = confidence.min(if self.corrected { sure::CORRECTED } else { sure::CONTRADICTED });
+                certainty = certainty.min(if self.corrected { CORRECTED } else { CONTRADICTED });
             }
-            said.confidence = confidence;
+            said.certainty = certainty;
         }
         self.negated = false;
         self.answer.said = Some(said);

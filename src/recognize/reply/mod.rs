@@ -21,6 +21,7 @@ use crate::{
         Language,
         replies::{Replies, Role},
     },
+    recognize::certainty::Certainty,
     text::{
         Span,
         words::{Word, words},
@@ -76,32 +77,28 @@ impl Reply {
     pub fn is_bare_no(self) -> bool {
         self.answer == YesNo::Negative && self.rest.is_none()
     }
+
+    /// True of a question in return, if it was read without the question that it answers.
+    #[must_use]
+    pub fn asks_back(self) -> bool {
+        self.answer == YesNo::Irrelevant && self.confidence > LEFT_OPEN.score()
+    }
+
+    /// True of what leaves the question open ("I don't know"), and of a question in return: no words of it are a value.
+    /// Any other irrelevant reply is one only because nothing in it answers.
+    #[must_use]
+    pub fn leaves_open(self) -> bool {
+        self.answer == YesNo::Irrelevant && self.confidence >= LEFT_OPEN.score()
+    }
 }
 
-/// How sure each kind of evidence is.
-mod sure {
-    /// What leaves the question open, a question in return, and a wish for something else.
-    pub(crate) const OPEN: f32 = 0.8;
-    pub(crate) const ASKED_BACK: f32 = 0.92;
-    pub(crate) const OTHER: f32 = 0.78;
-    /// A choice of what the question lets one choose from.
-    pub(crate) const CHOICE: f32 = 0.85;
-    /// What the question says, said again; and the same refused.
-    pub(crate) const ECHO: f32 = 0.8;
-    /// An answer at the end, behind a comma, and behind nothing.
-    pub(crate) const LAST: f32 = 0.85;
-    pub(crate) const LAST_WORD: f32 = 0.7;
-    /// Nothing of all this, by the number of words.
-    pub(crate) const NOTHING: [f32; 3] = [0.6, 0.7, 0.79];
-    /// A letter or two were not what is usually written.
-    pub(crate) const MISSPELT: f32 = 0.95;
-    /// "Sure" and a question.
-    pub(crate) const MERELY_HEARD: f32 = 0.6;
-    pub(crate) const MINDS: f32 = 0.76;
-    pub(crate) const MINDS_LITERALLY: f32 = 0.5;
-    /// Yes or no alone to a negative statement.
-    pub(crate) const TO_NEGATIVE: f32 = 0.55;
-}
+/// "I don't know". A question in return is surer, and so is a choice, where the question offers one.
+const LEFT_OPEN: Certainty = Certainty::Usual;
+/// Nothing that is said answers. It may be what somebody else asked for, so that it is less sure than what leaves the
+/// question open.
+const SOMETHING_ELSE: Certainty = Certainty::Likely;
+/// A letter or two were not what is usually written. The confidence is multiplied by this.
+const MISSPELT: Certainty = Certainty::Evident;
 
 /// Reads `reply` as what is said to `question`, in the language of a BCP 47 tag (English if there is no table for it).
 /// Linear in the length of the reply, never fails.
@@ -121,20 +118,20 @@ pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     }
     let mut read = Reader { replies, question: &question, words: &words }.reply();
     if misspelt {
-        read.confidence *= sure::MISSPELT;
+        read.confidence *= MISSPELT.score();
     }
     read
 }
-
-/// Below this confidence, a reply is irrelevant only because nothing in it answers: it does not ask back either, and
-/// does not leave the question open.
-pub const QUITE_SURE: f32 = sure::OPEN;
 
 /// True for a word that says nothing of what is talked about, in answers: "the", "please", "it".
 #[must_use]
 pub fn says_nothing(language: &str, word: &str) -> bool {
     let replies = &Language::or_english(language).replies;
     words(word, false).iter().all(|word| replies.is_common(&word.text))
+}
+
+fn reply(answer: YesNo, certainty: Certainty, rest: Option<Span>) -> Reply {
+    Reply { answer, confidence: certainty.score(), rest }
 }
 
 struct Reader<'a> {
@@ -155,54 +152,53 @@ impl Reader<'_> {
     /// There is an answer at the beginning.
     fn settled(&self, said: answer::Said, answer: &Answer) -> Reply {
         let rest = self.rest(answer.end..self.words.len());
-        let mut reply = Reply { answer: said.answer, confidence: said.confidence, rest };
+        let (mut meant, mut certainty) = (said.answer, said.certainty);
         let starts_asking = matches!(self.replies.phrase(self.words, answer.end), Some((Role::Asks, _)));
         let asks_back =
             rest.is_some() && (starts_asking || self.words[answer.end..].iter().any(|token| token.asked.is_some()));
         if asks_back && said.is_weak {
-            return Reply {
-                answer: YesNo::Irrelevant,
-                confidence: sure::MERELY_HEARD,
-                rest: self.rest(0..self.words.len()),
-            };
+            // "Sure" and a question: the question was merely heard.
+            return reply(YesNo::Irrelevant, Certainty::Guessed, self.rest(0..self.words.len()));
         }
         if self.question.minds {
-            match reply.answer {
+            match meant {
                 YesNo::Affirmative if said.does.is_some() => {}
-                YesNo::Affirmative if said.is_literal => reply.confidence = sure::MINDS_LITERALLY,
+                // "Yes" may mean "yes, do".
+                YesNo::Affirmative if said.is_literal => certainty = Certainty::Even,
                 YesNo::Affirmative | YesNo::Indifferent => {
-                    (reply.answer, reply.confidence) = (YesNo::Negative, sure::MINDS);
+                    (meant, certainty) = (YesNo::Negative, Certainty::Likely);
                 }
                 YesNo::Negative | YesNo::Irrelevant => {}
             }
         } else if self.question.is_negative_statement {
-            match (said.does, reply.answer) {
-                (Some(false), _) => (reply.answer, reply.confidence) = (YesNo::Affirmative, sure::ECHO),
-                (Some(true), _) => (reply.answer, reply.confidence) = (YesNo::Negative, sure::ECHO),
-                (None, YesNo::Affirmative | YesNo::Negative) if said.is_literal => reply.confidence = sure::TO_NEGATIVE,
+            match (said.does, meant) {
+                (Some(false), _) => (meant, certainty) = (YesNo::Affirmative, Certainty::Usual),
+                (Some(true), _) => (meant, certainty) = (YesNo::Negative, Certainty::Usual),
+                // "No" may agree with it.
+                (None, YesNo::Affirmative | YesNo::Negative) if said.is_literal => certainty = Certainty::Even,
                 (None, _) => {}
             }
         }
-        reply
+        reply(meant, certainty, rest)
     }
 
     /// Nothing at the beginning answers.
     fn unsettled(&self, is_open: bool) -> Reply {
         let all = self.rest(0..self.words.len());
-        let irrelevant = |confidence| Reply { answer: YesNo::Irrelevant, confidence, rest: all };
+        let irrelevant = |certainty| reply(YesNo::Irrelevant, certainty, all);
         if let Some(reply) = self.at_the_end() {
             return reply;
         }
         if is_open {
-            return irrelevant(sure::OPEN);
+            return irrelevant(LEFT_OPEN);
         }
         let phrases = || (0..self.words.len()).filter_map(|at| self.replies.phrase(self.words, at));
         let first = (0..self.words.len()).find(|at| !self.is(*at, Role::Filler)).unwrap_or_default();
         if self.words.iter().any(|token| token.asked.is_some()) || self.is(first, Role::Asks) {
-            return irrelevant(sure::ASKED_BACK);
+            return irrelevant(Certainty::Clear);
         }
         if phrases().any(|(role, _)| role == Role::Other) {
-            return irrelevant(sure::OTHER);
+            return irrelevant(SOMETHING_ELSE);
         }
         // What follows "but" says no more of the question.
         let joint = (1..self.words.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.words.len());
@@ -210,14 +206,14 @@ impl Reader<'_> {
             self.words[..joint].iter().filter(|token| !self.replies.is_common(&token.text)).collect();
         if !named.is_empty() && named.iter().all(|token| self.question.has(&token.text)) {
             if self.question.is_choice {
-                return irrelevant(sure::CHOICE);
+                return irrelevant(Certainty::Sure);
             }
             let refuses =
                 |(role, _)| matches!(role, Role::Not | Role::DoesNot | Role::Refuses | Role::No | Role::WeakNo);
             let answer = if phrases().any(refuses) { YesNo::Negative } else { YesNo::Affirmative };
-            return Reply { answer, confidence: sure::ECHO, rest: self.rest(joint..self.words.len()) };
+            return reply(answer, Certainty::Usual, self.rest(joint..self.words.len()));
         }
-        irrelevant(sure::NOTHING[(self.words.len() / 3).min(2)])
+        irrelevant(SOMETHING_ELSE)
     }
 
     /// An answer behind the last mark, or as the last word: "the white one, yes".
@@ -227,8 +223,7 @@ impl Reader<'_> {
             let answer = Answer::read(self.replies, self.question, &self.words[at..]);
             let is_whole = self.rest(at + answer.end..self.words.len()).is_none();
             if let (Some(said), true) = (answer.said, is_whole) {
-                let confidence = said.confidence.min(sure::LAST);
-                return Some(Reply { answer: said.answer, confidence, rest: self.rest(0..at) });
+                return Some(reply(said.answer, said.certainty.min(Certainty::Sure), self.rest(0..at)));
             }
         }
         let last = (1..self.words.len()).rev().find(|at| !self.is(*at, Role::Filler))?;
@@ -237,7 +232,7 @@ impl Reader<'_> {
             (Role::No, _) => YesNo::Negative,
             _ => return None,
         };
-        Some(Reply { answer, confidence: sure::LAST_WORD, rest: self.rest(0..last) })
+        Some(reply(answer, Certainty::Likely, self.rest(0..last)))
     }
 
     fn is(&self, at: usize, role: Role) -> bool {

@@ -19,7 +19,7 @@ fn check_read(builtin: Builtin, reading: SlotReading, cases: &[Case]) {
         let got: Vec<String> = recognizers
             .recognize(&Utterance::new(text), &context())
             .iter()
-            .filter(|mention| mention.score >= WITHIN_ANOTHER)
+            .filter(|mention| mention.score >= WITHIN_ANOTHER.score())
             .map(|mention| {
                 std::iter::once(&mention.value).chain(&mention.others).map(plain).collect::<Vec<_>>().join("|")
             })
