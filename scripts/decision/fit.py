@@ -211,38 +211,42 @@ def in_scope(row, alternative):
     return bool(row["expected"])
 
 
+def is_of_slots(names):
+    return [name in OF_SLOTS for name in names]
+
+
 class Judge:
     """The probabilities that anything is meant, that a function is, and that a whole answer is right."""
 
-    def __init__(self, rows, penalty):
+    def __init__(self, rows, penalty, is_described):
         names = rows[0]["names"]["features"]
-        of_slots = [name in OF_SLOTS for name in names]
         values, labels, weight, _ = table(rows, meant)
-        values[:, of_slots] = 0.0
+        values[:, is_of_slots(names)] = 0.0
         self.function = Logistic(values, labels, weight, names, penalty)
         values, labels, weight, _ = table(rows, in_scope, only_best=True)
+        if is_described:
+            # Where nothing is shown, what fills no slot may as well be a request.
+            values[:, is_of_slots(names)] = 0.0
         self.anything = Logistic(values, labels, weight, names, penalty)
         values, labels, weight, _ = table(rows, right, only_best=True)
-        self.whole = Logistic(values, labels, balanced(labels, weight), names, penalty)
+        apart = values[:, names.index("unlearned")] > 0
+        for part in (apart, ~apart):
+            if part.any():
+                weight[part] = balanced(labels[part], weight[part])
+        self.whole = Logistic(values, labels, weight, names, penalty)
 
     def written(self):
         return {name: getattr(self, name).written() for name in ("anything", "function", "whole")}
 
 
-def parts(rows):
-    """What was said to modules whose exemplars were learned from, and to those that only describe their functions."""
-    unlearned = [is_unlearned(row) for row in rows]
-    learned = [row for row, is_apart in zip(rows, unlearned) if not is_apart]
-    return learned, [row for row, is_apart in zip(rows, unlearned) if is_apart]
-
-
 def train(rows, penalty):
     ranking = fit_ranking(rows)
     rerank(rows, ranking)
-    judges = [Judge(part, penalty) for part in parts(rows)]
     values, labels, weight, _ = table(rows, in_scope, SCOPE, only_best=True)
     scope = Logistic(values, labels, weight, SCOPE, penalty)
-    return ranking, judges, scope
+    # Modules that only describe their functions are too few to learn from alone.
+    learned = Judge([row for row in rows if not is_unlearned(row)], penalty, False)
+    return {"ranking": ranking, "scope": scope, "learned": learned, "described": Judge(rows, penalty, True)}
 
 
 def calibration_error(p, y, bins=10):
@@ -254,22 +258,22 @@ def decide(rows, model):
     """Of each case: in scope; probability that anything is meant, is the best function right; whole probability, is it
     right, is it a call; probability of being in scope by retrieval; whether the ranking alone is right; whether the module
     only describes its functions."""
-    ranking, judges, scope = model
-    rerank(rows, ranking)
+    rerank(rows, model["ranking"])
     places = [rows[0]["names"]["features"].index(name) for name in SCOPE]
-    of_slots = [name in OF_SLOTS for name in rows[0]["names"]["features"]]
+    of_slots = is_of_slots(rows[0]["names"]["features"])
     out = []
     for row in rows:
         if row["segments"] != 1 or not row["alternatives"]:
             continue
-        judge = judges[is_unlearned(row)]
+        judge = model["described" if is_unlearned(row) else "learned"]
         values = np.array([one["values"] for one in row["alternatives"]])
         p = judge.function(np.where(of_slots, 0.0, values))
         best = int(p.argmax())
         one = row["alternatives"][best]
         first = max(row["alternatives"], key=lambda one: one.get("rank", 0))
-        reach = scope(np.array([first["values"]])[:, places])[0]
-        meant = judge.anything(np.array([first["values"]]))[0]
+        values_of_first = np.array([first["values"]])
+        reach = model["scope"](values_of_first[:, places])[0]
+        meant = judge.anything(np.where(of_slots, 0.0, values_of_first) if is_unlearned(row) else values_of_first)[0]
         answer = (judge.whole(values[best : best + 1])[0], one["is_wholly_right"], one["is_call"])
         function_right = one["is_function_right"]
         ranked = first["is_function_right"]
@@ -327,6 +331,7 @@ def main():
     parser.add_argument("--without", nargs="*", default=[], help="features that are left out, for an ablation")
     parser.add_argument("--penalty", type=float, default=0.1)
     parser.add_argument("--sure", type=float, help="the threshold, in place of the one that is found")
+    parser.add_argument("--described", type=float, default=0.8, help="the same where functions are only described")
     parser.add_argument("--in-scope", type=float, help="the threshold, in place of the one that is found")
     options = parser.parse_args()
     rows = leave_out(load(options.files), options.without)
@@ -349,15 +354,12 @@ def main():
         report(path.stem, decide(judged, model), sure, scope)
     if options.judge:
         report("all judged", np.vstack([decide(leave_out(load([path]), options.without), model) for path in options.judge]), sure, scope)
-    ranking, (learned, described), reach = model
     written = {
         "command": "scripts/decision/run",
-        "ranking": {name: round(float(w), 5) for name, w in ranking.items()},
-        "scope": reach.written(),
+        "ranking": {name: round(float(w), 5) for name, w in model["ranking"].items()},
         "score": SCORE,
-        "learned": learned.written(),
-        "described": described.written(),
-        "thresholds": {"sure": round(sure, 3), "in_scope": round(scope, 3)},
+        **{name: model[name].written() for name in ("scope", "learned", "described")},
+        "thresholds": {"sure": round(sure, 3), "described": options.described, "in_scope": round(scope, 3)},
     }
     options.model.write_text(json.dumps(written, indent=1) + "\n")
 

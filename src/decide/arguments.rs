@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::{
-    module::{Function, SlotId, SlotPath, Step},
+    module::{Function, Piece, SlotId, SlotPath, Step},
     text::Span,
 };
 
@@ -48,10 +48,11 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
 /// known.
 ///
 /// In an array of scalars every value is an item. In an array of objects one slot is the head (the first required one:
-/// a dish's name, rather than its quantity): each of its values is an item, and every other value joins the head that
-/// is nearest in the utterance, the following one if two are as near ("two pizzas and three cokes"). Where the first
-/// number stands before the first of several heads, each number counts the head behind it: "60 litres of diesel and 20
-/// litres of petrol".
+/// a dish's name, rather than its quantity): each of its values is an item, and every other value joins the head on the
+/// side on which the exemplars show it ("<quantity> <name>"). Where they show none, it joins the head that is nearest in
+/// the utterance, the following one if two are as near ("two pizzas and three cokes"); but where the first number stands
+/// before the first of several heads, each number counts the head behind it: "60 litres of diesel and 20 litres of
+/// petrol".
 fn item_numbers(function: &Function, said: &[Said]) -> Vec<Option<usize>> {
     let mut numbers = vec![Some(0); said.len()];
     let mut arrays: BTreeMap<&[Step], BTreeMap<SlotId, Vec<usize>>> = BTreeMap::new();
@@ -65,17 +66,10 @@ fn item_numbers(function: &Function, said: &[Said]) -> Vec<Option<usize>> {
         let Some(head) = required.or_else(|| slots.keys().next()) else { continue };
         let heads = Heads::new(slots[head].iter().map(|index| said[*index].span));
         for (slot, indices) in slots {
-            let definition = function.slot(*slot);
             let spans: Vec<Span> = indices.iter().map(|index| said[*index].span).collect();
-            let items: Vec<Option<usize>> = if slot == head {
-                (0..indices.len()).map(Some).collect()
-            } else if !definition.kind.is_number() {
-                let is_list = is_list_of_item(&definition.path);
-                spans.iter().map(|span| Some(heads.nearest(*span, is_list).0)).collect()
-            } else if heads.are_led_by(&spans) {
-                heads.counted(&spans)
-            } else {
-                heads.counted_nearby(&spans, is_list_of_item(&definition.path))
+            let items: Vec<Option<usize>> = match slot == head {
+                true => (0..indices.len()).map(Some).collect(),
+                false => heads.items_of(function, (*head, *slot), &spans),
             };
             indices.iter().zip(items).for_each(|(index, item)| numbers[*index] = item);
         }
@@ -91,6 +85,31 @@ impl Heads {
         let mut heads: Vec<(Span, usize)> = spans.enumerate().map(|(number, span)| (span, number)).collect();
         heads.sort();
         Self(heads)
+    }
+
+    /// The items that the values of a slot, at these places, belong to.
+    fn items_of(&self, function: &Function, (head, slot): (SlotId, SlotId), spans: &[Span]) -> Vec<Option<usize>> {
+        let definition = function.slot(slot);
+        let is_list = is_list_of_item(&definition.path);
+        let by_distance = match definition.kind.is_number() {
+            false => spans.iter().map(|span| Some(self.nearest(*span, is_list).0)).collect(),
+            true if self.are_led_by(spans) => self.counted(spans),
+            true => self.counted_nearby(spans, is_list),
+        };
+        let by_side = match shown_side(function, slot, head).filter(|_| !is_list) {
+            None => return by_distance,
+            Some(Side::Before) => self.counted(spans),
+            Some(Side::Behind) => spans.iter().map(|span| self.before(*span)).collect(),
+        };
+        let taken: FxHashSet<usize> = by_side.iter().flatten().copied().collect();
+        let both = by_side.into_iter().zip(by_distance);
+        both.map(|(own, other)| own.or(other.filter(|item| !taken.contains(item)))).collect()
+    }
+
+    /// The item whose head is the last one before a value.
+    fn before(&self, own: Span) -> Option<usize> {
+        let behind = self.0.partition_point(|(head, _)| head.start < own.start);
+        behind.checked_sub(1).map(|at| self.0[at].1)
     }
 
     /// The item whose head is nearest, and how far that is. What an item has several of follows it: "pizza with cheese
@@ -139,6 +158,28 @@ impl Heads {
         }
         found.into_iter().map(|(item, gap)| (nearest[&item] == gap).then_some(item)).collect()
     }
+}
+
+/// On which side of an item's head a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    Behind,
+}
+
+/// The side on which the exemplars show a slot beside the head of its items; `None` if on both, or on none.
+fn shown_side(function: &Function, slot: SlotId, head: SlotId) -> Option<Side> {
+    let mut sides = function.exemplars.iter().filter_map(|exemplar| {
+        let place = |wanted: SlotId| {
+            exemplar
+                .pieces
+                .iter()
+                .position(|piece| matches!(piece, Piece::Slot { slot: Some(own), .. } if *own == wanted))
+        };
+        Some(if place(slot)? < place(head)? { Side::Before } else { Side::Behind })
+    });
+    let first = sides.next()?;
+    sides.all(|side| side == first).then_some(first)
 }
 
 /// The steps up to and with the first array of a path.
@@ -290,6 +331,39 @@ mod tests {
             {"name": "pizza", "quantity": 2, "extras": ["cheese", "olives"]}, {"name": "coke", "quantity": 3}]});
         assert_eq!(nested(sentence, &values), expected);
         assert_eq!(nested(sentence, &values).to_string(), expected.to_string(), "in the order of the schema");
+    }
+
+    #[test]
+    fn what_exemplars_show_before_an_item_is_of_the_item_behind_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let schema = json!([{"name": "order_food", "parameters": {"type": "object", "properties": {
+            "dishes": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {
+                "name": {"type": "string"}, "quantity": {"type": "integer"}, "bread": {"type": "string"}}}}}}}]);
+        let exemplars = json!({"order_food": [
+            {"template": "<quantity> <name> on <bread>"}, {"template": "I'd like <quantity> <name>"}]});
+        std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+        std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
+        let module = load(directory.path(), ModuleName::new("food").expect("a name"), &Limits::default());
+        let module = module.expect("it loads");
+        let function = module.function(module.function_named("order_food").expect("the function"));
+        let sentence = "a ham on rye, two large tunas, and one more soup";
+        let said: Vec<Said> = [
+            ("dishes[].name", "ham"),
+            ("dishes[].bread", "rye"),
+            ("dishes[].quantity", "two"),
+            ("dishes[].name", "tunas"),
+            ("dishes[].quantity", "one"),
+            ("dishes[].name", "soup"),
+        ]
+        .map(|(path, words)| {
+            let start = sentence.find(words).expect("the words are in the sentence");
+            let (slot, span) = (function.slot_labelled(path).expect("a slot"), Span::new(start, start + words.len()));
+            Said { slot, span, value: json!(words) }
+        })
+        .into();
+        let expected = json!({"dishes": [{"name": "ham", "bread": "rye"}, {"name": "tunas", "quantity": "two"},
+            {"name": "soup", "quantity": "one"}]});
+        assert_eq!(Value::Object(arguments(function, &said).0), expected);
     }
 
     #[test]

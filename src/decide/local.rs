@@ -21,8 +21,6 @@ use crate::{
     text::Span,
 };
 
-/// What is likelier wrong than right is never called unasked.
-const EVEN: f32 = 0.5;
 /// Functions whose slots are filled before one is chosen, at most, and the share that makes one worth it.
 const CONSIDERED: usize = 3;
 const WORTH_READING: f32 = 0.03;
@@ -146,8 +144,10 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
 fn is_doubtful(situation: &Situation<'_>, best: &Alternative) -> bool {
     let is_unsure = match is_learned(situation) {
         true => best.right < situation.sure(best.function),
-        // Where nothing was learned, the decision model knows too little of what is right to ask for more than even odds.
-        false => best.right < EVEN || may_lack(situation, best),
+        false => {
+            let described = DecisionModel::bundled().thresholds.described;
+            best.right < situation.sure(best.function).min(described) || may_lack(situation, best)
+        }
     };
     is_unsure && !situation.is_meant && !situation.is_demanded
 }

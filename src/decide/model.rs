@@ -30,6 +30,8 @@ pub struct DecisionModel {
 pub struct Thresholds {
     /// From here on, a call is made without asking.
     pub sure: f32,
+    /// The same where functions are only described, of which too little is known to ask for as much.
+    pub described: f32,
     /// From here on, a reading is worth a question; below it, nothing is meant.
     pub in_scope: f32,
 }

@@ -547,9 +547,10 @@ impl OpenForm<'_> {
         is_found
     }
 
-    /// Other functions that the utterance asks for by what the form cannot explain, and how surely.
-    pub(crate) fn others(&self, free: &Situation<'_>) -> (Vec<Frame>, f32) {
-        if answered::answered(free).is_some() {
+    /// Other functions that the utterance asks for by what the form cannot explain, and how surely. `is_written`: it says
+    /// a template of another function.
+    pub(crate) fn others(&self, free: &Situation<'_>, is_written: bool) -> (Vec<Frame>, f32) {
+        if !is_written && answered::answered(free).is_some() {
             return (Vec::new(), 0.0);
         }
         // By itself it is judged as any utterance is.

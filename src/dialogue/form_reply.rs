@@ -6,7 +6,9 @@ use crate::{
     call::SlotValue,
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
+        expected::Expected,
         outcome::Frame,
+        reading::Reading,
         situation::{Requests, Situation},
     },
     dialogue::{
@@ -71,6 +73,10 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         // "How long are you open today?" is no answer to "on which day?".
         reading.said.values.clear();
     }
+    let is_elsewhere = is_written_elsewhere(free, open);
+    if is_elsewhere && reading.said.values.iter().all(|value| value.recognizer.is_none()) {
+        reading.said.values.clear();
+    }
     let said = &reading.said;
     let has_values = said.brings_something();
     // Many words that no recognizer knows may as well be a request.
@@ -83,13 +89,21 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         .values
         .iter()
         .any(|value| open.asked.contains(&value.pointer) && (value.recognizer.is_some() || open.is_led(free, value)));
-    let (others, other_confidence) = if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free) };
+    let (others, other_confidence) =
+        if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free, is_elsewhere) };
     let is_other = !others.is_empty()
         && (has_values || !open.declines(free.analysis.reply))
         && (other_confidence >= if is_known && !asks || open.corrects { SURELY_OTHER } else { OTHERWISE }
             || other_confidence >= LIKELY && !has_values && !open.has_acts());
     let silent = open.silent(free);
     Heard { reading, others, other_confidence, is_other, silent }
+}
+
+/// "Book a hotel" says a template of another function word for word, however well it would pass for a name.
+fn is_written_elsewhere(free: &Situation<'_>, open: &OpenForm<'_>) -> bool {
+    let nothing = Expected::default();
+    let written = Reading::as_written(&Situation { expected: &nothing, ..*free });
+    written.is_some_and(|function| function != open.id)
 }
 
 impl Heard {
