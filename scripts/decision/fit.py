@@ -39,6 +39,8 @@ SEEN = (0.5, 99.5)
 # share of whole answers that are right. The corpus is harder (cut down at random, values marked to the letter), so that its
 # cases count for more or less until they have these shares.
 IN_SCOPE = 0.85
+# The same for a module that only describes its functions: mostly an agent's tools, to which it sends what they are for.
+IN_SCOPE_OF_TOOLS = 0.9
 # An opening without a value ("I'd like to send some money") counts for so much: the corpus has as many as utterances of
 # any other kind, and what tells them from remarks is little.
 OPENING = 0.4
@@ -75,7 +77,8 @@ def weights_of(data):
     sums = collections.Counter()
     for group, part in zip(groups, share):
         sums[group] += part
-    return [(IN_SCOPE if group[1] else 1 - IN_SCOPE) * part / sums[group] for group, part in zip(groups, share)]
+    in_scope = [IN_SCOPE_OF_TOOLS if is_unlearned(row) else IN_SCOPE for row in data]
+    return [(p if group[1] else 1 - p) * part / sums[group] for p, group, part in zip(in_scope, groups, share)]
 
 
 def is_unlearned(row):
@@ -331,7 +334,7 @@ def main():
     parser.add_argument("--without", nargs="*", default=[], help="features that are left out, for an ablation")
     parser.add_argument("--penalty", type=float, default=0.1)
     parser.add_argument("--sure", type=float, help="the threshold, in place of the one that is found")
-    parser.add_argument("--described", type=float, default=0.8, help="the same where functions are only described")
+    parser.add_argument("--described", type=float, default=0.65, help="the same where functions are only described")
     parser.add_argument("--in-scope", type=float, help="the threshold, in place of the one that is found")
     options = parser.parse_args()
     rows = leave_out(load(options.files), options.without)

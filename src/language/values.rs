@@ -145,6 +145,9 @@ pub enum Sense {
     This,
     Next,
     Last,
+    /// So many weeks after the day of the week before it: "Friday week".
+    #[serde(skip)]
+    WeeksLater(i64),
     /// "来月": so many of a unit from the one that is now.
     #[serde(skip)]
     Shifted {
@@ -294,6 +297,7 @@ fn valued(kind: &str, value: &str) -> Option<Sense> {
         "clock" => Sense::Clock(number(value)?),
         "meridiem" => Sense::Meridiem(flag("pm", "am")?),
         "meridiem_before" => Sense::MeridiemBefore(flag("pm", "am")?),
+        "weeks_later" => Sense::WeeksLater(number(value)?),
         "shifted" => {
             let (steps, unit) = value.split_once(' ')?;
             Sense::Shifted { unit: named(unit)?, steps: number(steps)? }

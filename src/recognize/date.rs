@@ -15,7 +15,8 @@
 //!   second; of "the 1st to the 5th", the second follows the first.
 //! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday"
 //!   is the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
-//!   "Tuesday next week" is the Tuesday of that week.
+//!   "Tuesday next week" is the Tuesday of that week. "Tuesday week", "a week on Tuesday" and "Dienstag in einer Woche"
+//!   are a week after the Tuesday that would be meant without the week.
 //! - "next week" is its Monday, "next month" and "next year" their first day, "this week" (month, year) is today,
 //!   "last week" (month, year) its first day; "this weekend" the coming Saturday, or today on a weekend; "next weekend"
 //!   the Saturday after that. These are periods rather than days and score 0.6.
@@ -23,12 +24,14 @@
 //!   Counting with hours, minutes or seconds gives a date with a time, not a date.
 
 mod digits;
+mod weeks;
 
 use digits::{kanji, numeric};
 use jiff::{
     ToSpan as _,
     civil::{Date, DateTime, Weekday},
 };
+use weeks::{shifted_week, weeks_ahead, weeks_behind};
 
 use super::{
     certainty::Certainty,
@@ -198,6 +201,8 @@ fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Foun
         Sense::Edge(edge) => Some(edge),
         _ => None,
     })?;
+    // "mid-August"
+    let after = if scan.joins(after, "-") { after + 1 } else { after };
     let at = scan.skip(scan.skip(after, Sense::Of), Sense::The);
     let within = |first: Date, last: Date| match edge {
         Edge::Start => Some(first),
@@ -249,11 +254,12 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
                 return dated(token, end, month, day);
             }
         }
-        // Of "the 30th of February" no part is a date.
+        // Of "the 30th of February", "31 February", no part is a date.
         let is_of_a_day = token > 1
             && scan.has(token - 1, Sense::Of)
             && scan.numbers.iter().flatten().any(|number| number.ordinal && number.end == token - 1);
-        if is_of_a_day {
+        let is_behind_a_day = token > 0 && scan.digits(token - 1, 2).is_some_and(|day| (29..=31).contains(&day));
+        if is_of_a_day || is_behind_a_day {
             return None;
         }
         if let Some((year, end)) = year_at(scan, after) {
@@ -443,6 +449,15 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             return None;
         }
     }
+    // "Friday week", "vendredi en huit", "Freitag in zwei Wochen"
+    if let Some((weeks, end)) = weeks_behind(scan, end).filter(|_| which.is_none()) {
+        let date = plus_days(reckoning.today().nth_weekday(1, day).ok()?, 7 * weeks)?;
+        return Some(Found::new(token, end, date, Certainty::WrittenOut));
+    }
+    if let Some((weeks, end)) = shifted_week(scan, scan.skip(end, Sense::Of)) {
+        let date = plus_days(monday_of(reckoning.today())?, 7 * weeks + offset)?;
+        return Some(Found::new(token, end, date, Certainty::WrittenOut));
+    }
     // "Tuesday next week"
     let mut which = which;
     let mut of_week = None;
@@ -596,6 +611,9 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     }
     if scan.kind(token) == Some(TokenKind::Symbol) {
         return None;
+    }
+    if let Some(found) = weeks_ahead(scan, token, reckoning) {
+        return Some(found);
     }
     if let Some(found) = counted(scan, token, reckoning.now.datetime())
         && !found.value.1

@@ -160,3 +160,23 @@ fn digits_of_an_identifier_count_nothing() {
         )],
     );
 }
+
+/// Now is Wednesday, 4 March 2026.
+#[test]
+fn weeks_are_counted_from_a_day_of_the_week() {
+    for (language, text, said, date) in [
+        ("en-GB", "book me for Friday week", "Friday week", "2026-03-13"),
+        ("en-GB", "Friday fortnight, please", "Friday fortnight", "2026-03-20"),
+        ("en-GB", "a week on Thursday", "a week on Thursday", "2026-03-12"),
+        ("en-GB", "two weeks from Monday", "two weeks from Monday", "2026-03-23"),
+        ("en-GB", "a fortnight today", "a fortnight today", "2026-03-18"),
+        ("en-GB", "mid-August", "mid-August", "2026-08-16"),
+        ("fr", "vendredi en huit", "vendredi en huit", "2026-03-13"),
+        ("fr", "vendredi de la semaine prochaine", "vendredi de la semaine prochaine", "2026-03-13"),
+        ("de", "am Freitag in einer Woche", "Freitag in einer Woche", "2026-03-13"),
+        ("es", "el viernes de la semana que viene", "viernes de la semana que viene", "2026-03-13"),
+    ] {
+        check(Builtin::Date, language, 0.6, &[(text, &[(said, json!(date))])]);
+    }
+    check(Builtin::Date, "en-GB", 0.3, &[("on 31 February", &[])]);
+}

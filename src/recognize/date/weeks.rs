@@ -1,0 +1,54 @@
+//! Days of a week that is counted from this one: "Friday week", "two weeks on Monday".
+
+use jiff::civil::Date;
+
+use super::{plus_days, weekday};
+use crate::{
+    recognize::{
+        certainty::Certainty,
+        duration::{self, Duration},
+        lexicon::{Sense, Unit},
+        reckoning::Reckoning,
+        scan::Scan,
+        senses::Found,
+    },
+    text::tokens::TokenKind,
+};
+
+/// How many weeks later than the day of the week before them these words say that it is.
+pub(super) fn weeks_behind(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    let later = scan.pick(token, |sense| if let Sense::WeeksLater(weeks) = sense { Some(weeks) } else { None });
+    // "Friday week 12" is a week of the year.
+    let later = later.filter(|(_, end)| scan.kind(*end) != Some(TokenKind::Digits));
+    later.or_else(|| whole_weeks(scan, scan.after(token, Sense::In)?))
+}
+
+/// A length of whole weeks.
+fn whole_weeks(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    let length = duration::duration_at(scan, token)?;
+    let Duration { weeks, .. } = length.value;
+    (length.value == Duration { weeks, ..Duration::default() }).then_some((weeks, length.end))
+}
+
+/// "La semana que viene": how many weeks from this one.
+pub(super) fn shifted_week(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
+    scan.pick(token, |sense| match sense {
+        Sense::Shifted { unit: Unit::Week, steps } => Some(steps),
+        _ => None,
+    })
+}
+
+/// "A week on Thursday", "two weeks from Monday", "a fortnight today".
+pub(super) fn weeks_ahead(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let fortnight = |sense| if let Sense::WeeksLater(weeks @ 2..) = sense { Some(weeks) } else { None };
+    let (weeks, end) = whole_weeks(scan, token).or_else(|| scan.pick(scan.after(token, Sense::A)?, fortnight))?;
+    let day = |sense| if let Sense::Day(days) = sense { Some(i64::from(days)) } else { None };
+    if let Some((days, end)) = scan.pick(end, day) {
+        return Some(Found::new(token, end, plus_days(reckoning.today(), days + 7 * weeks)?, Certainty::WrittenOut));
+    }
+    let at = scan.after(end, Sense::On).or_else(|| scan.after(end, Sense::From))?;
+    let of_week = |sense| if let Sense::Weekday { day, .. } = sense { Some(day) } else { None };
+    let (day, end) = scan.pick(at, of_week)?;
+    let date = plus_days(reckoning.today().nth_weekday(1, weekday(day)?).ok()?, 7 * weeks)?;
+    Some(Found::new(token, end, date, Certainty::WrittenOut))
+}
