@@ -20,6 +20,7 @@ mod linear;
 pub mod llm;
 pub mod mcp;
 pub mod module;
+mod probability;
 pub mod recognize;
 pub mod retrieve;
 pub mod sample;

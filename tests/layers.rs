@@ -8,10 +8,11 @@ use std::{
 
 /// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few
 /// modules stand on others of it, and those of one number never import one another.
-const LAYERS: [(&str, u8); 29] = [
+const LAYERS: [(&str, u8); 30] = [
     ("text", 0),
     ("telemetry", 0),
     ("linear", 0),
+    ("probability", 0),
     ("language", 1),
     ("module", 2),
     ("recognize", 10),

@@ -53,8 +53,6 @@ use crate::{
 
 /// Exemplars that describe a function where they are no turns of the conversation.
 const EXAMPLES: usize = 3;
-/// A mention scored lower is a guess, and no hint.
-const HINT: f32 = 0.5;
 
 /// What a template can say of a function.
 #[derive(Serialize)]
@@ -201,7 +199,7 @@ struct Hint<'a> {
 fn user(brief: &Brief<'_>) -> Result<Message, PromptError> {
     let module = &brief.snapshot.module;
     let mut hints: Vec<Hint<'_>> = Vec::new();
-    for mention in brief.mentions().iter().filter(|mention| mention.score >= HINT) {
+    for mention in brief.mentions().iter().filter(|mention| mention.is_likely()) {
         let hint = Hint {
             text: &mention.text,
             value: mention.value.to_string(),

@@ -8,7 +8,7 @@
 //!
 //! In detail:
 //!
-//! - **Ambiguous** is a confidence below [`CERTAIN`]. Where the value that is there is ambiguous too, the surer one
+//! - **Ambiguous** is a confidence below `CERTAIN`. Where the value that is there is ambiguous too, the surer one
 //!   holds, and the later one if both are as sure. A default gives way to all else. Defaults and what is carried over
 //!   fill empty places only, and make no items; what a model chose or wrote does not replace what was said, unless it
 //!   is meant to.
@@ -45,6 +45,7 @@ use super::state::{Aside, Confirmation, Form};
 use crate::{
     call::{SlotValue, Source, ViolationKind},
     module::Function,
+    recognize::certainty::Certainty,
 };
 
 /// What one turn says of one function.
@@ -108,7 +109,7 @@ pub struct Merged {
 }
 
 /// Below this confidence a value is ambiguous.
-pub const CERTAIN: f32 = 0.6;
+pub(crate) const CERTAIN: Certainty = Certainty::Guessed;
 
 /// See [the module](self).
 #[must_use]
@@ -308,10 +309,10 @@ fn gives_way(known: &SlotValue, new: &SlotValue, is_meant: bool) -> bool {
         return false;
     }
     // Where both are ambiguous, the surer one holds, and the later one if they are as sure.
-    let is_surer = known.confidence < CERTAIN && new.confidence >= known.confidence;
+    let is_surer = known.confidence < CERTAIN.score() && new.confidence >= known.confidence;
     let was_said = matches!(known.from, Source::Said | Source::Carried);
     let is_free = matches!(new.from, Source::Choice | Source::Generated) && was_said;
-    is_meant || !is_free && (new.confidence >= CERTAIN || is_surer)
+    is_meant || !is_free && (new.confidence >= CERTAIN.score() || is_surer)
 }
 
 #[cfg(test)]

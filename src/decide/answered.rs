@@ -3,6 +3,7 @@
 use crate::{
     decide::{
         asked::{core, is_answer_word, is_short, names},
+        bars::bars,
         reading::Reading,
         scope::scope_by_score,
         situation::Situation,
@@ -14,12 +15,8 @@ use crate::{
     text::{Span, fold},
 };
 
-/// Words that an answer may have beside its values ("make it five"), and how much higher another function must score to
-/// be clearly meant.
+/// Words that an answer may have beside its values ("make it five").
 const BESIDE: usize = 1;
-const CLEARLY: f32 = 0.1;
-/// A slot whose values could be any words is answered by words that any function is meant by with less than this.
-const OTHERWISE: f32 = 0.6;
 
 /// The expected function that the whole utterance answers for, read as such; `None` if it says anything else.
 ///
@@ -94,13 +91,13 @@ fn asks_otherwise(situation: &Situation<'_>, own: &Candidate, reading: &Reading<
             && !covered.iter().any(|span| span.overlaps(**word))
             && !yes_no::says_nothing(situation.knowledge.module.language(), text)
     };
-    let leads = situation.candidates().first().is_some_and(|best| best.score - own.score >= CLEARLY);
+    let leads = situation.candidates().first().is_some_and(|best| best.score - own.score >= bars().clearly);
     leads
-        && scope_by_score(situation) >= OTHERWISE
+        && scope_by_score(situation) >= bars().otherwise
         && situation.utterance().words().iter().filter(says).count() > BESIDE
 }
 
 /// No function is likely meant.
 fn is_new(situation: &Situation<'_>) -> bool {
-    scope_by_score(situation) < OTHERWISE
+    scope_by_score(situation) < bars().otherwise
 }

@@ -11,6 +11,7 @@ use crate::{
     },
     language::{Language, facts::is_unspaced_language, negation::Role},
     module::{Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind, Step},
+    probability::EVEN,
     recognize::{
         Mention,
         reply::{self as yes_no, YesNo},
@@ -22,8 +23,6 @@ use crate::{
 const SHORT: usize = 5;
 /// Words of a whole utterance that is one value, at most.
 const LONG: usize = 12;
-/// How sure the reader must be of what was asked for.
-const READ: f32 = 0.5;
 /// Words of a value, at most, that a sentence of its own may follow.
 const FEW: usize = 4;
 /// Words before a value that may name its slot.
@@ -54,7 +53,7 @@ pub(crate) fn whole_answer(
     let own = own_words(module, function);
     let words: Vec<Span> = words.iter().filter(|word| core.overlaps(**word)).copied().collect();
     // Without spaces, what any slot could be is taken for one that nobody asked for all too easily; so are any words.
-    let is_weak = |filling: &Filling| filling.anchor.is_none() && filling.confidence < READ;
+    let is_weak = |filling: &Filling| filling.anchor.is_none() && filling.confidence < EVEN;
     let is_other = |filling: &Filling| {
         filling.slot != slot && (is_weak(filling) || is_unspaced_language(language(module))) //
     };
@@ -98,7 +97,7 @@ pub(crate) fn is_answered_by(
             || is_empty_word(situation, *word)
             || !is_list && (!core.overlaps(*word) || own.contains(&fold(text)))
     };
-    let is_read = |filling: &Filling| awaited.contains(&filling.slot) && filling.confidence >= READ;
+    let is_read = |filling: &Filling| awaited.contains(&filling.slot) && filling.confidence >= EVEN;
     fillings.iter().any(is_read) && situation.utterance().words().iter().all(is_accounted)
 }
 
@@ -321,7 +320,7 @@ pub(crate) fn led(
         }
         let span = around::core(code, &utterance.only(Span::new(first.start, last.end)), &[]);
         let span = Span::new(span.start.max(first.start), span.end.min(last.end));
-        let is_sure = |one: &Filling| one.anchor.is_some() || one.confidence >= READ;
+        let is_sure = |one: &Filling| one.anchor.is_some() || one.confidence >= EVEN;
         let is_apart = |one: &Filling| one.slot != slot && !one.span.overlaps(span);
         let takes = |one: &Mention| function.slots.iter().any(|slot| slot.recognizers.contains(&one.recognizer));
         if fillings.iter().filter(|one| is_sure(one)).chain(&found).all(is_apart)

@@ -1,12 +1,14 @@
 //! What a model server's word adds to a probability.
 
-/// Share of a model server's answers that are right where nothing else is known.
-const WITNESS: f32 = 0.85;
+use crate::recognize::certainty::Certainty;
+
+/// How sure a model server's answer is where nothing else is known.
+const WITNESS: Certainty = Certainty::Sure;
 
 /// The probability after a model server, too, said so: it counts as one more independent witness.
 pub(crate) fn confirmed(local: f32) -> f32 {
     let local = local.clamp(0.01, 0.99);
-    let odds = local / (1.0 - local) * WITNESS / (1.0 - WITNESS);
+    let odds = local / (1.0 - local) * WITNESS.score() / (1.0 - WITNESS.score());
     odds / (1.0 + odds)
 }
 

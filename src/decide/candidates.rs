@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use crate::{
     decide::{
         asked,
+        bars::bars,
         features::flag,
         filling::{Anchor, Filling, Rule, is_open},
         reader::SpanScores,
@@ -25,14 +26,11 @@ use crate::{
         templates::FramedUtterance,
     },
     module::{Function, FunctionId, RecognizerKind, SlotId},
+    probability::MOST_ODDS,
     recognize::Mention,
     text::{Span, fold},
 };
 
-/// Spans that the reader gives less log-odds it does not propose.
-const PROPOSED: f32 = -3.0;
-/// Words before a value that lead to its slot and to no other's.
-const LEADS: f32 = 2.0;
 /// Candidates that are looked at: what recognizers found, then the reader's best, then those that stand best in frames.
 const MOST: usize = 48;
 
@@ -81,7 +79,8 @@ pub(crate) fn candidates(
     let is_open = |slot: SlotId| is_open(module, definition.slot(slot));
     let score =
         |slot: SlotId, span: Span| scores.and_then(|scores| scores.score(slot, span)).unwrap_or(f32::NEG_INFINITY);
-    let read = scores.into_iter().flat_map(|scores| scores.above(PROPOSED)).map(|read| (read.slot, read.span, 0.0));
+    let read =
+        scores.into_iter().flat_map(|scores| scores.above(bars().proposed)).map(|read| (read.slot, read.span, 0.0));
     let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(frames.proposed(is_open));
     let is_whole = |span: Span| {
         !is_cut(situation, span) && !runs_into(situation, span, &anchors) && !frames.is_around(span) //
@@ -116,7 +115,7 @@ fn keep_led(candidates: &mut Vec<Candidate>) {
         let (slot, span) = (one.slot, one.span);
         found.iter().filter(move |(other, at, _)| *other != slot && *at == span).map(|(.., left)| *left)
     };
-    let is_outled = |one: &Candidate| one.evidence.left < 1.0 && rivals(one).any(|left| left >= LEADS);
+    let is_outled = |one: &Candidate| one.evidence.left < 1.0 && rivals(one).any(|left| left >= bars().leads);
     let outled: Vec<bool> = candidates.iter().map(|one| one.anchor.is_some() && is_outled(one)).collect();
     let mut outled = outled.into_iter();
     candidates.retain(|_| !outled.next().unwrap_or_default());
@@ -169,13 +168,13 @@ impl Context<'_> {
         let kind =
             anchor.and_then(|index| self.found[index].1).map(|mention| &module.recognizer(mention.recognizer).kind);
         let of_kind = |is_kind: bool| if is_kind { mention.unwrap_or_default() } else { 0.0 };
-        let read = |slot: SlotId| self.scores.and_then(|scores| scores.score(slot, span)).unwrap_or(evidence::LEAST);
+        let read = |slot: SlotId| self.scores.and_then(|scores| scores.score(slot, span)).unwrap_or(-MOST_ODDS);
         let around = self.scores.and_then(|scores| scores.around(slot, span));
-        let (nearest, mass) = around.unwrap_or((evidence::LEAST, evidence::LEAST));
+        let (nearest, mass) = around.unwrap_or((-MOST_ODDS, -MOST_ODDS));
         let frame = self.frames.framing(slot, span);
         let rivals: Vec<SlotId> = self.rivals(span).collect();
         let other = self.definition.slot_ids().filter(|other| *other != slot);
-        let other = other.map(read).fold(evidence::LEAST, f32::max);
+        let other = other.map(read).fold(-MOST_ODDS, f32::max);
         let own = self.definition.slot(slot);
         let Shape { cut, quoted, capitals, broken, empty, led } = self.surface.shape(span);
         Evidence {

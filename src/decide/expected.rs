@@ -6,15 +6,11 @@
 //! resemble.
 
 use crate::{
+    decide::bars::bars,
     module::{Exemplar, ExemplarId, FunctionId, Module, SlotId, alike, squeeze},
     retrieve::{Candidate, Source},
     text::{Span, Utterance, fold},
 };
-
-/// Score that a function gains for being expected, and for an exemplar that speaks in just this context. The odds of
-/// two functions double with every 0.03.
-const PREFERRED: f32 = 0.04;
-const IN_CONTEXT: f32 = 0.06;
 
 /// One thing that was asked for, as whoever asked calls it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -149,9 +145,9 @@ impl Expected {
                 Source::Description => false,
             });
             // As much as it is like what was said.
-            candidate.score += speaks_here.map_or(0.0, |best| IN_CONTEXT * best.score);
+            candidate.score += speaks_here.map_or(0.0, |best| bars().in_context * best.score);
             if self.functions.contains(&candidate.function) {
-                candidate.score += PREFERRED;
+                candidate.score += bars().expected;
             }
             candidate.score = candidate.score.min(1.0);
         }

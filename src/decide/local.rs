@@ -6,6 +6,7 @@ use crate::{
     conversation::Pending,
     decide::{
         answered,
+        bars::bars,
         features::measure,
         model::DecisionModel,
         near_duplicates as overloads,
@@ -17,31 +18,19 @@ use crate::{
     },
     language::facts::is_unspaced_language,
     module::{FunctionId, SlotId},
-    recognize::acts::Courtesy,
+    recognize::{acts::Courtesy, certainty::Certainty},
     text::Span,
 };
 
-/// Functions whose slots are filled before one is chosen, at most, and the share that makes one worth it.
+/// Functions whose slots are filled before one is chosen, at most.
 const CONSIDERED: usize = 3;
-const WORTH_READING: f32 = 0.03;
-/// Of two alternatives, one is asked for if it is this many times as likely as the other.
-const LIKELIER: f32 = 1.2;
-/// Words that are left mean something from this weight on: that of one that is not said of everything.
-const LEFT: f32 = 0.5;
 /// How sure it is that nothing is to be called where what is best understood is refused ("don't cancel my order").
-const REFUSED: f32 = 0.7;
-/// How sure it is that what says nothing but a value that was asked for is the answer.
-const ANSWERED: f32 = 0.92;
+const REFUSED: Certainty = Certainty::Likely;
 /// What is left of the confidence in the slots of a function where one is empty and not every word is accounted for.
-const LACKING: f32 = 0.7;
-/// Log-odds for each point of score between near-duplicate functions.
-const LEVELLED: f32 = 25.0;
+const LACKING: Certainty = Certainty::Likely;
 
 /// From so many exemplars on, what a module teaches says what is none of its business.
 const LEARNED: usize = 10;
-/// What is surely about the module's business, and how near the scores of functions must be that are asked about then.
-const NEAR: f32 = 0.9;
-const CLOSE: f32 = 0.03;
 /// Functions that are offered to choose from where nothing speaks for any.
 const OFFERED: usize = 3;
 
@@ -93,7 +82,7 @@ fn read_one(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision 
     let chosen = decision.frames.first().filter(is_refusable);
     if let Some(note) = chosen.and_then(|frame| situation.refusal(frame.function)) {
         decision.outcome = Outcome::NoMatch;
-        decision.confidence = REFUSED;
+        decision.confidence = REFUSED.score();
         decision.frames.clear();
         decision.notes.push(note);
     }
@@ -105,7 +94,7 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
         return read_given(situation, function);
     }
     if let Some(reading) = answered::answered(situation) {
-        return concluded(reading.judged(situation, ANSWERED), situation.scope());
+        return concluded(reading.judged(situation, bars().answered), situation.scope());
     }
     let courtesy = situation.analysis.acts.courtesy;
     let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction);
@@ -181,7 +170,7 @@ fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
         let is_within = |name: &Vec<String>| words.windows(name.len()).skip(1).any(|some| some == name.as_slice());
         names.iter().filter(|name| !name.is_empty()).any(is_within)
     };
-    best.features.unseen > 0.0 && (best.features.left_over >= LEFT || texts.iter().any(holds_a_name))
+    best.features.unseen > 0.0 && (best.features.left_over >= bars().left_over || texts.iter().any(holds_a_name))
 }
 
 /// Where a value was said that no recognizer knows.
@@ -206,7 +195,7 @@ fn is_cut(situation: &Situation<'_>, frame: &Frame, text: Span) -> bool {
 /// The best alternative, and those that are about as likely.
 fn tied(alternatives: &[(Alternative, Option<Call>)]) -> impl Iterator<Item = &(Alternative, Option<Call>)> {
     let best = alternatives.first().map_or(0.0, |(best, _)| best.meant);
-    alternatives.iter().take_while(move |(other, _)| LIKELIER * other.meant >= best)
+    alternatives.iter().take_while(move |(other, _)| bars().likelier * other.meant >= best)
 }
 
 /// The only one of these that takes every value which the others take, and more: "two onion soups" are no drink. `None`
@@ -259,15 +248,15 @@ fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative
 /// The functions that the words are surely about and that nothing tells apart: "something about my card". Where more
 /// than a few exemplars were learned from, nothing may be left that is none of the module's business.
 fn near(situation: &Situation<'_>, alternatives: &[(Alternative, Option<Call>)]) -> Vec<FunctionId> {
-    let is_explained = || alternatives.first().is_some_and(|(best, _)| best.features.left_over < LEFT);
+    let is_explained = || alternatives.first().is_some_and(|(best, _)| best.features.left_over < bars().left_over);
     if is_learned(situation) && is_shown(situation) && !is_explained()
-        || scope_by_score(situation) < NEAR
+        || scope_by_score(situation) < bars().about_module
         || situation.analysis.acts.courtesy.is_some()
     {
         return Vec::new();
     }
     let best = situation.candidates().iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-    let close = situation.candidates().iter().filter(|candidate| best - candidate.score <= CLOSE);
+    let close = situation.candidates().iter().filter(|candidate| best - candidate.score <= bars().close);
     close.take(OFFERED).map(|candidate| candidate.function).collect()
 }
 
@@ -326,7 +315,7 @@ fn tell_apart(
         .filter(|place| *place == 0 || overloads::alike(situation, best, readings[*place].function))
         .collect();
     let all: f32 = group.iter().map(|place| alternatives[*place].0.meant).sum();
-    let weight = |place: &usize| (LEVELLED * (scores[*place] + changes[*place] - scores[0] - changes[0])).exp();
+    let weight = |place: &usize| (bars().levelled * (scores[*place] + changes[*place] - scores[0] - changes[0])).exp();
     let weights: f32 = group.iter().map(weight).sum();
     if group.len() > 1 {
         for place in &group {
@@ -341,7 +330,7 @@ fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
     let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
     if answered::leaves_words(situation, &reading) && answered::lacks_values(situation, &reading) {
-        decision.confidence *= LACKING;
+        decision.confidence *= LACKING.score();
     }
     decision
 }
@@ -370,9 +359,9 @@ fn considered(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<usi
     let candidates = situation.candidates();
     let is_rival = |index: usize| {
         let [best, other] = [&candidates[0], &candidates[index]];
-        best.score - other.score <= overloads::BLUR && overloads::alike(situation, best.function, other.function)
+        best.score - other.score <= bars().blur && overloads::alike(situation, best.function, other.function)
     };
-    let is_worth = |index: &usize| *index == 0 || candidates[*index].share >= WORTH_READING || is_rival(*index);
+    let is_worth = |index: &usize| *index == 0 || candidates[*index].share >= bars().worth_reading || is_rival(*index);
     let is_allowed = |index: &usize| candidates[*index].score > 0.0;
     let is_written = |index: &usize| written == Some(candidates[*index].function);
     let all = 0..candidates.len();

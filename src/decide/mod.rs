@@ -5,6 +5,7 @@ pub(crate) mod analysis;
 pub(crate) mod answered;
 pub(crate) mod arguments;
 pub(crate) mod asked;
+pub(crate) mod bars;
 pub(crate) mod calibration;
 pub mod candidates;
 pub(crate) mod carrier;

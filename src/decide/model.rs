@@ -6,7 +6,10 @@ use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde::Deserialize;
 
-use crate::decide::features::{Features, RankingInput};
+use crate::{
+    decide::features::{Features, RankingInput},
+    probability::logistic,
+};
 
 /// The bundled model.
 const FILE: &str = include_str!("../../models/decision/model.json");
@@ -105,19 +108,19 @@ impl DecisionModel {
     /// If the text is no such file, or names a feature that does not exist.
     pub fn parse(text: &str) -> Result<Self, String> {
         let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let logistic = |written: WrittenLogistic| {
+        let regression = |written: WrittenLogistic| {
             let terms = in_order(&Features::NAMES, &written.weights)?.into_iter();
             let terms = terms.map(|[weight, low, high]| Term { weight, low, high }).collect();
             Ok::<_, String>(Logistic { bias: written.bias, terms })
         };
         let judge = |written: WrittenJudge| {
-            let [anything, function, whole] = [written.anything, written.function, written.whole].map(logistic);
+            let [anything, function, whole] = [written.anything, written.function, written.whole].map(regression);
             Ok::<_, String>(Judge { anything: anything?, function: function?, whole: whole? })
         };
         Ok(Self {
             ranking: in_order(&RankingInput::NAMES, &written.ranking)?,
-            scope: logistic(written.scope)?,
-            score: logistic(written.score)?,
+            scope: regression(written.scope)?,
+            score: regression(written.score)?,
             learned: judge(written.learned)?,
             described: judge(written.described)?,
             thresholds: written.thresholds,
@@ -172,8 +175,7 @@ impl Logistic {
         let values = features.values();
         let counted =
             self.terms.iter().zip(values).map(|(term, value)| term.weight * value.max(term.low).min(term.high));
-        let odds = self.bias + counted.sum::<f32>();
-        1.0 / (1.0 + (-odds).exp())
+        logistic(self.bias + counted.sum::<f32>())
     }
 }
 

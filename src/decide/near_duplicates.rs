@@ -2,16 +2,10 @@
 
 use crate::{
     call::SlotValue,
-    decide::{reading::Reading, situation::Situation},
+    decide::{bars::bars, reading::Reading, situation::Situation},
     module::{Function, FunctionId, squeeze},
     text::fold,
 };
-
-/// Scores of two such functions say nothing if they are no further apart: the same words find both, and what is left is
-/// how their own names and placeholders read. An exemplar that only one of them has, said word for word, is further.
-pub(crate) const BLUR: f32 = 0.1;
-/// Score that such a function loses against another one that fits perfectly where this one does not fit at all.
-const MISFIT: f32 = 0.2;
 
 /// True if the two share the last part of their names (`people.transfer`, `banks.transfer`), or are described alike.
 pub(crate) fn alike(situation: &Situation<'_>, one: FunctionId, other: FunctionId) -> bool {
@@ -53,8 +47,8 @@ pub(crate) fn changes(situation: &Situation<'_>, readings: &[Reading<'_>], score
     let best = |of: &[f32], index: usize| rivals(index).map(|other| of[other]).fold(of[index], f32::max);
     (0..readings.len())
         .map(|index| {
-            let level = (best(scores, index) - scores[index]).min(BLUR);
-            level - MISFIT * (best(&fits, index) - fits[index])
+            let level = (best(scores, index) - scores[index]).min(bars().blur);
+            level - bars().misfit * (best(&fits, index) - fits[index])
         })
         .collect()
 }

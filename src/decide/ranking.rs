@@ -8,14 +8,13 @@ use crate::{
         model::DecisionModel,
     },
     module::FunctionId,
+    probability::LEAST_LOG_PROBABILITY,
     retrieve::{Candidate, LearnedSignals},
 };
 
 /// Up to so many functions are all looked at; of more, those that retrieval finds best and those that were learned
 /// best.
 pub(crate) const ALL: usize = 48;
-/// A log-probability below this says no more than this one.
-const LEAST: f32 = -12.0;
 
 /// What was learned of one text.
 #[derive(Debug, Default)]
@@ -41,7 +40,7 @@ impl Learned {
     }
 
     fn at(&self, index: usize) -> Option<LearnedSignals> {
-        let of = |values: &[f32], index: usize| values.get(index).map(|value| value.max(LEAST));
+        let of = |values: &[f32], index: usize| values.get(index).map(|value| value.max(LEAST_LOG_PROBABILITY));
         let (vectors, ngrams) = (of(&self.found.vectors, index), of(&self.found.ngrams, index));
         vectors.or(ngrams)?;
         let none = |values: &[f32]| of(values, self.functions).unwrap_or_default();

@@ -16,20 +16,18 @@ use crate::{
     },
     language::Language,
     module::{Builtin, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
-    recognize::Mention,
+    recognize::{Mention, certainty::Certainty},
     text::Span,
 };
 
-/// What scores less is no value: "one" of "the one at the top".
-const LEAST_SCORE: f32 = 0.35;
-/// The same in a list, where "a" may count beside "two".
-const LEAST_IN_LIST: f32 = 0.3;
-/// What an hour alone scores behind "at".
-const HOUR: f32 = 0.6;
-/// What scores as much is said letter for letter.
-const EXACT: f32 = 0.99;
+/// What is no surer is no value: "one" of "the one at the top". In a list it is one, where "a" may count beside "two".
+const NO_VALUE: Certainty = Certainty::Possible;
+/// How sure an hour alone is behind "at".
+const HOUR: Certainty = Certainty::Guessed;
+/// An entry of a list that is said letter for letter.
+const EXACT: Certainty = Certainty::WrittenOut;
 /// What somebody else's recognizer found is worth a little less than what one of ours did.
-const HINTED: f32 = 0.8;
+const HINTED: Certainty = Certainty::Usual;
 
 /// See [the module](self).
 pub(crate) struct Reading<'a> {
@@ -290,8 +288,9 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
-            let least = if function.slot(id).path.is_repeated() { LEAST_IN_LIST } else { LEAST_SCORE };
-            let own = |mention: &&Mention| mention.recognizer == *recognizer && mention.score >= least;
+            let in_list = function.slot(id).path.is_repeated();
+            let is_value = |score: f32| score > NO_VALUE.score() || in_list && score >= NO_VALUE.score();
+            let own = |mention: &&Mention| mention.recognizer == *recognizer && is_value(mention.score);
             for mention in situation.mentions().iter().filter(own) {
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
@@ -322,7 +321,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     };
     // Nor is the hour behind "at", where the function takes a time.
     let is_hour = |found: &Found<'a>| {
-        found.1.is_some_and(|mention| builtin(mention) == Some(Builtin::Time) && mention.score >= HOUR)
+        found.1.is_some_and(|mention| builtin(mention) == Some(Builtin::Time) && mention.score >= HOUR.score())
     };
     let hours: Vec<Span> = anchors.iter().filter(|one| is_hour(one)).map(|(anchor, _)| anchor.span).collect();
     let is_none = |span: Span| is_part(span) || hours.contains(&span);
@@ -331,8 +330,8 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
         let Some(slot) = function.slot_labelled(&hint.label) else { continue };
         for span in hint.spans(situation.utterance()) {
             match anchors.iter_mut().find(|(anchor, _)| anchor.slot == slot && anchor.span == span) {
-                Some((anchor, _)) => anchor.score = anchor.score.max(HINTED),
-                None => anchors.push((Anchor { slot, span, score: HINTED }, None)),
+                Some((anchor, _)) => anchor.score = anchor.score.max(HINTED.score()),
+                None => anchors.push((Anchor { slot, span, score: HINTED.score() }, None)),
             }
         }
     }
@@ -349,7 +348,7 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
             |mention: &&Mention| matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::List(_));
         found.1.filter(is_list).map(|mention| mention.score)
     };
-    let is_exact = |found: &Found<'_>| listed(found).is_some_and(|score| score >= EXACT);
+    let is_exact = |found: &Found<'_>| listed(found).is_some_and(|score| score >= EXACT.score());
     let exact: Vec<Span> = anchors.iter().filter(|one| is_exact(one)).map(|(anchor, _)| anchor.span).collect();
     anchors.retain(|one| listed(one).is_none() || is_exact(one) || !exact.contains(&one.0.span));
 }

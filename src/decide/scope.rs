@@ -1,19 +1,16 @@
 //! How likely it is that anything is meant, and which function, before its slots are read.
 
 use crate::{
-    decide::{features::measure, model::DecisionModel, situation::Situation},
+    decide::{bars::bars, features::measure, model::DecisionModel, situation::Situation},
     module::FunctionId,
     retrieve::Candidate,
 };
-
-/// Below this, a score says that nothing is meant.
-const LIKELY: f32 = 0.35;
 
 /// The probability that a candidate is meant beside what was asked, by its score: the rest of the decision model was
 /// fitted on utterances that stand alone.
 pub(crate) fn by_score(situation: &Situation<'_>, candidate: &Candidate) -> f32 {
     let scope = scope_of_score(situation, candidate.score);
-    if scope < LIKELY { 0.0 } else { scope * candidate.share }
+    if scope < bars().in_scope_beside { 0.0 } else { scope * candidate.share }
 }
 
 /// The probability that anything is meant beside what was asked, by the best score.

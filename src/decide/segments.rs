@@ -4,6 +4,7 @@ use crate::{
     call::SlotValue,
     decide::{
         analysis::Part,
+        bars::bars,
         clauses::Strength,
         local,
         outcome::{Frame, Outcome},
@@ -13,28 +14,6 @@ use crate::{
     retrieve::Candidate,
     text::Span,
 };
-
-/// How far the parts' best scores, on average, must lie above the best score of the whole, by what joins the parts.
-///
-/// Half of two requests looks more like its function than both together do; half of one request looks less like it.
-/// Chosen on CLINC150's and SNIPS' test splits and on SGD's, where an utterance asks for one thing, against pairs of
-/// their utterances. Between "and then" and its like hardly any single request was seen.
-const ABOVE_WHOLE: f32 = 0.02;
-const ABOVE_WHOLE_IN_SEQUENCE: f32 = -0.05;
-/// Two neighbours ask for different things if each scores its own function this much higher than the other's. Below it,
-/// they speak of one thing in two sentences ("I'd like to see a film. Find me one").
-const APART: f32 = 0.08;
-/// A clause that scores a function of its own this much higher than the one that the whole utterance means may be a
-/// request that was not told apart.
-///
-/// Of pairs of the shipped modules' utterances that stay whole, it finds 44 to 77 %, of CLINC150's 63 %; of utterances
-/// that ask for one thing it doubts 1 % in CLINC150 and SNIPS, 3 % in the shipped modules and 5 % in SGD. At 0 it would
-/// find a fifth more of the pairs and doubt up to twice as many of the others; at [`APART`], a third less and half.
-const DOUBTFUL: f32 = 0.04;
-
-/// How far a clause's best score must lie above what sentences get that are none of the module's business, for it to
-/// mean something by itself. Fitted on CLINC150's validation split with its out-of-scope part, on SNIPS and on SGD.
-const ABOVE_USUAL: f32 = 0.115;
 
 impl Requests {
     /// `whole` is the utterance as one request.
@@ -58,7 +37,7 @@ fn is_doubtful(whole: &Situation<'_>) -> bool {
         clause.candidates.first().is_some_and(|best| {
             best.function != meant.function
                 && means_something(whole, clause)
-                && lead(&clause.candidates, meant.function) >= DOUBTFUL
+                && lead(&clause.candidates, meant.function) >= bars().doubtful
         })
     })
 }
@@ -115,7 +94,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
 
 /// A part is in scope by itself, as far as its best score tells: the model was fitted on whole utterances.
 fn means_something(whole: &Situation<'_>, part: &Part) -> bool {
-    best(part) - whole.knowledge.usual_score >= ABOVE_USUAL
+    best(part) - whole.knowledge.usual_score >= bars().above_usual
 }
 
 fn best(part: &Part) -> f32 {
@@ -125,7 +104,8 @@ fn best(part: &Part) -> f32 {
 /// Each scores its own best function clearly higher than the other's.
 fn are_apart(one: &[Candidate], other: &[Candidate]) -> bool {
     let (Some(first), Some(second)) = (one.first(), other.first()) else { return false };
-    first.function != second.function && lead(one, second.function) >= APART && lead(other, first.function) >= APART
+    let apart = bars().apart;
+    first.function != second.function && lead(one, second.function) >= apart && lead(other, first.function) >= apart
 }
 
 /// Each is a call by itself, of a function that needs to be told something, and they differ in a value that one call
@@ -154,5 +134,5 @@ fn outweigh(whole: &Situation<'_>, requests: &[Part]) -> bool {
     let mean = requests.iter().map(best).sum::<f32>() / requests.len() as f32;
     let best = best(&whole.analysis.whole);
     let in_sequence = requests[1..].iter().all(|request| request.joined == Some(Strength::Sequence));
-    mean >= best + if in_sequence { ABOVE_WHOLE_IN_SEQUENCE } else { ABOVE_WHOLE }
+    mean >= best + if in_sequence { bars().above_whole_in_sequence } else { bars().above_whole }
 }

@@ -3,7 +3,9 @@
 
 use crate::{
     decide::{
-        asked, carrier,
+        asked,
+        bars::bars,
+        carrier,
         filling::{Filling, Rule},
         reader::SpanScores,
         situation::Situation,
@@ -16,10 +18,6 @@ use crate::{
     text::{Span, fold},
 };
 
-/// Log-odds of the reader below which one such word is none of the slot's: "the address is wrong".
-const UNLIKELY: f32 = -4.0;
-/// How sure a reading is that may end a value before a template does.
-const SURE: f32 = 0.7;
 /// Words of a value, at most, that its slot's name follows.
 const FEW: usize = 6;
 
@@ -87,7 +85,7 @@ fn may_end(situation: &Situation<'_>, own: &Filling, filling: &Filling, fillings
         || gap.chars().all(char::is_whitespace)
             && says_something(situation, rest)
             && (language.words.is_carrier(&fold(word)) && !is_joint
-                || filling.confidence >= SURE && !word.starts_with(char::is_uppercase))
+                || filling.confidence >= bars().ends_value && !word.starts_with(char::is_uppercase))
 }
 
 /// "The reason is that it leaks", "Karl Brandt is the holder": words that the name of a slot leads to or follows, where
@@ -133,7 +131,8 @@ pub(super) fn named(
             };
             let is_likely = |span: &Span| {
                 let is_one = spans.iter().filter(|word| span.contains(**word)).count() == 1;
-                !is_one || scores.is_none_or(|scores| scores.score(slot, *span).is_none_or(|score| score >= UNLIKELY))
+                let read = scores.and_then(|scores| scores.score(slot, *span));
+                !is_one || read.is_none_or(|score| score >= bars().unlikely_word)
             };
             let span = ahead().filter(is_likely).or_else(|| behind().filter(is_likely));
             if let Some(span) = span.filter(|span| is_free(*span, &named)) {

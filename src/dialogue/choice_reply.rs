@@ -3,6 +3,7 @@
 use crate::{
     conversation::Act,
     decide::{
+        bars::bars,
         local,
         outcome::{Decision, Outcome},
         reading::Reading,
@@ -11,7 +12,7 @@ use crate::{
     dialogue::{
         interpretation::{Dialogue, Interpretation},
         new_request::{new_request, said_before},
-        open_form::{ANSWERED, OTHERWISE, said},
+        open_form::{ANSWERED, said},
     },
     module::{FunctionId, Module},
     recognize::acts::{ACTS, Kind, Pick},
@@ -38,11 +39,11 @@ pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], uttera
     });
     if let Some(function) = picked {
         let acts = chosen(dialogue, function, utterance).into_iter().collect();
-        return Interpretation::of(acts, ANSWERED);
+        return Interpretation::of(acts, ANSWERED.score());
     }
     let mut other = new_request(dialogue, &dialogue.situation, &dialogue.state.forms);
     let is_other = |act: &Act| matches!(act, Act::Inform { function, .. } if !tied.contains(function));
-    if other.acts.iter().any(is_other) && other.meant >= OTHERWISE {
+    if other.acts.iter().any(is_other) && other.meant >= bars().otherwise {
         return other;
     }
     let among = chosen_among(dialogue, &tied);

@@ -4,16 +4,18 @@
 use crate::{
     call::SlotValue,
     conversation::{Act, End, Form, Manner, Said, merge::CERTAIN},
-    decide::{asked, reading::Reading, situation::Situation, vocabulary::own_words},
+    decide::{asked, bars::bars, reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation},
-        open_form::{OTHERWISE, OpenForm, PLAIN, said},
+        open_form::{OpenForm, PLAIN, said},
     },
     language::Language,
     module::SlotPath,
+    probability::EVEN,
     recognize::{
         acts::{ACTS, Kind},
+        certainty::Certainty,
         reply::says_nothing,
     },
     text::{Span, fold},
@@ -22,11 +24,9 @@ use crate::{
 /// Turns after a call in which it may be followed up.
 const RECENT: u32 = 3;
 /// How sure it is that words which say nothing but values follow up a call.
-const KNOWN: f32 = 0.9;
+const KNOWN: Certainty = Certainty::Clear;
 /// Words of a text that takes the place of another one.
 const FEW: usize = 4;
-/// How sure another function must be for the words not to be about the last call.
-const LIKELY: f32 = 0.5;
 
 /// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
@@ -87,7 +87,7 @@ impl<'a> Ellipsis<'a> {
     /// Nothing is said but values of that function, each in a place that it had or may have.
     fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
         self.values(request).or_else(|| {
-            let is_request = !request.acts.is_empty() && request.meant >= OTHERWISE;
+            let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
             if is_request { None } else { self.text() }
         })
     }
@@ -96,8 +96,9 @@ impl<'a> Ellipsis<'a> {
         let reading = Reading::new(&self.situation, self.called.id);
         let mut found = said(&reading.judged(&self.situation, 1.0).0, self.called.state.turn, None);
         let had = |pointer: &str| self.called.form.has(&SlotPath::of_pointer(pointer));
-        let is_plain =
-            |value: &SlotValue| value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN;
+        let is_plain = |value: &SlotValue| {
+            value.recognizer.is_some() || had(&value.pointer) && value.confidence >= CERTAIN.score()
+        };
         if found.values.is_empty() || !found.invalid.is_empty() || !found.values.iter().all(is_plain) {
             return None;
         }
@@ -115,9 +116,10 @@ impl<'a> Ellipsis<'a> {
             let is_own = || own.contains(&fold(self.situation.utterance().slice(*word)));
             values.iter().any(|span| span.overlaps(*word)) || (lacks_the_rest || leads(word)) && is_own()
         };
-        let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
+        let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
         found.manner = Manner::Correct;
-        found.is_doubtful = found.values.iter().any(|value| value.recognizer.is_none() && value.confidence < CERTAIN);
+        let is_doubtful = |value: &SlotValue| value.recognizer.is_none() && value.confidence < CERTAIN.score();
+        found.is_doubtful = found.values.iter().any(is_doubtful);
         self.content().iter().all(is_value).then_some((found, confidence))
     }
 
@@ -132,14 +134,14 @@ impl<'a> Ellipsis<'a> {
     /// One more thing is said of what was called, or another value for it: "the depth is two metres", "it's for Lena".
     fn supplement(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> Option<(Said, f32)> {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
-        let is_other = request.meant >= LIKELY && !request.acts.iter().all(is_same);
+        let is_other = request.meant >= EVEN && !request.acts.iter().all(is_same);
         let analysis = self.situation.analysis;
         if is_other || !request.tied.is_empty() || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
             return None;
         }
         let called = OpenForm { corrects: false, ..self.called };
         let FormReading { mut said, leaves_words, .. } = called.read(&self.situation);
-        let is_sure = |value: &SlotValue| value.recognizer.is_some() || value.confidence >= PLAIN;
+        let is_sure = |value: &SlotValue| value.recognizer.is_some() || value.confidence >= PLAIN.score();
         let is_whole = !leaves_words && said.invalid.is_empty() && said.removed.is_empty();
         if said.values.is_empty() || !is_whole || !said.values.iter().all(is_sure) {
             return None;
@@ -152,7 +154,7 @@ impl<'a> Ellipsis<'a> {
             said.manner = Manner::Correct;
         }
         said.turn = dialogue.state.turn;
-        let confidence = said.values.iter().map(|value| value.confidence).fold(KNOWN, f32::min);
+        let confidence = said.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
         Some((said, confidence))
     }
 
@@ -169,10 +171,10 @@ impl<'a> Ellipsis<'a> {
         let is_one = words.iter().filter(|word| span.contains(**word)).count() == content.len() && content.len() <= FEW;
         let slot = self.called.only_text().filter(|_| is_one && words.iter().any(|word| self.is_cue(*word)))?;
         let said = Said { turn: self.called.state.turn, manner: Manner::Correct, ..Said::default() };
-        let mut read = FormReading { said, confidence: CERTAIN, leaves_words: false };
+        let mut read = FormReading { said, confidence: CERTAIN.score(), leaves_words: false };
         let is_filled = self.called.fill(&self.situation, slot, span, &mut read) && read.said.invalid.is_empty();
-        read.said.is_doubtful = read.said.values.iter().any(|value| value.confidence < CERTAIN);
-        is_filled.then_some((read.said, CERTAIN))
+        read.said.is_doubtful = read.said.values.iter().any(|value| value.confidence < CERTAIN.score());
+        is_filled.then_some((read.said, CERTAIN.score()))
     }
 }
 
@@ -180,7 +182,7 @@ impl<'a> Ellipsis<'a> {
 fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(Said, f32)> {
     let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
     let is_correction = called.acts().any(|one| corrects(one.kind));
-    let is_request = !request.acts.is_empty() && request.meant >= OTHERWISE;
+    let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
     if !is_correction || is_request {
         return None;
     }

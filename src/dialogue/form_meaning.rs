@@ -65,7 +65,7 @@ impl OpenForm<'_> {
             .filter(|mention| slot.recognizers.contains(&mention.recognizer) && mention.others.is_empty())
             .max_by_key(|mention| mention.span.len())?;
         let spanned = (utterance, Span::new(0, utterance.len()));
-        let value = self.value_of(slot, spanned, Some(mention), mention.score * KNOWN);
+        let value = self.value_of(slot, spanned, Some(mention), mention.score * KNOWN.score());
         Some(SlotValue { pointer: filled.pointer.clone(), text: Some(new_text), ..value })
     }
 
@@ -114,7 +114,7 @@ impl OpenForm<'_> {
         let mut hit = entries.iter().filter_map(|(value, words)| Some((value, *hits(words)?)));
         // Several lists may know one entry.
         let (value, word) = hit.next().filter(|(value, _)| hit.all(|(other, _)| other == *value))?;
-        let filled = self.value_of(slot, (utterance, word), None, PLAIN);
+        let filled = self.value_of(slot, (utterance, word), None, PLAIN.score());
         let recognizer = slot.recognizers.first().map(|id| self.module.recognizer(*id).name.clone());
         Some(SlotValue { pointer: pointer.clone(), value: value.clone(), recognizer, ..filled })
     }

@@ -104,8 +104,9 @@ impl OpenForm<'_> {
         };
         let shown = self.function.exemplars.iter().filter_map(|one| side_by_side(self.function, &one.pieces));
         let slots = shown.into_iter().find(fits)?;
-        let filled =
-            |(slot, word): (&SlotId, &Span)| self.value_of(self.function.slot(*slot), (utterance, *word), None, PLAIN);
+        let filled = |(slot, word): (&SlotId, &Span)| {
+            self.value_of(self.function.slot(*slot), (utterance, *word), None, PLAIN.score())
+        };
         Some(slots.iter().zip(&words).map(filled).collect())
     }
 
@@ -163,7 +164,7 @@ impl OpenForm<'_> {
             let may_be = mention.is_some() || slot.takes_any_words() && is_said(*span);
             may_be.then(|| SlotValue {
                 value: mention.map_or_else(|| utterance.slice(*span).into(), |mention| mention.value.clone()),
-                ..self.value_of(slot, (utterance, *span), mention, PLAIN)
+                ..self.value_of(slot, (utterance, *span), mention, PLAIN.score())
             })
         };
         // A recognizer found what was asked: no other sequence has a claim on the parts.
@@ -202,7 +203,7 @@ impl OpenForm<'_> {
             let pointer = own.path.pointer();
             let is_open = self.form.at(&pointer).is_none() && found.iter().all(|value| value.pointer != pointer);
             let is_plain = !text.is_empty() && !text.contains([',', '、', '。', ';', '.']);
-            (is_open && is_plain).then(|| self.value_of(own, (situation.utterance(), span), None, PLAIN))
+            (is_open && is_plain).then(|| self.value_of(own, (situation.utterance(), span), None, PLAIN.score()))
         };
         let gap = |pair: &[(Span, SlotId)]| {
             let [(before, first), (after, last)] = pair else { return None };
@@ -312,7 +313,8 @@ impl OpenForm<'_> {
             let Some(slot) = takes(mention) else { continue };
             let pointer = slot.path.pointer();
             // What was asked for is known by less.
-            if mention.score < if self.asked.contains(&pointer) { KNOWN / 2.0 } else { KNOWN } {
+            let known = KNOWN.score();
+            if mention.score < if self.asked.contains(&pointer) { known / 2.0 } else { known } {
                 continue;
             }
             let is_taken = found.iter().chain(&all).any(|value: &SlotValue| value.pointer == pointer);
@@ -329,7 +331,7 @@ impl OpenForm<'_> {
                 continue;
             }
             let said = (situation.utterance(), mention.span);
-            all.push(self.value_of(slot, said, Some(mention), mention.score * KNOWN));
+            all.push(self.value_of(slot, said, Some(mention), mention.score * KNOWN.score()));
         }
         all
     }
@@ -492,7 +494,7 @@ impl OpenForm<'_> {
             recognizer: None,
             from: Source::Said,
             turn: self.state.turn,
-            confidence: ANSWERED,
+            confidence: ANSWERED.score(),
         })
     }
 }
@@ -559,7 +561,7 @@ fn is_typed(module: &Module, mention: &Mention) -> bool {
         }
         RecognizerKind::List(_) => false,
     };
-    is_of_form && mention.score >= KNOWN
+    is_of_form && mention.score >= KNOWN.score()
 }
 
 /// True of what looks like nothing else: an address of mail, a telephone number, a word of a list; not a bare number.

@@ -21,11 +21,12 @@ use crate::{
         written,
     },
     dialogue::{
-        open_form::{ANSWERED, KNOWN, LIKELY, OpenForm, PLAIN, WORTH_KEEPING, said},
+        open_form::{ANSWERED, KNOWN, OpenForm, PLAIN, WORTH_KEEPING, said},
         slot_reference::{Named, count_of},
     },
     language::facts::is_unspaced_language,
     module::{FunctionId, SlotId, SlotKind, SlotPath},
+    probability::EVEN,
     recognize::{
         self, Mention,
         acts::{ACTS, Kind, Pick},
@@ -74,7 +75,7 @@ impl OpenForm<'_> {
             leaves_words: false,
         };
         if let Some(value) = self.settled(own) {
-            read.confidence = ANSWERED;
+            read.confidence = ANSWERED.score();
             read.said.values.push(value);
             return read;
         }
@@ -125,7 +126,7 @@ impl OpenForm<'_> {
         }
         // As sure as the least sure of its values.
         let certain = found.values.iter().map(|value| value.confidence).fold(1.0, f32::min);
-        read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED };
+        read.confidence = certain * if read.leaves_words { LEAVES_WORDS } else { ANSWERED.score() };
         read.said.values.extend(found.values);
         read.said.invalid.extend(found.invalid);
         read.said.excluded.extend(found.excluded);
@@ -297,16 +298,16 @@ impl OpenForm<'_> {
             is_correction || self.asked.contains(&aside.pointer) || self.form.at(&aside.pointer).is_none()
         });
         let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
-        let bar = if is_unspaced_language(self.module.language()) { PLAIN } else { LIKELY };
+        let bar = if is_unspaced_language(self.module.language()) { PLAIN.score() } else { EVEN };
         found.values.retain(|value| {
             if is_answer && self.is_asked(value) || value.span.is_some_and(|span| is_enclosed(span, &known)) {
                 return true;
             }
             match value.recognizer {
                 // What is known gives way to what is sure, or corrects it.
-                Some(_) => is_correction || may_correct || value.confidence >= KNOWN || !self.has_other(value),
+                Some(_) => is_correction || may_correct || value.confidence >= KNOWN.score() || !self.has_other(value),
                 None if (is_correction || may_correct && self.is_called(own, value)) && self.has_other(value) => {
-                    value.confidence >= WORTH_KEEPING
+                    value.confidence >= WORTH_KEEPING.score()
                 }
                 None => value.confidence >= bar && !is_question,
             }
@@ -517,7 +518,7 @@ impl OpenForm<'_> {
                 recognizer: Some(self.module.recognizer(mention.recognizer).name.clone()),
                 from: Source::Said,
                 turn: self.state.turn,
-                confidence: CERTAIN,
+                confidence: CERTAIN.score(),
             });
             false
         });
@@ -540,7 +541,7 @@ impl OpenForm<'_> {
         let mut found = said(&frame, self.state.turn, Some(self.form));
         found.values.retain(|value| SlotPath::of_pointer(&value.pointer) == path);
         found.invalid.retain(|aside| SlotPath::of_pointer(&aside.pointer) == path);
-        read.confidence *= found.values.iter().map(|value| value.confidence.max(CERTAIN)).product::<f32>();
+        read.confidence *= found.values.iter().map(|value| value.confidence.max(CERTAIN.score())).product::<f32>();
         let is_found = !found.values.is_empty() || !found.invalid.is_empty();
         read.said.values.append(&mut found.values);
         read.said.invalid.append(&mut found.invalid);

@@ -6,6 +6,7 @@ use crate::{
     call::SlotValue,
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
+        bars::bars,
         expected::Expected,
         outcome::Frame,
         reading::Reading,
@@ -14,22 +15,21 @@ use crate::{
     dialogue::{
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation, Task},
-        open_form::{ANSWERED, OTHERWISE, OpenForm, said as said_by},
+        open_form::{ANSWERED, OpenForm, said as said_by},
     },
-    recognize::acts::ACTS,
+    probability::EVEN,
+    recognize::{acts::ACTS, certainty::Certainty},
     text::Span,
 };
 
 /// How sure another function must be where a recognizer knows the answer to what was asked among the words, or where
 /// they answer whether all is right; and how sure it must be where nothing in them could belong to the form.
-const SURELY_OTHER: f32 = 0.9;
+const SURELY_OTHER: Certainty = Certainty::Clear;
 const LIKELY: f32 = 0.45;
-/// What is likelier so than not.
-const EVEN: f32 = 0.5;
 /// Words of a text that is a value rather than a request.
 const FEW: usize = 3;
 /// How sure it is that nothing was understood.
-const NOTHING: f32 = 0.5;
+const NOTHING: Certainty = Certainty::Even;
 
 /// What is said of the form, and what else is asked for.
 struct Heard {
@@ -91,10 +91,10 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         .any(|value| open.asked.contains(&value.pointer) && (value.recognizer.is_some() || open.is_led(free, value)));
     let (others, other_confidence) =
         if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free, is_elsewhere) };
+    let otherwise = if is_known && !asks || open.corrects { SURELY_OTHER.score() } else { bars().otherwise };
     let is_other = !others.is_empty()
         && (has_values || !open.declines(free.analysis.reply))
-        && (other_confidence >= if is_known && !asks || open.corrects { SURELY_OTHER } else { OTHERWISE }
-            || other_confidence >= LIKELY && !has_values && !open.has_acts());
+        && (other_confidence >= otherwise || other_confidence >= LIKELY && !has_values && !open.has_acts());
     let silent = open.silent(free);
     Heard { reading, others, other_confidence, is_other, silent }
 }
@@ -123,7 +123,7 @@ impl Heard {
             self;
         if is_other {
             // What the form is told stands apart from what asks for something else.
-            let is_answer = said.brings_something() && confidence >= ANSWERED * CERTAIN;
+            let is_answer = said.brings_something() && confidence >= ANSWERED.score() * CERTAIN.score();
             keep_apart(&mut said, &others, dialogue.situation.utterance().len());
             let own = (is_answer && said.brings_something()).then(|| inform(open, said));
             let of = |frame: &Frame| Act::Inform {
@@ -139,7 +139,7 @@ impl Heard {
         let (acts, confidence) = match silent {
             _ if said.brings_something() => (vec![inform(open, said)], confidence),
             Some(act) => (vec![act], ACTS),
-            None => (Vec::new(), NOTHING),
+            None => (Vec::new(), NOTHING.score()),
         };
         Interpretation { notes, ..Interpretation::of(acts, confidence) }
     }

@@ -84,8 +84,9 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
             let is_required =
                 |value: &SlotValue| definition.slot_of(&value.pointer).is_some_and(|id| definition.slot(id).required);
             let is_put = |value: &SlotValue| whole.is_doubtful && is_required(value);
-            let is_kept =
-                |value: &SlotValue| value.recognizer.is_some() || value.confidence >= WORTH_KEEPING || is_put(value);
+            let is_kept = |value: &SlotValue| {
+                value.recognizer.is_some() || value.confidence >= WORTH_KEEPING.score() || is_put(value)
+            };
             whole.values.retain(is_kept);
         }
         let part = portion(&mut whole, situation);
@@ -101,7 +102,7 @@ fn unheard(dialogue: &Dialogue<'_>, function: FunctionId) -> Option<Said> {
     let mut all = Said { turn, ..Said::default() };
     for line in dialogue.state.lines.iter().rev().filter(|line| line.is_unheard).take(UNHEARD) {
         let Some(found) = said_before(dialogue, &line.text, function) else { continue };
-        let is_sure = |value: &SlotValue| value.confidence >= CERTAIN && !value.pointer.contains("/0");
+        let is_sure = |value: &SlotValue| value.confidence >= CERTAIN.score() && !value.pointer.contains("/0");
         for value in found.values.into_iter().filter(is_sure) {
             // The latest word counts.
             if all.values.iter().all(|later| later.pointer != value.pointer) {

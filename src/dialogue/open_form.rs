@@ -8,23 +8,20 @@ use crate::{
     recognize::{
         Mention,
         acts::{ACTS, Kind, Move, Moves},
+        certainty::Certainty,
     },
     text::{Span, Utterance},
 };
 
 /// How sure a value is that answers what was asked, all words accounted for.
-pub(crate) const ANSWERED: f32 = 0.95;
-/// How sure it must be that another function is meant where the words could also belong to what was asked.
-pub(crate) const OTHERWISE: f32 = 0.6;
-/// How sure words must be that fill a slot which was not asked for, and the same where the reader does not know the
-/// language.
-pub(crate) const LIKELY: f32 = 0.5;
-pub(crate) const PLAIN: f32 = 0.8;
-/// The same where the person is asked about them anyway: a form opens with a question, or they correct what is known. A
-/// wrong value stays, so that less is none.
-pub(crate) const WORTH_KEEPING: f32 = 0.3;
+pub(crate) const ANSWERED: Certainty = Certainty::Evident;
+/// How sure words must be that fill a slot which was not asked for, where the reader does not know the language.
+pub(crate) const PLAIN: Certainty = Certainty::Usual;
+/// How sure they must be where the person is asked about them anyway: a form opens with a question, or they correct
+/// what is known. A wrong value stays, so that less is none.
+pub(crate) const WORTH_KEEPING: Certainty = Certainty::Possible;
 /// How well a recognizer must know what nobody else claims.
-pub(crate) const KNOWN: f32 = 0.85;
+pub(crate) const KNOWN: Certainty = Certainty::Sure;
 
 /// The form that an utterance is read against.
 #[derive(Clone, Copy)]

@@ -7,10 +7,7 @@ mod ngrams;
 
 use serde::Deserialize;
 
-use crate::linear::dot;
-
-/// Odds beyond these say no more.
-const MOST: f32 = 8.0;
+use crate::{linear::dot, probability::MOST_ODDS};
 
 /// What tells acts apart.
 #[derive(Debug, Clone, Deserialize)]
@@ -93,7 +90,7 @@ impl SpeechActs {
             Some(dot(row, vector) + of_words.unwrap_or_default() + self.biases[at])
         };
         let Some(request) = logit("request") else { return ActOdds::default() };
-        let against = |name: &str| logit(name).map_or(0.0, |it| (it - request).clamp(-MOST, MOST));
+        let against = |name: &str| logit(name).map_or(0.0, |it| (it - request).clamp(-MOST_ODDS, MOST_ODDS));
         ActOdds {
             question: against("question"),
             other: against("other"),

@@ -28,13 +28,14 @@ use self::{
 };
 use crate::{
     module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading, Step},
+    probability::EVEN,
     text::{Span, Utterance},
 };
 
 pub mod acts;
 mod alternatives;
 mod boolean;
-mod certainty;
+pub(crate) mod certainty;
 mod codes;
 mod contact;
 mod date;
@@ -75,6 +76,13 @@ pub struct Mention {
     pub others: Vec<Value>,
     /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for readings that could be another.
     pub score: f32,
+}
+
+impl Mention {
+    /// What is less likely is a mere guess.
+    pub(crate) fn is_likely(&self) -> bool {
+        self.score >= EVEN
+    }
 }
 
 /// What a recognizer may know beside the utterance.

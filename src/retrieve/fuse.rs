@@ -1,57 +1,30 @@
 //! From the scores of single documents to one score per function. Pure.
 //!
 //! Fusion respects the scores themselves: reciprocal rank fusion throws their gaps away and was worse than the
-//! embedding alone wherever it was measured. The weights below were chosen together on four development sets (150 and 7
-//! functions with ten exemplars each; 30 and 751 functions with descriptions only), and each sits on a plateau: moving
-//! any of them by a third changes accuracy by less than the spread between samples of exemplars.
+//! embedding alone wherever it was measured.
 
 use std::cmp::Ordering;
 
 use serde::Serialize;
 
+use super::weights::weights;
+
 /// How many exemplars speak for a function: the nearest alone is noisy, all of them blur what a function means.
 pub(super) const POOLED: usize = 3;
-
-/// Share of BM25 in an exemplar's score; the rest is dense.
-const LEXICAL_OF_EXEMPLAR: f32 = 0.25;
-
-/// Share of BM25 in a description's score.
-const LEXICAL_OF_DESCRIPTION: f32 = 0.3;
-
-/// What both shares grow to in a language of which the embedder sees nothing but letters; on the way there they grow
-/// straight. Chosen on the Japanese cases of the module `delivery` and 38 sentences about other things, with a model
-/// that knows English only: from 0.7 to 1 no function is found less often.
-const LEXICAL_WHERE_BLIND: f32 = 0.8;
-/// How much further the scores of sentences about other things reach above their median there: words that happen to be
-/// shared are a larger part of them. Without it 71 % of those sentences are told from requests, with it 84 %.
-const REACH_WHERE_BLIND: f32 = 0.04;
-/// The clarity (see [`super::Background::clarity`]) from which on the embedder counts in full, and up to which not at
-/// all. The bundled model has 0.50 in Japanese.
-const CLEAR: f32 = 0.8;
-const BLIND: f32 = 0.5;
-
-/// Share of the description in the score of a function that also has exemplars.
-const DESCRIPTION: f32 = 0.15;
-
-/// A right description is less near than right exemplars are. A function without exemplars is lifted by this share of
-/// what it lacks to 1, so that it can stand beside functions that have them; at most doubled, as nothing stays nothing.
-const LIFT: f32 = 0.15;
-
-/// How much nearer than its nearest negative exemplar a function's nearest positive one must be to keep its full score.
-const CLEARANCE: f32 = 0.1;
 
 /// How much words count beside vectors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shares {
     exemplar: f32,
     description: f32,
-    /// See [`REACH_WHERE_BLIND`].
+    /// How much further the scores of sentences about other things reach above their median.
     pub(super) reach: f32,
 }
 
 impl Default for Shares {
     fn default() -> Self {
-        Self { exemplar: LEXICAL_OF_EXEMPLAR, description: LEXICAL_OF_DESCRIPTION, reach: 0.0 }
+        let weights = weights();
+        Self { exemplar: weights.lexical_of_exemplar, description: weights.lexical_of_description, reach: 0.0 }
     }
 }
 
@@ -59,12 +32,13 @@ impl Shares {
     /// For an embedder that tells texts apart with this clarity, 0 to 1.
     #[must_use]
     pub(super) fn with_clarity(clarity: f32) -> Self {
-        let unseen = ((CLEAR - clarity) / (CLEAR - BLIND)).clamp(0.0, 1.0);
+        let weights = weights();
+        let unseen = ((weights.clear - clarity) / (weights.clear - weights.blind)).clamp(0.0, 1.0);
         let usual = Self::default();
         Self {
-            exemplar: mix(usual.exemplar, LEXICAL_WHERE_BLIND, unseen),
-            description: mix(usual.description, LEXICAL_WHERE_BLIND, unseen),
-            reach: REACH_WHERE_BLIND * unseen,
+            exemplar: mix(usual.exemplar, weights.lexical_where_blind, unseen),
+            description: mix(usual.description, weights.lexical_where_blind, unseen),
+            reach: weights.reach_where_blind * unseen,
         }
     }
 
@@ -123,14 +97,14 @@ impl Signals {
             (Some(found), described) => {
                 let dense = f32::midpoint(found.dense, found.centroid);
                 let shown = shares.exemplar_score(dense, found.lexical);
-                described.map_or(shown, |described| mix(shown, described, DESCRIPTION))
+                described.map_or(shown, |described| mix(shown, described, weights().description))
             }
             (None, Some(described)) => lifted(described),
             (None, None) => 0.0,
         };
         let nearest_positive = self.nearest_positive.or(description.map(lifted));
         let kept = match (nearest_positive, self.nearest_negative) {
-            (Some(positive), Some(negative)) => ((positive - negative) / CLEARANCE).clamp(0.0, 1.0),
+            (Some(positive), Some(negative)) => ((positive - negative) / weights().clearance).clamp(0.0, 1.0),
             (None, Some(_)) => 0.0,
             (_, None) => 1.0,
         };
@@ -143,7 +117,7 @@ fn mix(one: f32, other: f32, share_of_other: f32) -> f32 {
 }
 
 fn lifted(description: f32) -> f32 {
-    description + (LIFT * (1.0 - description)).min(description.max(0.0))
+    description + (weights().lift * (1.0 - description)).min(description.max(0.0))
 }
 
 /// Brings BM25 into 0 to 1 by the geometric mean of two measures of the query: the best score that any document got,
@@ -215,7 +189,7 @@ mod tests {
     #[test]
     fn words_count_for_more_where_the_embedder_sees_less() {
         assert_eq!(Shares::with_clarity(1.0), Shares::default());
-        assert_eq!(Shares::with_clarity(CLEAR), Shares::default());
+        assert_eq!(Shares::with_clarity(weights().clear), Shares::default());
         let [blind, half] = [0.3, 0.65].map(Shares::with_clarity);
         assert!(blind.exemplar_score(0.9, 0.1) < half.exemplar_score(0.9, 0.1));
         assert!(half.exemplar_score(0.9, 0.1) < Shares::default().exemplar_score(0.9, 0.1));

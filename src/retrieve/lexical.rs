@@ -15,16 +15,15 @@ use tantivy::{
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{background, fuse, values};
+use super::{
+    background, fuse, values,
+    weights::{Weights, weights},
+};
 use crate::{
     language::facts::is_unspaced_language,
     text::{fold, is_unspaced, script::is_han, tag},
 };
 
-/// How soon repetition of a term stops counting (Okapi's usual value).
-const K1: f32 = 1.2;
-/// How much longer documents are held back (Okapi's usual value).
-const B: f32 = 0.75;
 /// Characters of a query that are looked at, so that a pasted book costs no more than a page.
 const QUERY_CHARS: usize = 8192;
 /// Distinct terms of a query that are looked up; an utterance has far fewer.
@@ -128,7 +127,7 @@ pub(super) struct Lexical {
     analyzer: Analyzer,
     /// `None` if no text had a term.
     postings: Option<(std::sync::Arc<InvertedIndexReader>, Field)>,
-    /// `K1 * (1 - B + B * length / mean length)` of each document, and of each text that is only there to be counted.
+    /// `k1 * (1 - b + b * length / mean length)` of each document, and of each text that is only there to be counted.
     norms: Vec<f32>,
     /// How many of them can be found.
     documents: usize,
@@ -204,6 +203,7 @@ impl Lexical {
         let Some((postings, field)) = &self.postings else { return Vec::new() };
         let mut scores = Vec::new();
         let mut of_itself = 0.0;
+        let k1 = weights().repetition;
         for term in query {
             let term = Term::from_field_text(*field, term);
             let found = postings.read_block_postings(&term, IndexRecordOption::WithFreqs).ok().flatten();
@@ -221,7 +221,7 @@ impl Lexical {
                     let document = document as usize;
                     #[expect(clippy::cast_precision_loss, reason = "how often a word stands in a sentence")]
                     let frequency = frequency as f32;
-                    scores[document] += weight * (K1 + 1.0) * frequency / (frequency + self.norms[document]);
+                    scores[document] += weight * (k1 + 1.0) * frequency / (frequency + self.norms[document]);
                 }
                 found.advance();
             }
@@ -243,7 +243,8 @@ impl Lexical {
 #[expect(clippy::cast_precision_loss, reason = "lengths of sentences")]
 fn norms(lengths: &[usize], counted: usize) -> Vec<f32> {
     let mean = (lengths.iter().sum::<usize>() as f32 / counted.max(1) as f32).max(1.0);
-    lengths.iter().map(|&length| K1 * (1.0 - B + B * length as f32 / mean)).collect()
+    let Weights { repetition: k1, length: b, .. } = *weights();
+    lengths.iter().map(|&length| k1 * (1.0 - b + b * length as f32 / mean)).collect()
 }
 
 #[cfg(test)]

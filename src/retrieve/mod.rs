@@ -25,6 +25,7 @@ mod store;
 pub(crate) mod testing;
 pub mod values;
 mod vector;
+mod weights;
 
 pub use background::Background;
 pub use documents::documents;

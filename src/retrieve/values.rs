@@ -17,9 +17,6 @@ use crate::{
 const FIRST: u32 = 0xF_0000;
 const MOST: u32 = 0xFFFE;
 
-/// A mention that is less sure than this stays words.
-const SURE: f32 = 0.5;
-
 /// What stands for a value that this recognizer finds.
 fn placeholder(recognizer: RecognizerId) -> Option<char> {
     let index = u32::try_from(recognizer.index()).ok().filter(|index| *index < MOST)?;
@@ -54,8 +51,8 @@ pub fn of_utterance<'u>(language: &str, utterance: &'u Utterance, span: Span, me
         return Cow::Borrowed(utterance.slice(span));
     }
     let mut found: Vec<&Mention> = Vec::new();
-    // By start, then longest first.
-    for mention in mentions.iter().filter(|mention| mention.score >= SURE && span.contains(mention.span)) {
+    // By start, then longest first. What is a guess stays words.
+    for mention in mentions.iter().filter(|mention| mention.is_likely() && span.contains(mention.span)) {
         if found.last().is_none_or(|last| last.span == mention.span || last.span.end <= mention.span.start) {
             found.push(mention);
         }

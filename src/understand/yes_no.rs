@@ -5,14 +5,17 @@ use crate::{
     decide::{analysis::Analysis, calibration as belief},
     llm::Usage,
     module::settings::StrategyName,
-    recognize::reply::{self, Reply, YesNo},
+    recognize::{
+        certainty::Certainty,
+        reply::{self, Reply, YesNo},
+    },
     snapshot::Snapshot,
     text::Span,
     understand::{Attempt, BudgetOverrides, TurnError, TurnRequest, Understander},
 };
 
 /// How sure a model server's answer is that the local one does not share.
-const WITNESSED: f32 = 0.75;
+const WITNESSED: Certainty = Certainty::Likely;
 
 /// What was replied to a yes-or-no question, and what it cost to find out.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +76,8 @@ impl Understander {
         let brief = self.brief(snapshot, request, situation, &[]);
         match ask::answer(&self.servers, &Replied { question }, &brief, ledger).await {
             Ok(answer) => {
-                let confidence = if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED };
+                let confidence =
+                    if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED.score() };
                 let whole = Some(Span::new(0, analysis.utterance.len()));
                 let rest = if answer == YesNo::Irrelevant { whole } else { read.rest };
                 Ok(Some(Reply { answer, confidence, rest }))

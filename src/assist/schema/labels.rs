@@ -24,14 +24,12 @@ use crate::{
         Function, FunctionId, Module, Piece, RecognizerId, RecognizerKind, Slot, SlotKind, SlotPath, Step,
         settings::Grounding,
     },
-    recognize::Mention,
+    recognize::{Mention, certainty::Certainty},
     text::fold,
 };
 
-/// Score of a mention that is its label or one of its expressions, give or take a hyphen.
-const EXACT: f32 = 0.95;
-/// A mention scored lower explains no word.
-const GUESS: f32 = 0.5;
+/// A mention that is its label or one of its expressions, give or take a hyphen.
+const EXACT: Certainty = Certainty::Evident;
 
 /// The labels in play for each slot that can mean nothing else.
 pub(crate) fn in_play(brief: &Brief<'_>, id: FunctionId) -> BTreeMap<SlotPath, Vec<String>> {
@@ -113,11 +111,11 @@ fn labels(brief: &Brief<'_>, function: &Function, list: RecognizerId) -> Option<
     for mention in brief.mentions().iter().filter(|mention| mention.recognizer == list) {
         let is_for_another = |other: &Mention| {
             other.recognizer != list
-                && other.score >= GUESS
+                && other.is_likely()
                 && other.span.overlaps(mention.span)
                 && function.slots.iter().any(|slot| slot.recognizers.contains(&other.recognizer))
         };
-        let is_sure = mention.score >= EXACT
+        let is_sure = mention.score >= EXACT.score()
             && !brief.negations().iter().any(|negation| negation.scope.overlaps(mention.span))
             && !brief.mentions().iter().any(is_for_another);
         let label = mention.value.as_str().filter(|_| is_sure)?;
@@ -130,7 +128,7 @@ fn labels(brief: &Brief<'_>, function: &Function, list: RecognizerId) -> Option<
 
 /// True if no word of the utterance could be the name of something that no list knows.
 fn is_explained(brief: &Brief<'_>) -> bool {
-    let mentioned = |span| brief.mentions().iter().any(|mention| mention.score >= GUESS && mention.span.contains(span));
+    let mentioned = |span| brief.mentions().iter().any(|mention| mention.is_likely() && mention.span.contains(span));
     let mut left: HashSet<String> = brief
         .utterance()
         .words()

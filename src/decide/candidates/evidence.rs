@@ -2,11 +2,7 @@
 
 use serde::Serialize;
 
-use crate::decide::features::features;
-
-/// Log-odds of the reader beyond which there is nothing to tell apart.
-pub(super) const LEAST: f32 = -8.0;
-const MOST: f32 = 8.0;
+use crate::{decide::features::features, probability::MOST_ODDS};
 
 features! {
     /// One value for fitting, deciding and explaining; the names are those of the model's file.
@@ -82,7 +78,7 @@ impl Evidence {
 
     pub(super) fn bounded(mut self) -> Self {
         for value in [&mut self.reader, &mut self.nearest, &mut self.mass, &mut self.lead] {
-            *value = value.clamp(LEAST, MOST);
+            *value = value.clamp(-MOST_ODDS, MOST_ODDS);
         }
         self
     }

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use serde::Deserialize;
 
 use super::Evidence;
-use crate::decide::filling::Rule;
+use crate::{
+    decide::filling::Rule,
+    probability::{EVEN, logistic},
+};
 
 /// Fitted over the modules that the reader was trained on; the file says by which command.
 static BUNDLED: LazyLock<SlotModel> = LazyLock::new(|| {
@@ -73,7 +76,7 @@ impl SlotModel {
 
     /// The share of the fillings by a rule that is right.
     pub(super) fn share_right(&self, rule: Rule) -> f32 {
-        self.rules.get(&rule).copied().unwrap_or(0.5)
+        self.rules.get(&rule).copied().unwrap_or(EVEN)
     }
 
     fn judge(&self, evidence: &Evidence) -> &Judge {
@@ -85,7 +88,7 @@ impl SlotModel {
         let judge = self.judge(evidence);
         let model = if evidence.is_free() { &judge.free } else { &judge.found };
         let score: f32 = model.weights.iter().zip(evidence.values()).map(|(weight, value)| weight * value).sum();
-        1.0 / (1.0 + (-(model.bias + score)).exp())
+        logistic(model.bias + score)
     }
 
     /// The probability below which what has this evidence fills nothing.

@@ -4,6 +4,7 @@ use super::{Candidate, SlotModel};
 use crate::{
     decide::filling::Filling,
     module::{Function, SlotId, Step},
+    probability::log_odds,
 };
 
 /// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good
@@ -82,11 +83,6 @@ fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec
 
 fn are_compatible(function: &Function, one: &Candidate, other: &Candidate) -> bool {
     !one.span.overlaps(other.span) && (one.slot != other.slot || function.slot(one.slot).path.is_repeated())
-}
-
-fn log_odds(probability: f32) -> f32 {
-    let probability = probability.clamp(1e-6, 1.0 - 1e-6);
-    (probability / (1.0 - probability)).ln()
 }
 
 /// Takes or leaves each candidate in turn, and gives up where what is left cannot beat the best.

@@ -9,6 +9,7 @@ use crate::{
     embed::{EmbedError, MOST_LABELS, Reader, SpanVectors, WordStates},
     exemplars::Sentence,
     linear::{add_scaled, dot},
+    probability::{MOST_ODDS, logistic},
     text::{Span, Utterance},
 };
 
@@ -16,8 +17,6 @@ use crate::{
 const STEPS: i32 = 60;
 const RATE: f32 = 0.05;
 const DECAY: f32 = 0.5;
-/// Spans that fill nothing and score less are left out: they are told apart well enough.
-const FLOOR: f32 = -8.0;
 
 /// Added to a slot's vector, and to its bias.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -96,7 +95,8 @@ impl Examples {
                     span_feature(read, first, last, &mut feature);
                     let score = dot(&feature, read.labels.row(row)) + read.biases[row];
                     let is_filled = filled.contains(&(row, first, last));
-                    if is_filled || score > FLOOR {
+                    // What fills nothing and scores less is told apart well enough.
+                    if is_filled || score > -MOST_ODDS {
                         examples.push(feature, score, is_filled);
                     }
                 }
@@ -121,7 +121,7 @@ impl Examples {
             let mut gradient: Vec<f32> = correction.iter().map(|value| 2.0 * DECAY * value).collect();
             for ((feature, score), is_filled) in self.features.iter().zip(&self.scores).zip(&self.is_filled) {
                 let wanted = if *is_filled { 1.0 } else { 0.0 };
-                let error = sigmoid(score + dot(feature, &correction)) - wanted;
+                let error = logistic(score + dot(feature, &correction)) - wanted;
                 add_scaled(&mut gradient, error, feature);
             }
             let [of_mean, of_square] = [0.9_f32, 0.99].map(|kept| 1.0 - kept.powi(step));
@@ -135,8 +135,4 @@ impl Examples {
         }
         Correction(correction)
     }
-}
-
-fn sigmoid(score: f32) -> f32 {
-    1.0 / (1.0 + (-score.clamp(-30.0, 30.0)).exp())
 }

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     decide::{
+        bars::bars,
         carrier::{self, Around},
         features::flag,
         filling::Anchor,
@@ -24,10 +25,6 @@ use crate::{
 
 /// Words that are compared on each side of a mark, at most; the edge of a sentence counts as one.
 const REACH: usize = 3;
-/// The same on each side where both are to match.
-const REACH_OF_BOTH: f32 = 2.0;
-/// What another slot's mark counts: something stands there, and nobody knows what.
-const OF_SLOT: f32 = 0.5;
 /// Words of a span that frames propose, at most.
 const LONGEST: usize = 24;
 
@@ -237,7 +234,8 @@ impl<'a> FramedUtterance<'a> {
                 one.left = one.left.max(left);
                 let right = behind.get(side).copied().unwrap_or_default();
                 if right > 0.0 {
-                    one.both = one.both.max(left.min(REACH_OF_BOTH) + right.min(REACH_OF_BOTH));
+                    let most = bars().reach_of_both;
+                    one.both = one.both.max(left.min(most) + right.min(most));
                 }
             }
         }
@@ -373,7 +371,7 @@ impl<'a> FramedUtterance<'a> {
                         Way::Before => &self.places[place].found_before,
                         Way::Behind => &self.places[place].found_behind,
                     };
-                    return length + if found.contains(&slot) { 1.0 } else { OF_SLOT };
+                    return length + if found.contains(&slot) { 1.0 } else { bars().other_mark };
                 }
                 Beside::Word(word) if self.word(way, place) == Some(word) => {
                     length += 1.0;

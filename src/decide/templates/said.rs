@@ -14,11 +14,13 @@ use super::{
 };
 use crate::{
     decide::{
+        bars::bars,
         carrier::{self, Around},
         filling::{Anchor, Filling, Rule},
     },
     language::negation::Role,
     module::SlotId,
+    probability::EVEN,
     text::{Span, Utterance},
 };
 
@@ -67,7 +69,7 @@ impl Said {
         let is_told = self.telling_words > 0 || self.found > 0 || self.is_opened;
         let is_known = self.telling_words > 0 || self.found > 1 || self.own_words > 2;
         let is_meant = !self.is_doubtful && !self.is_negative && !self.is_contextual;
-        is_told && is_known && is_meant && self.free() <= MOST_FREE
+        is_told && is_known && is_meant && self.free() <= bars().most_free
     }
 
     /// A name is told as an answer would, by somebody whom nobody asked yet: "hello, I'm Jane".
@@ -86,12 +88,6 @@ const MOST_WORDS: usize = 64;
 
 /// Words of free text, at most, of which most are characters in languages without spaces.
 const LONGEST: usize = 24;
-
-/// What a recognizer found with less says nothing against free text.
-const DOUBTED: f32 = 0.5;
-
-/// Free words of what tells its function, as a share, at most.
-const MOST_FREE: f32 = 0.75;
 
 /// The template of the function that the utterance says; of several the one with most words of its own. `None` also of
 /// an utterance that is too long to be a template.
@@ -322,10 +318,12 @@ impl<'a> Compared<'a> {
         let inside = &self.gaps[from + 1..to];
         let marks = inside.iter().filter(|gap| gap.has_mark).count();
         let has_stop = inside.iter().any(|gap| gap.has_stop);
-        let found =
-            self.anchors.iter().zip(&self.places).filter(|(anchor, (start, end))| {
-                from <= *start && *end <= to && start < end && anchor.score >= DOUBTED
-            });
+        // What a recognizer found with less says nothing against free text.
+        let found = self
+            .anchors
+            .iter()
+            .zip(&self.places)
+            .filter(|(anchor, (start, end))| from <= *start && *end <= to && start < end && anchor.score >= EVEN);
         let (mut claimed, mut others) = (false, BTreeSet::new());
         for (anchor, (start, end)) in found {
             let is_all = end - start == to - from;

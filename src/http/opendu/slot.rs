@@ -17,15 +17,14 @@ use super::{
 use crate::{
     call::SlotValue,
     module::{FunctionId, Module, ModuleName, RecognizerId, SlotPath, alike, squeeze},
+    recognize::certainty::Certainty,
     snapshot::Snapshot,
     text::Span,
     understand::{Asked, Expected, Hint, Trace, Turn, TurnRequest},
 };
 
 /// Words that nothing recognized and nobody asked for are no answer if they are less sure.
-const LIKELY: f32 = 0.3;
-/// A mention scored lower is a guess, and no answer by itself.
-const CLEAR: f32 = 0.5;
+const LEAST: Certainty = Certainty::Possible;
 
 /// The mode of these requests.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -162,7 +161,8 @@ impl Said<'_> {
             let Some(frame) = frame else { continue };
             // Whoever looks for one slot alone has asked for it.
             let is_expected = labels.len() == 1 || expected.slots_of(function).contains(&slot);
-            let is_clear = |value: &SlotValue| value.recognizer.is_some() || is_expected || value.confidence >= LIKELY;
+            let is_enough = |confidence: f32| is_expected || confidence >= LEAST.score();
+            let is_clear = |value: &SlotValue| value.recognizer.is_some() || is_enough(value.confidence);
             let spans_of = |values: &[SlotValue]| -> Vec<Span> {
                 let is_own = |value: &&SlotValue| definition.slot_of(&value.pointer) == Some(slot) && is_clear(value);
                 let own = values.iter().filter(is_own);
@@ -203,7 +203,7 @@ impl Said<'_> {
             .trace
             .mentions
             .iter()
-            .filter(|mention| recognizers.contains(&mention.recognizer) && mention.score >= CLEAR)
+            .filter(|mention| recognizers.contains(&mention.recognizer) && mention.is_likely())
             .map(|mention| mention.span);
         let mut spans: Vec<Span> = mentioned.collect();
         if spans.is_empty() {

@@ -491,7 +491,7 @@ proptest! {
     #[test]
     fn an_ambiguous_value_overwrites_no_certain_one(form in form(), place in 0..PLAIN.len(), value in 0..3_u8, tenths in 0..6_u8) {
         let (pointer, value) = (PLAIN[place], plain(place, value));
-        let Some(known) = form.at(pointer).filter(|known| known.confidence >= CERTAIN && known.value != value) else { return Ok(()) };
+        let Some(known) = form.at(pointer).filter(|known| known.confidence >= CERTAIN.score() && known.value != value) else { return Ok(()) };
         let doubtful = SlotValue { confidence: f32::from(tenths) / 10.0, ..filled(pointer, value, 99) };
         let said = Said { turn: 99, values: vec![doubtful.clone()], ..Said::default() };
         let merged = merged(&order(), &form, &said);
