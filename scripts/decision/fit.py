@@ -41,6 +41,8 @@ SEEN = (0.5, 99.5)
 IN_SCOPE = 0.85
 # The same for a module that only describes its functions: mostly an agent's tools, to which it sends what they are for.
 IN_SCOPE_OF_TOOLS = 0.9
+# How much such a module says of the ranking, against one whose exemplars were learned from.
+OF_RANKING = 0.1
 # An opening without a value ("I'd like to send some money") counts for so much: the corpus has as many as utterances of
 # any other kind, and what tells them from remarks is little.
 OPENING = 0.4
@@ -101,7 +103,7 @@ def fit_ranking(rows, penalty=0.3):
         right = [c["is_right"] for c in row["candidates"]]
         if len(row["expected"]) == 1 and sum(right) == 1 and len(right) > 1:
             values = np.array([c["values"] for c in row["candidates"]])
-            groups.append((values, right.index(True), own))
+            groups.append((values, right.index(True), own * (OF_RANKING if is_unlearned(row) else 1.0)))
     scale = np.std(np.vstack([g[0] - g[0].mean(0) for g in groups]), axis=0) + 1e-9
     total = sum(g[2] for g in groups)
     sizes = [len(g[0]) for g in groups]
