@@ -40,6 +40,7 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
     match found {
         Some((said, confidence)) => Interpretation {
             requests: request.requests,
+            alternatives: request.alternatives,
             notes: vec!["it is the last call once more, but for what is said".to_owned()],
             ..Interpretation::of(vec![Act::Again { said }], confidence)
         },

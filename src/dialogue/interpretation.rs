@@ -5,7 +5,7 @@ use crate::{
     decide::{
         analysis::{Analysis, Pool},
         expected::Expected,
-        outcome::{Decision, Frame},
+        outcome::{Alternative, Decision, Frame},
         situation::{Requests, Situation},
     },
     dialogue::open_form::OpenForm,
@@ -66,6 +66,8 @@ pub(crate) struct Interpretation {
     pub task: Option<Task>,
     /// The parts that each ask for something of their own, where they were looked for.
     pub requests: Option<Requests>,
+    /// What was weighed where it was read as a request of its own, likeliest first.
+    pub alternatives: Vec<Alternative>,
     pub notes: Vec<String>,
 }
 

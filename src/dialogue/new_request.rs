@@ -37,6 +37,7 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
         notes: decision.notes.clone(),
         task,
         requests: Some(requests),
+        alternatives: local.alternatives.clone(),
         ..Interpretation::default()
     };
     match &decision.outcome {

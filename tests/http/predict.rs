@@ -29,6 +29,19 @@ async fn a_whole_request_is_a_valid_call() {
     assert!(uptake["timings_ms"]["total"].as_f64().is_some_and(|total| total > 0.0));
 }
 
+/// What a request was weighed by is numbers, likeliest reading first.
+#[tokio::test]
+async fn an_answer_says_what_it_rests_on() {
+    let service = Service::new(&["weather"]);
+    let answer = service.say("weather", "could you tell me how warm it will be in seattle this week").await.json();
+    let readings = answer["uptake"]["alternatives"].as_array().expect("alternatives");
+    assert!(readings[0]["function"].is_string(), "{answer}");
+    let meant: Vec<f64> = readings.iter().filter_map(|reading| reading["meant"].as_f64()).collect();
+    assert!(meant.len() == readings.len() && meant.is_sorted_by(|one, other| one >= other), "{answer}");
+    let features = readings[0]["features"].as_object().expect("features");
+    assert!(features.contains_key("explained") && features.values().all(serde_json::Value::is_number), "{answer}");
+}
+
 #[tokio::test]
 async fn a_call_without_a_required_slot_is_a_question() {
     let service = Service::new(&["weather"]);
