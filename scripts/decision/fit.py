@@ -265,20 +265,19 @@ def decide(rows, model):
     only describes its functions."""
     rerank(rows, model["ranking"])
     places = [rows[0]["names"]["features"].index(name) for name in SCOPE]
-    of_slots = is_of_slots(rows[0]["names"]["features"])
     out = []
     for row in rows:
         if row["segments"] != 1 or not row["alternatives"]:
             continue
         judge = model["described" if is_unlearned(row) else "learned"]
         values = np.array([one["values"] for one in row["alternatives"]])
-        p = judge.function(np.where(of_slots, 0.0, values))
+        p = judge.function(values)
         best = int(p.argmax())
         one = row["alternatives"][best]
         first = max(row["alternatives"], key=lambda one: one.get("rank", 0))
         values_of_first = np.array([first["values"]])
         reach = model["scope"](values_of_first[:, places])[0]
-        meant = judge.anything(np.where(of_slots, 0.0, values_of_first) if is_unlearned(row) else values_of_first)[0]
+        meant = judge.anything(values_of_first)[0]
         answer = (judge.whole(values[best : best + 1])[0], one["is_wholly_right"], one["is_call"])
         function_right = one["is_function_right"]
         ranked = first["is_function_right"]

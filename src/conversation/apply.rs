@@ -67,12 +67,12 @@ pub struct Applied {
 pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[Act], carry: bool) -> Applied {
     let expected = state.expects.take();
     // Values of forms that are open, or were up to now, may be taken over as those of calls are.
-    let open: Vec<Carried> = state.forms.iter().flat_map(Form::carried).collect();
+    let open: Option<Vec<Carried>> = carry.then(|| state.forms.iter().flat_map(Form::carried).collect());
     let mut applied = Applied { has_acts: !acts.is_empty(), ..Applied::default() };
     for act in acts {
         match act {
             Act::Inform { function, said, another } => {
-                inform(state, module, *function, said, (*another, carry.then_some(&open[..])), &mut applied);
+                inform(state, module, *function, said, (*another, open.as_deref()), &mut applied);
             }
             Act::Again { said } => again(state, module, said, &mut applied),
             Act::Yes => {

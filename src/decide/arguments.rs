@@ -243,15 +243,16 @@ mod tests {
         module::{Limits, ModuleName, load},
     };
 
-    fn order_food() -> (crate::module::Module, crate::module::FunctionId) {
+    fn order_food(exemplars: &Value) -> (crate::module::Module, crate::module::FunctionId) {
         let directory = tempfile::tempdir().expect("a directory");
         let schema = json!([{"name": "order_food", "description": "Order food", "parameters": {
             "type": "object", "required": ["dishes"], "properties": {
                 "service": {"type": "string"},
                 "dishes": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {
-                    "name": {"type": "string"}, "quantity": {"type": "integer"},
+                    "name": {"type": "string"}, "quantity": {"type": "integer"}, "bread": {"type": "string"},
                     "extras": {"type": "array", "items": {"type": "string"}}}}}}}}]);
         std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+        std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
         let name = ModuleName::new("food").expect("a name");
         let module = load(directory.path(), name, &Limits::default()).expect("it loads");
         let id = module.function_named("order_food").expect("the function");
@@ -260,7 +261,7 @@ mod tests {
 
     /// Each value is said where its words stand in the sentence.
     fn nested(sentence: &str, values: &[(&str, &str, Value)]) -> Value {
-        let (module, id) = order_food();
+        let (module, id) = order_food(&json!({}));
         let function = module.function(id);
         let said: Vec<Said> = values
             .iter()
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn of_several_numbers_the_nearest_one_counts() {
-        let (module, id) = order_food();
+        let (module, id) = order_food(&json!({}));
         let function = module.function(id);
         let said = |path: &str, (start, end): (usize, usize), value: Value| Said {
             slot: function.slot_labelled(path).expect("a slot"),
@@ -335,17 +336,9 @@ mod tests {
 
     #[test]
     fn what_exemplars_show_before_an_item_is_of_the_item_behind_it() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let schema = json!([{"name": "order_food", "parameters": {"type": "object", "properties": {
-            "dishes": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {
-                "name": {"type": "string"}, "quantity": {"type": "integer"}, "bread": {"type": "string"}}}}}}}]);
-        let exemplars = json!({"order_food": [
-            {"template": "<quantity> <name> on <bread>"}, {"template": "I'd like <quantity> <name>"}]});
-        std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
-        std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
-        let module = load(directory.path(), ModuleName::new("food").expect("a name"), &Limits::default());
-        let module = module.expect("it loads");
-        let function = module.function(module.function_named("order_food").expect("the function"));
+        let (module, id) = order_food(&json!({"order_food": [
+            {"template": "<quantity> <name> on <bread>"}, {"template": "I'd like <quantity> <name>"}]}));
+        let function = module.function(id);
         let sentence = "a ham on rye, two large tunas, and one more soup";
         let said: Vec<Said> = [
             ("dishes[].name", "ham"),

@@ -146,7 +146,8 @@ impl DecisionModel {
         self.score.probability(&Features { above_usual, ..Features::default() })
     }
 
-    /// The probability that anything is meant, by all that is known of the likeliest alternative but its slots.
+    /// The probability that anything is meant, by all that is known of the likeliest alternative; where
+    /// functions are only described, its slots count nothing.
     #[must_use]
     pub fn anything(&self, features: &Features) -> f32 {
         self.judge(features).anything.probability(features)

@@ -48,18 +48,23 @@ impl OpenForm<'_> {
         named.iter().find(|slot| self.function.slot(**slot).required).or(named.first()).copied()
     }
 
-    /// The slot of any words that exemplars show right behind this one.
-    fn beside(&self, slot: SlotId) -> Option<SlotId> {
-        let pairs = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
-        let mut next = pairs.filter_map(|pieces| match pieces {
+    /// The slots that exemplars show behind this one, with nothing but such a text between.
+    fn shown_behind(&self, slot: SlotId, joins: fn(&str) -> bool) -> impl Iterator<Item = SlotId> {
+        let triples = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
+        triples.filter_map(move |pieces| match pieces {
             [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(other), .. }]
-                if *one == slot && text.trim().is_empty() =>
+                if *one == slot && joins(text) =>
             {
                 Some(*other)
             }
             _ => None,
-        });
-        next.find(|other| self.function.slot(slot).takes_any_words() && self.function.slot(*other).takes_any_words())
+        })
+    }
+
+    /// The slot of any words that exemplars show right behind this one.
+    fn beside(&self, slot: SlotId) -> Option<SlotId> {
+        self.shown_behind(slot, |text| text.trim().is_empty())
+            .find(|other| self.function.slot(slot).takes_any_words() && self.function.slot(*other).takes_any_words())
     }
 
     /// "Jane Austin" to "what is your first name?": where exemplars show two slots side by side, two words fill both.
@@ -236,14 +241,7 @@ impl OpenForm<'_> {
 
     /// True if an exemplar has the one slot, of any words, right before the other.
     fn is_shown_before(&self, slot: SlotId, other: SlotId) -> bool {
-        let is_pair = |pieces: &[Piece]| match pieces {
-            [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(next), .. }] => {
-                *one == slot && *next == other && is_joint(text)
-            }
-            _ => false,
-        };
-        let is_shown = self.function.exemplars.iter().any(|exemplar| exemplar.pieces.windows(3).any(is_pair));
-        is_shown && self.function.slot(slot).takes_any_words()
+        self.function.slot(slot).takes_any_words() && self.shown_behind(slot, is_joint).any(|next| next == other)
     }
 
     /// The slot of any words that an exemplar has between two others, with nothing else there.

@@ -71,6 +71,22 @@ fn weekday(day: i8) -> Option<Weekday> {
     Weekday::from_monday_one_offset(day).ok()
 }
 
+/// A day of the week, and the token after it.
+fn weekday_at(scan: &Scan<'_>, token: usize) -> Option<(Weekday, usize)> {
+    scan.pick(token, |sense| match sense {
+        Sense::Weekday { day, .. } => weekday(day),
+        _ => None,
+    })
+}
+
+/// "来月": a unit, how many of it from the one that is now, and the token after it.
+fn shifted_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i64), usize)> {
+    scan.pick(token, |sense| match sense {
+        Sense::Shifted { unit, steps } => Some((unit, steps)),
+        _ => None,
+    })
+}
+
 /// What stands before a weekday or a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
@@ -142,24 +158,18 @@ const fn short_year(year: i64) -> i64 {
 
 /// `来月`, `来月5日`, `再来週の金曜日`, `今週末`, `来年3月5日`.
 fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
-    let ((unit, steps), after) = scan.pick(token, |sense| match sense {
-        Sense::Shifted { unit, steps } => Some((unit, steps)),
-        _ => None,
-    })?;
+    let ((unit, steps), after) = shifted_at(scan, token)?;
     let at = scan.skip(after, Sense::On);
     let today = reckoning.today();
     let alone = |date: Date| Some(Found::new(token, after, if steps == 0 { today } else { date }, PERIOD));
     match unit {
         Unit::Week => {
             let monday = plus_days(monday_of(today)?, 7 * steps)?;
-            let weekday = scan.pick(at, |sense| match sense {
-                Sense::Weekday { day, .. } => Some(i64::from(day) - 1),
-                _ => None,
-            });
             // 来週末: the end of a week is written without its first character.
             let weekend = scan.after(at, Sense::Weekend).or_else(|| (scan.text(after) == "末").then_some(after + 1));
-            match (weekday, weekend) {
-                (Some((offset, end)), _) => {
+            match (weekday_at(scan, at), weekend) {
+                (Some((day, end)), _) => {
+                    let offset = i64::from(day.to_monday_zero_offset());
                     Some(Found::new(token, end, plus_days(monday, offset)?, Certainty::WrittenOut))
                 }
                 (None, Some(end)) => Some(Found::new(token, end, plus_days(monday, 5)?.max(today), PERIOD)),
@@ -528,15 +538,9 @@ fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     }
     let (unit, end) = period_at(scan, at)?;
     // "Next week Thursday"
-    let weekday_at = |at: usize| {
-        scan.pick(at, |sense| match sense {
-            Sense::Weekday { day, .. } => weekday(day),
-            _ => None,
-        })
-    };
     let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::On);
     if unit == Unit::Week
-        && let Some((day, end)) = weekday_at(behind)
+        && let Some((day, end)) = weekday_at(scan, behind)
     {
         let monday = first_of(today, unit, which)?;
         let value = plus_days(monday, i64::from(day.to_monday_zero_offset()))?;

@@ -5,7 +5,7 @@
 //! a large coke" one of them. What recognizers found comes first: a cue within a longer mention ("No Country for Old
 //! Men") is none, and no scope ends within a mention. Pure, and linear in the length of the utterance.
 
-use super::{Mention, certainty::Certainty};
+use super::Mention;
 use crate::{
     language::{Language, negation::Role},
     text::{
@@ -45,8 +45,6 @@ const LONGEST_ITEM: usize = 3;
 const APART: usize = 7;
 /// Words between "any" and "but".
 const BEFORE_BUT: usize = 5;
-/// A mention that is less sure is a guess, and no reason to overlook a cue.
-const NO_GUESS: Certainty = Certainty::Even;
 
 /// Every negation, in order; cues and scopes do not overlap. None in a language without a pack.
 pub(super) fn find(utterance: &Utterance, language: &str, mentions: &[Mention]) -> Vec<Negation> {
@@ -90,7 +88,8 @@ impl<'a> Reader<'a> {
             .collect();
         let mentions = mentions
             .iter()
-            .filter(|mention| mention.score >= NO_GUESS.score() && !mention.span.is_empty())
+            // A guess is no reason to overlook a cue.
+            .filter(|mention| mention.is_likely() && !mention.span.is_empty())
             .map(|mention| {
                 let start = spans.partition_point(|span| span.end <= mention.span.start);
                 let end = spans.partition_point(|span| span.start < mention.span.end);

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{plus_days, weekday};
+use super::{plus_days, shifted_at, weekday_at};
 use crate::{
     recognize::{
         certainty::Certainty,
@@ -32,10 +32,7 @@ fn whole_weeks(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
 
 /// "La semana que viene": how many weeks from this one.
 pub(super) fn shifted_week(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
-    scan.pick(token, |sense| match sense {
-        Sense::Shifted { unit: Unit::Week, steps } => Some(steps),
-        _ => None,
-    })
+    shifted_at(scan, token).filter(|((unit, _), _)| *unit == Unit::Week).map(|((_, steps), end)| (steps, end))
 }
 
 /// "A week on Thursday", "two weeks from Monday", "a fortnight today".
@@ -47,8 +44,7 @@ pub(super) fn weeks_ahead(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'
         return Some(Found::new(token, end, plus_days(reckoning.today(), days + 7 * weeks)?, Certainty::WrittenOut));
     }
     let at = scan.after(end, Sense::On).or_else(|| scan.after(end, Sense::From))?;
-    let of_week = |sense| if let Sense::Weekday { day, .. } = sense { Some(day) } else { None };
-    let (day, end) = scan.pick(at, of_week)?;
-    let date = plus_days(reckoning.today().nth_weekday(1, weekday(day)?).ok()?, 7 * weeks)?;
+    let (day, end) = weekday_at(scan, at)?;
+    let date = plus_days(reckoning.today().nth_weekday(1, day).ok()?, 7 * weeks)?;
     Some(Found::new(token, end, date, Certainty::WrittenOut))
 }
