@@ -14,7 +14,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::{
-    Coercion, SlotValue, Source, Violation, ViolationKind,
+    Coercion, POSSIBLE_PHONE, SlotValue, Source, Violation, ViolationKind,
     ruled_out::{RuledOut, flag_within},
     said::Said,
     schema::{accepts_type, choices, push_pointer, same, schemas_at, text_of},
@@ -179,6 +179,10 @@ impl<'a> Walk<'a> {
                 self.leave_open(mention);
                 return None;
             }
+            if self.is_impossible(slot, span) {
+                self.violate(ViolationKind::Format, &value, POSSIBLE_PHONE);
+                return None;
+            }
         }
         self.grounding.grounded.push(grounded);
         Some(value)
@@ -194,6 +198,12 @@ impl<'a> Walk<'a> {
                 && std::iter::once(&mention.value).chain(&mention.others).any(|one| means(one, &mention.text, value))
         };
         self.evidence.mentions.iter().find(may_mean)
+    }
+
+    /// True where a recognizer of the slot found at `span` what nobody can have.
+    fn is_impossible(&self, slot: Option<(SlotId, &'a Slot)>, span: Span) -> bool {
+        let is_its = |mention: &&Mention| slot.is_some_and(|(_, slot)| slot.recognizers.contains(&mention.recognizer));
+        self.evidence.mentions.iter().filter(is_its).any(|mention| mention.span == span && mention.is_impossible())
     }
 
     /// Reports that only who said it can say which value is meant.

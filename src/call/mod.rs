@@ -34,6 +34,9 @@ use crate::{
     text::Span,
 };
 
+/// What a phone number has to be that nobody can have.
+pub(crate) const POSSIBLE_PHONE: &str = "a possible phone number";
+
 /// What a strategy or a model server thinks was meant. Untrusted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {

@@ -135,7 +135,10 @@ impl Validator {
                 (false, Ok(schema)) => errors(schema, function, &grounding.arguments),
                 (false, Err(_)) => vec![Violation::of_all("a schema that compiles")],
             };
-            let is_open = grounding.violations.iter().any(|violation| violation.kind == ViolationKind::Ambiguous);
+            let is_open = grounding
+                .violations
+                .iter()
+                .any(|violation| matches!(violation.kind, ViolationKind::Ambiguous | ViolationKind::Format));
             if left.is_empty() && !is_open {
                 return Verdict::Valid {
                     call: Call { function: id, arguments: grounding.arguments },

@@ -18,6 +18,8 @@ pub struct Facts {
     pub twelve_hours: bool,
     /// Kanji numerals are numbers wherever they stand.
     pub kanji_numbers: bool,
+    /// Lengths in days that say one of weeks, today counted: "quinze jours".
+    pub days_of_weeks: Vec<i64>,
     /// No spaces stand between words.
     pub unspaced: bool,
     /// Regions in which `3/4/2026` begins with the month.
@@ -29,6 +31,7 @@ pub struct Facts {
 struct File {
     currencies: Vec<String>,
     decimal_point_regions: Vec<String>,
+    usual: BTreeMap<String, String>,
     regional: BTreeMap<String, BTreeMap<String, String>>,
     languages: BTreeMap<String, Facts>,
 }
@@ -69,19 +72,21 @@ pub fn is_unspaced_language(tag: &str) -> bool {
     Facts::of(tag).unspaced
 }
 
-/// The ISO 4217 code of this spelling, or the [`DOLLAR`], if it is a currency.
+/// The ISO 4217 code of this spelling, or the name of what is money of the region, as the [`DOLLAR`] is.
 pub(super) fn currency(code: &str) -> Option<&'static str> {
-    if code == DOLLAR {
-        return Some(DOLLAR);
-    }
-    FILE.currencies.iter().find(|known| *known == code).map(String::as_str)
+    FILE.usual.keys().chain(&FILE.currencies).find(|known| *known == code).map(String::as_str)
 }
 
 /// The currency that a symbol, given as a code, means in a region: of the [`DOLLAR`], the region's.
 #[must_use]
 pub fn regional(code: &'static str, region: &str) -> &'static str {
-    let own = FILE.regional.get(code).and_then(|regions| regions.get(region)).map(String::as_str);
-    own.unwrap_or(if code == DOLLAR { "USD" } else { code })
+    own(code, region).or_else(|| FILE.usual.get(code).map(String::as_str)).unwrap_or(code)
+}
+
+/// The same, of a region that has a currency of its own for it.
+#[must_use]
+pub fn own(code: &str, region: &str) -> Option<&'static str> {
+    FILE.regional.get(code)?.get(region).map(String::as_str)
 }
 
 #[cfg(test)]
@@ -111,13 +116,20 @@ mod tests {
 
     #[test]
     fn symbols_mean_what_they_mean_in_a_region() {
-        for (code, region, expected) in
-            [("$", "CA", "CAD"), ("$", "FR", "USD"), ("JPY", "CN", "CNY"), ("JPY", "JP", "JPY"), ("EUR", "CA", "EUR")]
-        {
+        for (code, region, expected) in [
+            ("$", "CA", "CAD"),
+            ("$", "FR", "USD"),
+            ("JPY", "CN", "CNY"),
+            ("JPY", "JP", "JPY"),
+            ("EUR", "CA", "EUR"),
+            ("centime", "CH", "CHF"),
+            ("tenner", "US", "GBP"),
+        ] {
             assert_eq!(regional(code, region), expected);
         }
         let known = |code: &String| currency(code).is_some();
-        assert!(FILE.regional.values().flat_map(BTreeMap::values).all(known));
+        assert!(FILE.regional.values().flat_map(BTreeMap::values).chain(FILE.usual.values()).all(known));
+        assert_eq!((own("$", "MX"), own("$", "ES")), (Some("MXN"), None));
         assert!(currency("XXX").is_none());
     }
 }

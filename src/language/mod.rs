@@ -34,6 +34,7 @@ use acts::Acts;
 use phrases::Phrases;
 use replies::Replies;
 use sentences::Sentences;
+use units::Unit;
 use values::Sense;
 use words::Words;
 
@@ -136,6 +137,15 @@ impl Language {
     pub fn is_abbreviation(&self, word: &str) -> bool {
         let is_dotted = word.contains('.') && word.contains(char::is_alphabetic);
         is_dotted || self.words.abbreviations.contains(&fold(word))
+    }
+
+    /// The units that a folded word is, in this language or everywhere: "minutes", "kg".
+    pub fn units(&self, word: &str) -> impl Iterator<Item = Unit> {
+        let own = self.values.beginning_with(word);
+        values::common().beginning_with(word).iter().chain(own).filter_map(|phrase| match phrase.meaning {
+            Sense::GluedUnit(unit) => Some(unit.into()),
+            sense => sense.unit(),
+        })
     }
 
     fn parse(code: &'static str, files: &Files) -> Result<Self, PackError> {

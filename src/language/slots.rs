@@ -47,6 +47,11 @@ pub struct OfSlots {
     pub count_beginnings: Vec<String>,
     /// The same in descriptions: "how many".
     pub counting: Vec<String>,
+    /// Name the one end of a range and the other: "start", "arrival"; "until", "departure".
+    pub begins: Vec<String>,
+    pub ends: Vec<String>,
+    /// How names of slots end that take whatever is remarked: "note".
+    pub remarks: Vec<String>,
     /// Places in a row: "floor".
     pub ranks: Vec<String>,
     /// Units beside those that people say, which `values.toml` has: "nights".
@@ -70,11 +75,13 @@ impl OfSlots {
             &mut self.numbers,
             &mut self.people,
             &mut self.ranks,
+            &mut self.remarks,
         ];
         for word in lists.into_iter().chain(self.units.values_mut()).flatten() {
             *word = singular(&fold(word)).into_owned();
         }
-        for word in [&mut self.measured, &mut self.periods, &mut self.counting].into_iter().flatten() {
+        let plain = [&mut self.measured, &mut self.periods, &mut self.counting, &mut self.begins, &mut self.ends];
+        for word in plain.into_iter().flatten() {
             *word = fold(word);
         }
         let names = [&mut self.counts, &mut self.count_beginnings, &mut self.given_names, &mut self.family_names];

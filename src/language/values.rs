@@ -130,10 +130,24 @@ pub enum Sense {
     /// "y media", "半": half an hour after the hour, said behind it.
     HalfBehind,
     Quarter,
+    /// "three quarters".
+    #[serde(skip)]
+    Quarters(i8),
+    /// German "drei viertel acht": so many quarters of the hour before the one that is named are over.
+    #[serde(skip)]
+    QuartersInto(i8),
     Past,
     To,
+    /// The same behind a quarter alone: "a quarter of eight".
+    QuarterTo,
     #[serde(skip)]
     Unit(Unit),
+    /// "fortnight": so many of a unit in one word.
+    #[serde(skip)]
+    Length {
+        unit: Unit,
+        count: i32,
+    },
     /// "h": a unit only where it is glued to the digits.
     #[serde(skip)]
     GluedUnit(Unit),
@@ -159,6 +173,8 @@ pub enum Sense {
     Era(i64),
     In,
     Ago,
+    /// The same before a length: German "vor".
+    AgoBefore,
     /// "from now", "later".
     Hence,
     /// "from tomorrow": the start of what is counted from.
@@ -181,6 +197,8 @@ pub enum Sense {
     /// Before a time of day in digits with its minutes, and before anything else: Spanish "a".
     BeforeClock,
     On,
+    /// Before the first day of a range, and before no other day by itself: French "du".
+    RangeFrom,
     /// Words before a month or a day of the month ("by March", "until the third").
     Until,
     /// After the digits of a day or rank: "th".
@@ -195,6 +213,15 @@ pub enum Sense {
     /// A hundredth of a currency.
     #[serde(skip)]
     Cent(Option<Code>),
+    /// "p": the same only where it is glued to the digits.
+    #[serde(skip)]
+    GluedCent(Code),
+    /// "fiver": a coin or a note, worth so many hundredths.
+    #[serde(skip)]
+    Coin {
+        hundredths: i32,
+        code: Code,
+    },
     Percent,
     /// "million", in digits with words.
     #[serde(skip)]
@@ -202,6 +229,9 @@ pub enum Sense {
     /// "k": a multiplier only where it is glued to the digits.
     #[serde(skip)]
     GluedMultiplier(i64),
+    /// "grand": a multiplier only where nothing is counted behind it.
+    #[serde(skip)]
+    LastMultiplier(i64),
     Dozen,
     Couple,
     /// "anderthalb": so many halves.
@@ -305,10 +335,17 @@ fn valued(kind: &str, value: &str) -> Option<Sense> {
         "era" => Sense::Era(number(value)?),
         "edge" => Sense::Edge(named(value)?),
         "unit" => Sense::Unit(named(value)?),
+        "length" => {
+            let (count, unit) = value.split_once(' ')?;
+            Sense::Length { unit: named(unit)?, count: number(count)? }
+        }
+        "quarters" => Sense::Quarters(number(value)?),
+        "quarters_into" => Sense::QuartersInto(number(value)?),
         "glued_unit" => Sense::GluedUnit(named(value)?),
         "measure" => Sense::Measure(named(value)?),
         "multiplier" => Sense::Multiplier(number(value)?),
         "glued_multiplier" => Sense::GluedMultiplier(number(value)?),
+        "last_multiplier" => Sense::LastMultiplier(number(value)?),
         "halves" => Sense::Halves(number(value)?),
         "count" => Sense::Count(number(value)?),
         "times" => Sense::Times(number(value)?),
@@ -318,6 +355,11 @@ fn valued(kind: &str, value: &str) -> Option<Sense> {
         "weak_currency" => currency(Written::Weak)?,
         "cent" if value == "any" => Sense::Cent(None),
         "cent" => Sense::Cent(Some(facts::currency(value)?)),
+        "glued_cent" => Sense::GluedCent(facts::currency(value)?),
+        "coin" => {
+            let (hundredths, code) = value.split_once(' ')?;
+            Sense::Coin { hundredths: number(hundredths)?, code: facts::currency(code)? }
+        }
         "truth" => Sense::Truth(flag("true", "false")?),
         "switch" => Sense::Switch(flag("true", "false")?),
         "having" => Sense::Having(flag("true", "false")?),

@@ -6,7 +6,7 @@
 //!   behind a `+` or an international prefix as it stands, else with the country code of the language's region and
 //!   without the region's trunk prefix. The library's tables say which numbers are in use. One that is not in use, such
 //!   as a number that is reserved for films, keeps its value and scores less. Where no region fits, the value is the
-//!   digits alone.
+//!   digits alone. A number that no region could have is [impossible](super::Mention::is_impossible).
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use super::certainty::Certainty;
 use crate::text::{Utterance, is_unspaced};
 
 /// Digits of the shortest phone number that is read, and of the longest there is.
-const FEWEST_DIGITS: usize = 7;
+pub(super) const FEWEST_DIGITS: usize = 7;
 const MOST_DIGITS: usize = 15;
 /// Phone numbers tried in one utterance; more is no speech but a dump.
 const MOST_PHONES: usize = 64;
@@ -25,8 +25,12 @@ const MOST_PHONES: usize = 64;
 const IN_ONE_PIECE: Certainty = Certainty::Usual;
 /// The tables know the number, but nobody has it.
 const NOT_IN_USE: Certainty = Certainty::Likely;
-/// No region explains the digits.
-const UNEXPLAINED: Certainty = Certainty::Even;
+/// Nothing but a country's code explains the digits.
+const UNEXPLAINED: Certainty = Certainty::Guessed;
+/// No number of the country is like that: a digit is wrong, missing or too many.
+pub(super) const IMPOSSIBLE: Certainty = Certainty::Even;
+/// Digits of a number to which one is missing, at least.
+const FEWER_DIGITS: usize = 9;
 
 /// Something at a byte range of the utterance as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +111,15 @@ impl Contacts {
             let is_in_use = countries_of(&international).any(|(country, national)| is_in_use(country, national));
             // Without a plus, the prefix is one only if a number follows it.
             if is_in_use || written.starts_with(['+', '(']) && written.contains('+') {
-                let certainty = if is_in_use { Certainty::WrittenOut } else { NOT_IN_USE };
+                let is_possible = || {
+                    countries_of(&international)
+                        .any(|(country, national)| country.descriptors().general().is_match(national))
+                };
+                let certainty = match is_in_use {
+                    true => Certainty::WrittenOut,
+                    false if is_possible() => NOT_IN_USE,
+                    false => IMPOSSIBLE,
+                };
                 return Some(Contact { bytes, value: format!("+{international}"), certainty });
             }
         }
@@ -115,8 +127,12 @@ impl Contacts {
         if let Some((value, certainty)) = self.region.and_then(|region| national(region, &digits, is_digits_alone)) {
             return Some(Contact { bytes, value, certainty });
         }
-        let is_likely = digits.len() >= 10 && written.contains([' ', '-', '(']);
-        is_likely.then_some(Contact { bytes, value: digits, certainty: UNEXPLAINED })
+        let has_trunk = self.region.and_then(Metadata::national_prefix).is_some_and(|trunk| digits.starts_with(trunk));
+        let fewest = if has_trunk || written.starts_with('(') { FEWER_DIGITS } else { FEWER_DIGITS + 1 };
+        let is_likely = digits.len() >= fewest && written.contains([' ', '-', '(']);
+        let has_code = countries_of(&digits).any(|(country, national)| is_in_use(country, national));
+        let certainty = if has_code { UNEXPLAINED } else { IMPOSSIBLE };
+        is_likely.then_some(Contact { bytes, value: digits, certainty })
     }
 
     /// The digits from the country code on, of a number that is written with one.

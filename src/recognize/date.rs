@@ -23,19 +23,23 @@
 //! - "in three days", "three days from now", "two weeks ago", "two days after tomorrow" count from today (or that day).
 //!   Counting with hours, minutes or seconds gives a date with a time, not a date.
 
+mod counted;
 mod digits;
+mod range;
 mod weeks;
 
+pub(super) use counted::counted;
 use digits::{kanji, numeric};
 use jiff::{
     ToSpan as _,
-    civil::{Date, DateTime, Weekday},
+    civil::{Date, Weekday},
 };
+use range::first_of_range;
+pub(super) use range::range_at;
 use weeks::{shifted_week, weeks_ahead, weeks_behind};
 
 use super::{
     certainty::Certainty,
-    duration,
     lexicon::{Edge, Sense, Unit},
     reckoning::{Dates, Reckoning, date},
     scan::Scan,
@@ -291,10 +295,9 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         && has_day_and_month(scan, scan.skip(behind, Sense::The))
         && let Some(until) = written(scan, behind, reckoning).filter(|until| until.certainty > VAGUE)
         && range_at(scan, until.end).is_none()
-        && let Some(value) = date(i64::from(until.value.year()), i64::from(until.value.month()), day)
-        && value < until.value
+        && let Some(value) = range::day_before(until.value, day)
     {
-        let other = until.other.and_then(|other| date(i64::from(other.year()), i64::from(other.month()), day));
+        let other = until.other.and_then(|other| range::day_before(other, day));
         return Some(Found::new(token, after, value, until.certainty).or(other));
     }
     let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark));
@@ -412,19 +415,6 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
         PERIOD
     };
     Some(found(start, end, reckoning.monthly(day)?, certainty))
-}
-
-/// The token after the "to" or dash of a range.
-fn range_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
-    const WORDS: [&str; 9] = ["-", "–", "through", "until", "bis", "hasta", "al", "au", "〜"];
-    scan.after(token, Sense::To).or_else(|| WORDS.contains(&scan.text(token)).then(|| scan.skip(token + 1, Sense::On)))
-}
-
-/// The day from which a range goes whose end begins at `token`: "the 1st to", which has no month either.
-fn first_of_range(scan: &Scan<'_>, token: usize) -> Option<i64> {
-    let first = scan.numbers[..token].iter().rev().flatten().next().filter(|number| number.ordinal)?;
-    let is_range = range_at(scan, first.end) == Some(token) && first.start > 0 && scan.has(first.start - 1, Sense::The);
-    first.integer.filter(|day| is_range && (1..=31).contains(day))
 }
 
 /// A weekday, with what says of which week, and the date behind it that wins over it.
@@ -561,32 +551,6 @@ fn saturday(today: Date) -> Option<Date> {
     }
 }
 
-/// A length of time counted from a moment: "in two hours", "three days ago", "two weeks from now".
-pub(super) fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTime, bool)>> {
-    let moved = |length: duration::Duration, forwards: bool| Some((length.from(now, forwards)?, length.has_time()));
-    if let Some(at) = scan.after(token, Sense::In) {
-        let length = duration::duration_at(scan, at)?;
-        // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by
-        // "the".
-        return Some(Found::new(token, length.end, moved(length.value, true)?, Certainty::WrittenOut));
-    }
-    let length = duration::duration_at(scan, token)?;
-    if let Some(end) = scan.after(length.end, Sense::Hence) {
-        return Some(Found::new(token, end, moved(length.value, true)?, Certainty::WrittenOut));
-    }
-    if let Some(end) = scan.after(length.end, Sense::Ago) {
-        return Some(Found::new(token, end, moved(length.value, false)?, Certainty::WrittenOut));
-    }
-    let from = scan.after(length.end, Sense::From)?;
-    let (days, end) = scan.pick(from, |sense| match sense {
-        Sense::Day(days) => Some(i64::from(days)),
-        _ => None,
-    })?;
-    let moment = now.checked_add(days.days()).ok()?;
-    (!length.value.has_time()).then_some(())?;
-    Some(Found::new(token, end, (length.value.from(moment, true)?, false), Certainty::WrittenOut))
-}
-
 /// True if "since" stands right before `token`.
 pub(super) fn is_since(scan: &Scan<'_>, token: usize) -> bool {
     let is_behind = |at: usize| (at.saturating_sub(2)..at).any(|start| scan.after(start, Sense::Since) == Some(at));
@@ -622,13 +586,18 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if let Some(found) = counted(scan, token, reckoning.now.datetime())
         && !found.value.1
     {
-        return Some(Found::new(found.start, found.end, found.value.0.date(), found.certainty));
+        let other = found.other.map(|(moment, _)| moment.date());
+        return Some(Found::new(found.start, found.end, found.value.0.date(), found.certainty).or(other));
     }
     if let Some((days, end)) = scan.pick(token, |sense| match sense {
         Sense::Day(days) => Some(days),
         Sense::Tonight => Some(0),
         _ => None,
     }) {
+        // "heute in einer Woche"
+        if let Some((weeks, end)) = weeks_behind(scan, end).filter(|_| !scan.has(token, Sense::Tonight)) {
+            return Some(Found::new(token, end, plus_days(today, i64::from(days) + 7 * weeks)?, Certainty::WrittenOut));
+        }
         let is_tonight = scan.has(token, Sense::Tonight);
         let certainty = if is_tonight { Certainty::Usual } else { Certainty::WrittenOut };
         return Some(Found::new(token, end, plus_days(today, i64::from(days))?, certainty));
@@ -648,6 +617,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         .or_else(|| written(scan, token, reckoning))
         .or_else(|| day_of_month(scan, token, reckoning))
         .or_else(|| bare_day(scan, token, reckoning))
+        .or_else(|| range::bare_day(scan, token, reckoning))
         .or_else(|| period(scan, token, reckoning))
         .or_else(|| shifted(scan, token, reckoning))
 }

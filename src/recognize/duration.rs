@@ -118,6 +118,15 @@ impl Duration {
     }
 }
 
+/// A unit, how many of it the word says ("fortnight"), and the token after it.
+fn length_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i32), usize)> {
+    let length = |sense| match sense {
+        Sense::Length { unit, count } => Some((unit, count)),
+        _ => None,
+    };
+    scan.pick(token, length).or_else(|| unit_at(scan, token).map(|(unit, end)| ((unit, 1), end)))
+}
+
 fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
     let glued = scan.is_glued(token);
     scan.pick(token, |sense| match sense {
@@ -129,28 +138,45 @@ fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
     .filter(|&(_, end)| !(scan.is_glued(end) && scan.kind(end) == Some(TokenKind::Word) && scan.text(token).is_ascii()))
 }
 
+/// "A quarter of an hour", "drei viertel Stunden", "un quart d'heure".
+fn quarters(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+    let (quarters, after) = scan.pick(scan.skip(token, Sense::A), |sense| match sense {
+        Sense::Quarter => Some(1),
+        Sense::Quarters(quarters) => Some(quarters),
+        _ => None,
+    })?;
+    let (unit, end) = unit_at(scan, scan.skip(scan.skip(after, Sense::Of), Sense::A))?;
+    let length = (Duration::of(f64::from(quarters) / 4.0, unit)?, unit);
+    (unit == Unit::Hour).then_some(Found::new(token, end, length, Certainty::WrittenOut))
+}
+
 /// A quantity and a unit: "three days", "an hour", "half an hour", "three-day".
 fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+    if let Some(found) = quarters(scan, token) {
+        return Some(found);
+    }
     let number =
         scan.numbers.get(token)?.as_ref().filter(|number| !number.ordinal && !number.code && number.value >= 0.0);
     if let Some(number) = number {
         let at = if scan.joins(number.end, "-") { number.end + 1 } else { number.end };
         // "a couple of days"
-        let (unit, end) = unit_at(scan, scan.skip(at, Sense::Of))?;
+        let ((unit, count), end) = length_at(scan, scan.skip(at, Sense::Of))?;
         let lone_letter = scan.text(at).len() == 1;
         // `5m` may be metres, `3d` a kind of film.
         let certainty = if lone_letter { Certainty::Guessed } else { number.certainty.max(Certainty::Usual) };
-        return Some(Found::new(number.start, end, (Duration::of(number.value, unit)?, unit), certainty));
+        let length = Duration::of(number.value * f64::from(count), unit)?;
+        return Some(Found::new(number.start, end, (length, unit), certainty));
     }
     if let Some(half) = scan.after(token, Sense::Half) {
         let at = if scan.joins(half, "-") { half + 1 } else { scan.skip(half, Sense::A) };
         let (unit, end) = unit_at(scan, at)?;
         return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
-    if let Some(quarter) = scan.after(scan.skip(token, Sense::A), Sense::Quarter) {
-        let (unit, end) = unit_at(scan, scan.skip(scan.skip(quarter, Sense::Of), Sense::A))?;
-        let length = (Duration::of(0.25, unit)?, unit);
-        return (unit == Unit::Hour).then_some(Found::new(token, end, length, Certainty::WrittenOut));
+    // 半年: a language without articles says it alone.
+    if let Some(((unit, count), end)) =
+        length_at(scan, token).filter(|((_, count), _)| *count > 1 && scan.lexicon.kanji_numbers)
+    {
+        return Some(Found::new(token, end, (Duration::of(count.into(), unit)?, unit), Certainty::Clear));
     }
     // "hora y media": the article is left out.
     if let Some((unit, end)) = unit_at(scan, token).filter(|_| !scan.is_glued(token))
@@ -163,10 +189,10 @@ fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
         let (unit, end) = unit_at(scan, half)?;
         return Some(Found::new(token, end, (Duration::of(0.5, unit)?, unit), Certainty::WrittenOut));
     }
-    let (unit, end) = unit_at(scan, after)?;
+    let ((unit, count), end) = length_at(scan, after)?;
     // "just a second", "a day": as likely a figure of speech as a length.
     let certainty = if matches!(unit, Unit::Second) { Certainty::Doubtful } else { Certainty::Likely };
-    Some(Found::new(token, end, (Duration::of(1.0, unit)?, unit), certainty))
+    Some(Found::new(token, end, (Duration::of(count.into(), unit)?, unit), certainty))
 }
 
 pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duration>> {
@@ -182,20 +208,20 @@ pub(super) fn duration_at(scan: &Scan<'_>, token: usize) -> Option<Found<Duratio
             let fraction = scan.pick(part, |sense| match sense {
                 Sense::Half => Some(0.5),
                 Sense::Quarter => Some(0.25),
+                Sense::Quarters(quarters) => Some(f64::from(quarters) / 4.0),
                 _ => None,
             });
             if let Some((fraction, after)) = fraction
                 && unit_at(scan, scan.skip(after, Sense::A)).is_none()
-                && let Some(more) = Duration::of(fraction, unit)
             {
+                // Half of a month has no length, and a month is not what was said.
+                let more = Duration::of(fraction, unit)?;
                 (total, end, certainty) = (total.plus(more), after, Certainty::WrittenOut);
                 break;
             }
         }
-        if let Some(after) = scan.after(end, Sense::HalfBehind)
-            && let Some(more) = Duration::of(0.5, unit)
-        {
-            (total, end) = (total.plus(more), after);
+        if let Some(after) = scan.after(end, Sense::HalfBehind) {
+            (total, end) = (total.plus(Duration::of(0.5, unit)?), after);
             break;
         }
         if unit == Unit::Hour

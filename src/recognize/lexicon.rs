@@ -32,6 +32,8 @@ pub(super) struct Lexicon {
     pub(super) comma_decimal: bool,
     /// True where a plain space parts the digits of a number in groups: "1 250 euros".
     pub(super) space_groups: bool,
+    /// Lengths in days that say one of weeks, today counted.
+    pub(super) days_of_weeks: &'static [i64],
     /// True where kanji numerals are numbers wherever they stand.
     pub(super) kanji_numbers: bool,
     /// ISO 3166 code of the country whose phone numbers and dollars are meant.
@@ -61,6 +63,7 @@ impl Lexicon {
             twelve_hours: facts.twelve_hours,
             comma_decimal: facts.has_decimal_comma(&region),
             space_groups: facts.decimal_comma,
+            days_of_weeks: &facts.days_of_weeks,
             kanji_numbers: facts.kanji_numbers,
             region,
         }
@@ -91,6 +94,9 @@ impl Lexicon {
                 Sense::Currency { code: facts::regional(code, &self.region), written }
             }
             Sense::Cent(Some(code)) => Sense::Cent(Some(facts::regional(code, &self.region))),
+            // A hundredth of whatever the region has.
+            Sense::Cent(None) => Sense::Cent(facts::own(facts::DOLLAR, &self.region)),
+            Sense::Coin { hundredths, code } => Sense::Coin { hundredths, code: facts::regional(code, &self.region) },
             sense => sense,
         }
     }

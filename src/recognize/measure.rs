@@ -40,8 +40,8 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
     if reading.counts_things || reading.unit.is_some() {
         found.retain(|number| !is_house_number(scan, number));
     }
-    if let Some(first) = found.first().map(|one| one.end).filter(|_| reading.unit.is_none()) {
-        let is_new = |one: &Found<f64>| one.start >= first && found.iter().all(|known| known.start != one.start);
+    if reading.unit.is_none() && found.iter().any(|one| one.certainty >= Certainty::Even) {
+        let is_new = |one: &Found<f64>| found.iter().all(|known| known.start != one.start);
         let ones: Vec<Found<f64>> = articles(scan).filter(is_new).collect();
         found.extend(ones);
     }
@@ -69,7 +69,7 @@ fn plain(number: &Number) -> Found<f64> {
     Found::new(number.start, number.end, number.value, number.certainty)
 }
 
-/// "Two pies and a coffee": behind something that is counted, an article may say that it is one.
+/// "Two pies and a coffee": beside something that is counted, an article may say that it is one.
 fn articles<'s>(scan: &'s Scan<'_>) -> impl Iterator<Item = Found<f64>> + 's {
     let is_before_word = |token: &usize| scan.kind(token + 1) == Some(TokenKind::Word);
     let article = move |token: usize| scan.after(token, Sense::A).filter(|after| *after == token + 1);

@@ -83,6 +83,16 @@ impl Mention {
     pub(crate) fn is_likely(&self) -> bool {
         self.score >= EVEN
     }
+
+    /// True of a phone number that nobody can have: a digit is wrong, missing or too many.
+    #[must_use]
+    pub fn is_impossible(&self) -> bool {
+        let digits = self.value.as_str().map(|value| value.strip_prefix('+').unwrap_or(value));
+        let is_phone = digits.is_some_and(|digits| {
+            digits.len() >= contact::FEWEST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        is_phone && self.score <= contact::IMPOSSIBLE.score()
+    }
 }
 
 /// What a recognizer may know beside the utterance.
@@ -311,7 +321,9 @@ impl Builtins {
         // "half a cup" and "a dollar" have an amount, too.
         let has_amount = || {
             scan.numbers.iter().any(Option::is_some)
-                || scan.mentions(|sense| matches!(sense, Sense::Half | Sense::Currency { .. } | Sense::Final))
+                || scan.mentions(|sense| {
+                    matches!(sense, Sense::Half | Sense::Currency { .. } | Sense::Coin { .. } | Sense::Final)
+                })
         };
         let judges_numbers = numeric.into_iter().any(|builtin| self.uses(builtin)) && has_amount();
         let mut read = Vec::with_capacity(Builtin::ALL.len());

@@ -13,7 +13,7 @@ use jiff::{
 
 use super::{
     certainty::Certainty,
-    date::{PERIOD, counted, date_at, is_since, plus_days},
+    date::{PERIOD, counted, date_at, is_since, plus_days, range_at},
     lexicon::{Part, Sense},
     reckoning::Reckoning,
     scan::Scan,
@@ -21,6 +21,9 @@ use super::{
     time,
 };
 use crate::text::tokens::TokenKind;
+
+/// Words between the two ends of a range, at most: "until about".
+const JOINT: usize = 3;
 
 /// `2026-03-01T15:30:00`, with or without an offset.
 fn iso(scan: &Scan<'_>, token: usize, now: &Zoned) -> Option<Found<DateTime>> {
@@ -65,7 +68,7 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         if scan.is_symbol(at, ",") {
             at += 1;
         }
-        at = scan.skip(at, Sense::On);
+        at = scan.skip(scan.skip(at, Sense::On), Sense::From);
         if let Some(clock) = time::time_at(scan, at, reckoning) {
             let moment = |date: Date, clock: Time| night(scan, day.end, date.to_datetime(clock), clock);
             let other = other(&day, &clock, moment);
@@ -120,5 +123,30 @@ fn to_second(moment: DateTime) -> Option<DateTime> {
 }
 
 pub(super) fn datetimes(scan: &Scan<'_>, reckoning: &Reckoning<'_>) -> Vec<Found<DateTime>> {
-    scan.find(|token| datetime_at(scan, token, reckoning))
+    let mut found = scan.find(|token| datetime_at(scan, token, reckoning));
+    for index in 1..found.len() {
+        let (begin, end) = (&found[index - 1], &found[index]);
+        if let Some(value) = end_of_range(scan, begin, end, reckoning) {
+            let end = &mut found[index];
+            (end.value, end.other, end.certainty) = (value, None, end.certainty.max(Certainty::Usual));
+        }
+    }
+    found
+}
+
+/// "Tomorrow from 10pm to 2am": a time that ends a range lies on the day on which that begins, or in the night behind it.
+fn end_of_range(
+    scan: &Scan<'_>,
+    begin: &Found<DateTime>,
+    end: &Found<DateTime>,
+    reckoning: &Reckoning<'_>,
+) -> Option<DateTime> {
+    let joint = (begin.end..end.start).find(|at| range_at(scan, *at).is_some_and(|after| after <= end.start))?;
+    let is_joined = end.start - begin.end <= JOINT && joint <= begin.end + 1;
+    let has_day = (end.start..end.end).any(|token| date_at(scan, token, reckoning).is_some());
+    if !is_joined || has_day || begin.other.is_some() || end.other.is_some() {
+        return None;
+    }
+    let same_day = begin.value.date().to_datetime(end.value.time());
+    if same_day > begin.value { Some(same_day) } else { same_day.checked_add(1.day()).ok() }
 }

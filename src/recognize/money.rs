@@ -60,22 +60,51 @@ fn rounded(amount: f64) -> f64 {
 
 fn cents(scan: &Scan<'_>, token: usize) -> Option<(f64, Option<&'static str>, usize)> {
     let number = number_at(scan, token)?;
+    let is_glued = scan.is_glued(number.end) && !scan.is_glued(number.end + 1);
     let (code, end) = scan.pick(number.end, |sense| match sense {
         Sense::Cent(code) => Some(code),
+        Sense::GluedCent(code) if is_glued => Some(Some(code)),
         _ => None,
     })?;
     Some((number.value / 100.0, code, end))
 }
 
+/// "A fiver", "three tenners", "einen Zwanziger": what is worth so much, with a number or an article before it.
+fn coins(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+    let (count, at) = match number_at(scan, token) {
+        Some(number) => (number.value, number.end),
+        None => (1.0, scan.after(token, Sense::A)?),
+    };
+    let ((hundredths, code), end) = scan.pick(at, |sense| match sense {
+        Sense::Coin { hundredths, code } => Some((hundredths, code)),
+        _ => None,
+    })?;
+    let money = Money { amount: rounded(count * f64::from(hundredths) / 100.0), currency: Some(code) };
+    Some(Found::new(token, end, money, Certainty::Likely))
+}
+
+/// "A dollar and a half", "un euro et demi": half of one more, with nothing behind it that it could halve.
+fn half(scan: &Scan<'_>, token: usize) -> Option<usize> {
+    let and = scan.after(token, Sense::And).map(|and| scan.skip(and, Sense::A));
+    let end = scan.after(token, Sense::HalfBehind).or_else(|| scan.after(and?, Sense::Half))?;
+    is_last(scan, end).then_some(end)
+}
+
+/// True where nothing follows that could be counted.
+fn is_last(scan: &Scan<'_>, end: usize) -> bool {
+    scan.kind(end) != Some(TokenKind::Word) || scan.has(end, Sense::Function) || scan.has(end, Sense::Please)
+}
+
 /// "64 euros 90": two digits, or their words, that count nothing else.
 fn bare_cents(scan: &Scan<'_>, token: usize) -> Option<(f64, usize)> {
+    // "Dos euros con veinte"
+    let with = if scan.lexicon.english { token } else { scan.skip(token, Sense::Having(true)) };
     let number =
-        number_at(scan, scan.skip(token, Sense::And)).filter(|number| number.certainty == Certainty::WrittenOut)?;
+        number_at(scan, scan.skip(with, Sense::And)).filter(|number| number.certainty == Certainty::WrittenOut)?;
     let cents = number.integer.filter(|cents| (10..100).contains(cents) || (scan.text(token).len() == 2))?;
-    let is_last = number.end >= scan.len() || scan.kind(number.end) != Some(TokenKind::Word);
-    let is_free = is_last || scan.has(number.end, Sense::Function) || scan.has(number.end, Sense::Please);
     let is_two_digits = !number.digits || scan.text(token).len() == 2;
-    (is_free && is_two_digits && (0..100).contains(&cents)).then_some((number.value / 100.0, number.end))
+    (is_last(scan, number.end) && is_two_digits && (0..100).contains(&cents))
+        .then_some((number.value / 100.0, number.end))
 }
 
 fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
@@ -107,34 +136,57 @@ fn money_at(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
         let money = Money { amount: rounded(amount), currency: code };
         return Some(Found::new(token, end, money, Certainty::Clear));
     }
-    // "5 dollars", "five dollars and fifty cents"
-    if let Some(number) = number_at(scan, token) {
-        let (mut amount, mut end) = (number.value, number.end);
-        if let Some((factor, after)) = magnitude(scan, end)
-            && currency(scan, after, false).is_some()
-        {
-            (amount, end) = (amount * factor, after);
-        }
-        let ((code, written), after) = currency(scan, scan.skip(end, Sense::Of), false)?;
-        // The `$` of "5 $10" belongs to the ten.
-        if written == Written::Symbol && !scan.is_glued(end) && number_at(scan, after).is_some() {
-            return None;
-        }
-        end = after;
-        if let Some((more, _, after)) = cents(scan, scan.skip(end, Sense::And)) {
-            amount += more;
-            end = after;
-        } else if let Some((more, after)) = bare_cents(scan, end).filter(|_| amount.fract() == 0.0) {
-            amount += more;
-            end = after;
-        }
-        let certainty = if written == Written::Weak { Certainty::Likely } else { Certainty::WrittenOut };
-        return found(token, end, amount, code, certainty);
+    coins(scan, token).or_else(|| grand(scan, token)).or_else(|| counted(scan, token))
+}
+
+/// "Five grand": an amount, whatever of.
+fn grand(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+    let number = number_at(scan, token)?;
+    let is_grand = |sense| matches!(sense, Sense::LastMultiplier(_)).then_some(());
+    let says_so = number.end > token + 1 && scan.pick(number.end - 1, is_grand).is_some();
+    let money = Money { amount: rounded(number.value), currency: None };
+    let has_currency = currency(scan, scan.skip(number.end, Sense::Of), false).is_some();
+    (says_so && !has_currency).then(|| Found::new(token, number.end, money, Certainty::Likely))
+}
+
+/// "5 dollars", "five dollars and fifty cents", "a pound fifty", "euro y medio".
+fn counted(scan: &Scan<'_>, token: usize) -> Option<Found<Money>> {
+    let (number, article) = (number_at(scan, token), scan.after(token, Sense::A));
+    let (mut amount, mut end) = match number {
+        Some(number) => (number.value, number.end),
+        // "a dollar", "euro y medio"
+        None => (1.0, article.unwrap_or(token)),
+    };
+    if let Some((factor, after)) = magnitude(scan, end)
+        && currency(scan, after, false).is_some()
+    {
+        (amount, end) = (amount * factor, after);
     }
-    // "a dollar"
-    let after = scan.after(token, Sense::A)?;
-    let ((code, written), end) = currency(scan, after, false)?;
-    (written == Written::Word).then(|| found(token, end, 1.0, code, Certainty::Likely)).flatten()
+    let ((code, written), after) = currency(scan, scan.skip(end, Sense::Of), false)?;
+    // The `$` of "5 $10" belongs to the ten.
+    if written == Written::Symbol && !scan.is_glued(end) && number_at(scan, after).is_some() {
+        return None;
+    }
+    // "Cinq balles de tennis" are things.
+    if written == Written::Weak && scan.has(after, Sense::Of) {
+        return None;
+    }
+    end = after;
+    let is_whole = amount.fract() == 0.0;
+    let is_said = number.is_some() || article.is_some();
+    let more = cents(scan, scan.skip(end, Sense::And)).map(|(more, _, after)| (more, after));
+    let more = more.or_else(|| bare_cents(scan, end).filter(|_| is_whole)).filter(|_| is_said);
+    let more = more.or_else(|| Some((0.5, half(scan, end).filter(|_| is_whole)?)));
+    if let Some((more, after)) = more {
+        (amount, end) = (amount + more, after);
+    }
+    // "A pound" weighs, "a pound fifty" costs.
+    if number.is_none() && more.is_none() && (!is_said || written != Written::Word) {
+        return None;
+    }
+    let is_likely = written == Written::Weak || number.is_none() && more.is_none();
+    let certainty = if is_likely { Certainty::Likely } else { Certainty::WrittenOut };
+    Some(Found::new(token, end, Money { amount: rounded(amount), currency: Some(code) }, certainty))
 }
 
 /// Amounts with a currency.

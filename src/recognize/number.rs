@@ -151,6 +151,15 @@ fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
     if let Some(end) = scan.after(number.end, Sense::Dozen) {
         number.times(12, end);
     }
+    // "five grand", but not "two grand pianos".
+    let is_last = |end: usize| scan.kind(end) != Some(TokenKind::Word) || scan.has(end, Sense::Function);
+    if let Some((factor, end)) = scan.pick(number.end, |sense| match sense {
+        Sense::LastMultiplier(factor) => Some(factor),
+        _ => None,
+    }) && is_last(end)
+    {
+        number.times(factor, end);
+    }
     // "two and a half", but not "two and a half-price ticket".
     // "las tres y media" is half past three.
     if number.integer.is_some()
@@ -168,12 +177,19 @@ fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
     Some(number)
 }
 
-/// "a dozen", "half a dozen", "a couple of".
+/// "a dozen", "half a dozen", "a couple of", "half a million".
 fn dozens(scan: &Senses<'_>, token: usize) -> Option<Number> {
-    if let Some(half) = scan.after(token, Sense::Half)
-        && let Some(end) = scan.after(scan.skip(half, Sense::A), Sense::Dozen)
-    {
-        return Some(Number::whole(token, end, 6, false));
+    if let Some(half) = scan.after(scan.skip(token, Sense::A), Sense::Half) {
+        let at = scan.skip(if scan.joins(half, "-") { half + 1 } else { half }, Sense::A);
+        if let Some(end) = scan.after(at, Sense::Dozen) {
+            return Some(Number::whole(token, end, 6, false));
+        }
+        if let Some((factor @ 1_000.., end)) = scan.pick(at, |sense| match sense {
+            Sense::Multiplier(factor) => Some(factor),
+            _ => None,
+        }) {
+            return Some(Number::whole(token, end, factor / 2, false));
+        }
     }
     let counted = scan.skip(token, Sense::A);
     if let Some(end) = scan.after(counted, Sense::Dozen) {
@@ -517,7 +533,8 @@ fn kanji(scan: &Senses<'_>, first: usize) -> Option<Number> {
     let end = first + numeral.pieces;
     // Within a word (一般, 三菱) a numeral is no number, and 一度 is "for a moment".
     let is_once = scan.text(first) == "一" && scan.text(end) == "度";
-    let is_counted = numeral::is_counter(scan.text(end), scan.text(end + 1));
+    let is_measured = scan.pick(end, Sense::unit).is_some();
+    let is_counted = is_measured || numeral::is_counter(scan.text(end), scan.text(end + 1));
     let is_alone = scan.lexicon.kanji_numbers && (numeral.pieces > 1 || scan.kind(end) != Some(TokenKind::Word));
     let is_number = !is_once && (is_counted || is_alone);
     let stands_free = first == 0 || scan.kind(first - 1) != Some(TokenKind::Digits) || !scan.is_glued(first);

@@ -9,6 +9,7 @@ use super::*;
 use crate::module::{Instance, ListSpec, ModuleName, PatternSpec, Recognizer, Settings, SlotReading};
 
 mod by_slot;
+mod everyday;
 mod exact;
 mod japanese;
 

@@ -212,11 +212,9 @@ pub(super) fn half_of_day(scan: &Scan<'_>) -> Option<bool> {
 /// Minutes before or after an hour: "half past three", "quarter to five", "ten to six", "halb drei".
 fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     if let Some(after) = scan.after(token, Sense::HalfTo) {
-        let (hour, end) = hour_at(scan, after)?;
-        let hour = if hour == 1 { 12 } else { (hour + 23) % 24 };
-        return finish(scan, (token, end), (hour, 30, 0), Style::Spoken, Certainty::WrittenOut, reckoning);
+        return into_hour(scan, (token, after), 30, reckoning);
     }
-    if let Some(found) = half_hour(scan, token, reckoning) {
+    if let Some(found) = half_hour(scan, token, reckoning).or_else(|| quarters_into(scan, token, reckoning)) {
         return Some(found);
     }
     let at = scan.skip(token, Sense::A);
@@ -235,11 +233,17 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
             )
         }
     };
+    let is_quarter = fraction.is_some_and(|(minutes, _)| minutes == 15);
     let (is_past, after) = scan.pick(after, |sense| match sense {
         Sense::Past => Some(true),
         Sense::To => Some(false),
+        Sense::QuarterTo if is_quarter => Some(false),
         _ => None,
     })?;
+    // "fünf vor halb acht"
+    if let Some(hour) = scan.after(after, Sense::HalfTo) {
+        return into_hour(scan, (token, hour), if is_past { 30 + minutes } else { 30 - minutes }, reckoning);
+    }
     let clock = scan.pick(after, |sense| match sense {
         Sense::Clock(hour) => Some(i32::from(hour)),
         _ => None,
@@ -257,6 +261,34 @@ fn relative(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     }
     let found = finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, certainty, reckoning)?;
     if is_past { Some(found) } else { earlier(&found, minutes) }
+}
+
+/// "Halb drei", "fünf nach halb drei": minutes of the hour before the one that stands at `after`.
+fn into_hour(
+    scan: &Scan<'_>,
+    (token, after): (usize, usize),
+    minutes: i32,
+    reckoning: &Reckoning<'_>,
+) -> Option<Found<Time>> {
+    let (hour, end) = hour_at(scan, after).filter(|_| (0..60).contains(&minutes))?;
+    let hour = if hour == 1 { 12 } else { (hour + 23) % 24 };
+    finish(scan, (token, end), (hour, minutes, 0), Style::Spoken, Certainty::WrittenOut, reckoning)
+}
+
+/// "Viertel acht", "drei viertel acht", as much of Germany says, with nothing behind it that could be counted.
+fn quarters_into(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
+    let (quarters, after) = scan.pick(token, |sense| match sense {
+        Sense::QuartersInto(quarters) => Some(i32::from(quarters)),
+        _ => None,
+    })?;
+    let (_, end) = hour_at(scan, after).filter(|(hour, _)| (1..=12).contains(hour))?;
+    ends_time(scan, end).then(|| into_hour(scan, (token, after), 15 * quarters, reckoning)).flatten()
+}
+
+/// True where nothing follows that the number before it could count.
+fn ends_time(scan: &Scan<'_>, end: usize) -> bool {
+    let has_half = || half_at(scan, end).is_some() || part_at(scan, end).is_some();
+    end >= scan.len() || ends_clause(scan, end) || has_half() || scan.has(end, Sense::Function)
 }
 
 /// So many minutes before the hour. Twelve is noon, so a quarter to one is 12:45.
@@ -280,17 +312,14 @@ fn minutes_beside(scan: &Scan<'_>, token: usize, how: Sense) -> Option<(i32, usi
     let number = scan.numbers.get(at)?.as_ref().filter(|number| !number.code && !number.ordinal)?;
     let minutes = number.integer.and_then(|minutes| i32::try_from(minutes.abs()).ok())?;
     let end = scan.skip(number.end, Sense::Unit(Unit::Minute));
-    let is_last =
-        end >= scan.len() || ends_clause(scan, end) || half_at(scan, end).is_some() || scan.has(end, Sense::Function);
-    ((1..60).contains(&minutes) && is_last).then_some((minutes, end))
+    ((1..60).contains(&minutes) && ends_time(scan, end)).then_some((minutes, end))
 }
 
 /// "half eight": half past it, as the British say.
 fn half_hour(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
     let after = scan.after(token, Sense::Half).filter(|_| scan.lexicon.english)?;
     let (hour, end) = hour_at(scan, after).filter(|(hour, _)| (1..=12).contains(hour))?;
-    let is_last = end >= scan.len() || ends_clause(scan, end) || scan.has(end, Sense::Function);
-    let is_said = is_last || half_at(scan, end).is_some() || scan.has(end, Sense::On);
+    let is_said = ends_time(scan, end) || scan.has(end, Sense::On);
     is_said.then(|| finish(scan, (token, end), (hour, 30, 0), Style::Spoken, HALF_OF_DAY_GUESSED, reckoning)).flatten()
 }
 
@@ -300,7 +329,7 @@ pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
         Sense::Clock(hour) => Some(hour),
         _ => None,
     }) {
-        return Some(Found::new(token, end, time(i32::from(hour), 0, 0)?, Certainty::WrittenOut));
+        return beside_clock(scan, (token, end), i32::from(hour));
     }
     if let Some((pm, after)) = scan.pick(token, |sense| match sense {
         Sense::MeridiemBefore(pm) => Some(pm),
@@ -323,6 +352,19 @@ pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
         return relative(scan, after, reckoning).or_else(|| clock_at(scan, after, Some(alone), reckoning));
     }
     clock_at(scan, token, None, reckoning)
+}
+
+/// "Noon", "midi et demi", "midi moins le quart".
+fn beside_clock(scan: &Scan<'_>, (token, end): (usize, usize), hour: i32) -> Option<Found<Time>> {
+    let found = |end: usize, minute: i32| Some(Found::new(token, end, time(hour, minute, 0)?, Certainty::WrittenOut));
+    if let Some((minutes, after)) = minutes_beside(scan, end, Sense::Minus) {
+        return earlier(&found(after, 0)?, minutes);
+    }
+    let half = scan.after(end, Sense::HalfBehind).map(|after| (30, after));
+    match half.or_else(|| minutes_beside(scan, end, Sense::And)) {
+        Some((minutes, after)) => found(after, minutes),
+        None => found(end, 0),
+    }
 }
 
 /// "at", "around": how sure an hour alone behind it is at most, and the token after it.
@@ -446,15 +488,19 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
             return found(after, 30, full, Certainty::WrittenOut);
         }
         if !scan.lexicon.english
-            && let Some(minute) = scan.digits(after, 2).filter(|minute| *minute < 60)
+            && let Some((minute, end)) = minutes_of_hour(scan, after)
         {
-            let end = scan.skip(after + 1, Sense::Unit(Unit::Minute));
-            return found(end, minute, full, Certainty::WrittenOut);
+            // 8時5分前
+            let before = scan.after(end, Sense::Ago).filter(|_| scan.lexicon.kanji_numbers);
+            return match before {
+                Some(end) => earlier(&found(end, 0, full, Certainty::WrittenOut)?, minute),
+                None => found(end, minute, full, Certainty::WrittenOut),
+            };
         }
         return found(after, 0, full, Certainty::WrittenOut);
     }
     if let Some(after) = scan.after(end, Sense::HalfBehind)
-        && (alone.is_some() || half_at(scan, after).is_some())
+        && (alone.is_some() || half_at(scan, after).is_some() || token > 0 && scan.has(token - 1, Sense::The))
     {
         return found(after, 30, style, Certainty::WrittenOut);
     }
@@ -486,6 +532,17 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     // "about one" and "from one" are rarely times.
     let weak = hour == 0 || scan.numbers.get(token)?.as_ref().is_some_and(|number| number.certainty < Certainty::Even);
     (!is_quantity(scan, end) && !weak).then(|| found(end, 0, style, certainty)).flatten()
+}
+
+/// The minutes behind an hour with its word: "8 Uhr 15", 3時30分, "huit heures vingt".
+fn minutes_of_hour(scan: &Scan<'_>, token: usize) -> Option<(i32, usize)> {
+    if let Some(minute) = scan.digits(token, 2).filter(|minute| *minute < 60) {
+        return Some((minute, scan.skip(token + 1, Sense::Unit(Unit::Minute))));
+    }
+    let (minutes, end) = scan.cardinal(token)?;
+    let minutes = i32::try_from(minutes).ok().filter(|minutes| (1..60).contains(minutes))?;
+    let behind = scan.skip(end, Sense::Unit(Unit::Minute));
+    (behind > end || ends_time(scan, end)).then_some((minutes, behind))
 }
 
 /// True if what stands at `token` makes the number before it an amount of something.

@@ -26,8 +26,19 @@ pub(super) fn weeks_behind(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)
 /// A length of whole weeks.
 fn whole_weeks(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     let length = duration::duration_at(scan, token)?;
+    let length = match said_in_days(scan, length.value) {
+        Some(weeks) => Found { value: weeks, ..length },
+        None => length,
+    };
     let Duration { weeks, .. } = length.value;
     (length.value == Duration { weeks, ..Duration::default() }).then_some((weeks, length.end))
+}
+
+/// The weeks that a length in days says, today counted: "acht Tage", "quinze jours".
+pub(super) fn said_in_days(scan: &Scan<'_>, length: Duration) -> Option<Duration> {
+    let Duration { days, .. } = length;
+    let is_idiom = length == Duration { days, ..Duration::default() } && scan.lexicon.days_of_weeks.contains(&days);
+    is_idiom.then(|| Duration { weeks: days / 7, ..Duration::default() })
 }
 
 /// "La semana que viene": how many weeks from this one.

@@ -7,9 +7,9 @@ use crate::{
 };
 
 /// Language, utterance, and what is found, the values of one mention apart by `|`.
-type Case = (&'static str, &'static str, &'static [&'static str]);
+pub(super) type Case = (&'static str, &'static str, &'static [&'static str]);
 
-fn check_read(builtin: Builtin, reading: SlotReading, cases: &[Case]) {
+pub(super) fn check_read(builtin: Builtin, reading: SlotReading, cases: &[Case]) {
     let mut wrong = String::new();
     for (language, text, expected) in cases {
         let mut module = module(language, vec![(builtin.name(), RecognizerKind::Builtin(builtin))]);

@@ -1,0 +1,48 @@
+//! Moments that are counted from another one.
+
+use jiff::{ToSpan as _, civil::DateTime};
+
+use super::weeks::said_in_days;
+use crate::recognize::{certainty::Certainty, duration, lexicon::Sense, scan::Scan, senses::Found};
+
+/// A length of time counted from a moment: "in two hours", "three days ago", "two weeks from now".
+pub(in crate::recognize) fn counted(scan: &Scan<'_>, token: usize, now: DateTime) -> Option<Found<(DateTime, bool)>> {
+    let moved = |length: duration::Duration, forwards: bool| Some((length.from(now, forwards)?, length.has_time()));
+    if let Some(at) = scan.after(token, Sense::In) {
+        let length = duration::duration_at(scan, at)?;
+        // "within two hours" says a limit as well as a moment; "in the two years that I lived here" is kept out by
+        // "the".
+        let found = |length: Found<duration::Duration>| {
+            Some(Found::new(token, length.end, moved(length.value, true)?, Certainty::WrittenOut))
+        };
+        // "Dans quinze jours" are two weeks to most, and fifteen days to some.
+        return match said_in_days(scan, length.value) {
+            Some(weeks) => {
+                let days = moved(length.value, true);
+                Some(found(Found { value: weeks, ..length })?.or(days))
+            }
+            None => found(length),
+        };
+    }
+    // "vor einer Woche", "hace dos semanas"
+    if let Some(at) = scan.after(token, Sense::AgoBefore)
+        && let Some(length) = duration::duration_at(scan, at)
+    {
+        return Some(Found::new(token, length.end, moved(length.value, false)?, Certainty::WrittenOut));
+    }
+    let length = duration::duration_at(scan, token)?;
+    if let Some(end) = scan.after(length.end, Sense::Hence) {
+        return Some(Found::new(token, end, moved(length.value, true)?, Certainty::WrittenOut));
+    }
+    if let Some(end) = scan.after(length.end, Sense::Ago) {
+        return Some(Found::new(token, end, moved(length.value, false)?, Certainty::WrittenOut));
+    }
+    let from = scan.after(length.end, Sense::From)?;
+    let (days, end) = scan.pick(from, |sense| match sense {
+        Sense::Day(days) => Some(i64::from(days)),
+        _ => None,
+    })?;
+    let moment = now.checked_add(days.days()).ok()?;
+    (!length.value.has_time()).then_some(())?;
+    Some(Found::new(token, end, (length.value.from(moment, true)?, false), Certainty::WrittenOut))
+}
