@@ -52,6 +52,9 @@ pub(super) fn speaks(exemplar: &Exemplar) -> bool {
         && exemplar.pieces.iter().all(|piece| !matches!(piece, Piece::Slot { slot: None, .. }))
 }
 
+/// How often other values are tried where nobody could tell one from the other.
+const TRIES: usize = 8;
+
 /// The template in this form. `None` if it has no such form, or no value is known for one of its slots.
 pub(super) fn fill(
     module: &Module,
@@ -61,9 +64,35 @@ pub(super) fn fill(
     form: Form,
     random: &mut fastrand::Rng,
 ) -> Option<Filled> {
+    let sentence = (0..TRIES).find_map(|_| {
+        let sentence = say(module, values, id, exemplar, form, random)?;
+        let spans: Vec<Span> = sentence.said.iter().map(|(_, span)| *span).collect();
+        (!sentence.runs_back() && !values.is_blurred(id, &sentence.text, &spans)).then_some(sentence)
+    })?;
+    let mut arguments = values.arguments(id, &sentence.said);
+    let spans: Vec<Span> = sentence.said.iter().map(|(_, span)| *span).collect();
+    for (path, value) in values.unmarked(id, &sentence.text, &spans) {
+        let slot = module.function(id).slot_labelled(&path).map(|slot| module.function(id).slot(slot));
+        let is_said =
+            sentence.said.iter().any(|(words, _)| module.function(id).slot(words.slot).path.to_string() == path);
+        if slot.is_some_and(|slot| !slot.path.is_repeated()) && !is_said {
+            arguments.insert(path, json!([value, ""]));
+        }
+    }
+    Some(Filled { text: sentence.text, arguments })
+}
+
+fn say(
+    module: &Module,
+    values: &Values<'_>,
+    id: FunctionId,
+    exemplar: &Exemplar,
+    form: Form,
+    random: &mut fastrand::Rng,
+) -> Option<Sentence> {
     let stock = Stock::of(module.language());
     let pieces: Vec<Piece> = match form {
-        Form::Combined => combined(module.function(id), exemplar, random)?,
+        Form::Combined => combined(module.function(id), id, values, exemplar, random)?,
         Form::Plain | Form::Carried | Form::Lower => exemplar.pieces.clone(),
     };
     let mut sentence = Sentence::default();
@@ -86,17 +115,7 @@ pub(super) fn fill(
     if form == Form::Carried && random.bool() && sentence.text.ends_with(char::is_alphanumeric) {
         sentence.text.push_str(stock.after.get(random.usize(..stock.after.len().max(1)))?);
     }
-    let mut arguments = values.arguments(id, &sentence.said);
-    let spans: Vec<Span> = sentence.said.iter().map(|(_, span)| *span).collect();
-    for (path, value) in values.unmarked(id, &sentence.text, &spans) {
-        let slot = module.function(id).slot_labelled(&path).map(|slot| module.function(id).slot(slot));
-        let is_said =
-            sentence.said.iter().any(|(words, _)| module.function(id).slot(words.slot).path.to_string() == path);
-        if slot.is_some_and(|slot| !slot.path.is_repeated()) && !is_said {
-            arguments.insert(path, json!([value, ""]));
-        }
-    }
-    Some(Filled { text: sentence.text, arguments })
+    Some(sentence)
 }
 
 /// Where the slot at `index` stands, behind the words `before`.
@@ -105,11 +124,15 @@ fn place<'a>(pieces: &'a [Piece], index: usize, before: &'a str) -> Place<'a> {
         Some(Piece::Text(text)) => text.as_str(),
         _ => "",
     };
-    let follows_value = matches!(
-        &pieces[..index],
-        [.., Piece::Slot { .. }, Piece::Text(gap)] if gap.trim().is_empty()
+    let follows = match &pieces[..index] {
+        [.., Piece::Slot { slot, .. }, Piece::Text(gap)] if gap.trim().is_empty() => *slot,
+        _ => None,
+    };
+    let precedes_value = matches!(
+        &pieces[index + 1..],
+        [Piece::Text(gap), Piece::Slot { .. }, ..] if gap.trim().is_empty()
     );
-    Place { before, behind, follows_value }
+    Place { before, behind, follows, precedes_value }
 }
 
 #[derive(Default)]
@@ -124,6 +147,13 @@ impl Sentence {
         self.text.push_str(&words.text);
         let span = Span::new(start, self.text.chars().count());
         self.said.push((words, span));
+    }
+
+    /// A day stands behind a later one. Whoever reads "from 5 December to 14 March" takes the next March.
+    fn runs_back(&self) -> bool {
+        let day = |value: &Value| value.as_str()?.parse::<jiff::civil::Date>().ok();
+        let days = self.said.iter().filter_map(|(words, _)| day(&words.value));
+        !days.is_sorted()
     }
 }
 
@@ -147,10 +177,20 @@ fn plain(text: &str) -> String {
 }
 
 /// The template and behind it one more slot, with the words that part it from the slot before it in another template of
-/// the function.
-fn combined(function: &Function, exemplar: &Exemplar, random: &mut fastrand::Rng) -> Option<Vec<Piece>> {
-    let last_is_slot = matches!(exemplar.pieces.last(), Some(Piece::Slot { .. }));
-    if !last_is_slot {
+/// the function. Nothing where that would be a part of the last value, or a value of another slot just as well.
+fn combined(
+    function: &Function,
+    id: FunctionId,
+    values: &Values<'_>,
+    exemplar: &Exemplar,
+    random: &mut fastrand::Rng,
+) -> Option<Vec<Piece>> {
+    let before = match &exemplar.pieces[..] {
+        [.., Piece::Text(text), Piece::Slot { .. }] => text.as_str(),
+        _ => "",
+    };
+    let Some(Piece::Slot { slot: Some(last), .. }) = exemplar.pieces.last() else { return None };
+    if values.is_sentence(id, *last, before) {
         return None;
     }
     let marked = |piece: &Piece| match piece {
@@ -158,19 +198,30 @@ fn combined(function: &Function, exemplar: &Exemplar, random: &mut fastrand::Rng
         Piece::Text(_) => None,
     };
     let own: Vec<SlotId> = exemplar.pieces.iter().filter_map(marked).collect();
-    let mut continuations: Vec<[Piece; 2]> = Vec::new();
+    // What stands before a comma belongs to the value before it: "<people> guests, <duration>".
+    let adds = |words: &str| {
+        let is_part = words.split_once(',').is_some_and(|(part, _)| part.contains(char::is_alphabetic));
+        words.contains(char::is_alphabetic) && words.split_whitespace().count() <= 3 && !is_part
+    };
+    let mut continuations: Vec<(&str, SlotId, [Piece; 2])> = Vec::new();
     for other in function.exemplars.iter().filter(|other| speaks(other)) {
         for three in other.pieces.windows(3) {
             if let [Piece::Slot { .. }, text @ Piece::Text(words), more @ Piece::Slot { slot: Some(slot), .. }] = three
                 && !own.contains(slot)
-                && words.chars().any(char::is_alphabetic)
-                && words.split_whitespace().count() <= 3
+                && adds(words)
             {
-                continuations.push([text.clone(), more.clone()]);
+                continuations.push((words, *slot, [text.clone(), more.clone()]));
             }
         }
     }
-    let chosen = continuations.get(random.usize(..continuations.len().max(1)))?;
+    let is_clear = |(words, slot, _): &&(&str, SlotId, [Piece; 2])| {
+        let is_other = |(said, other, _): &(&str, SlotId, [Piece; 2])| {
+            said.trim() == words.trim() && other != slot && values.are_alike(id, *slot, *other) //
+        };
+        !continuations.iter().any(is_other)
+    };
+    let clear: Vec<&(&str, SlotId, [Piece; 2])> = continuations.iter().filter(is_clear).collect();
+    let (_, _, chosen) = clear.get(random.usize(..clear.len().max(1)))?;
     Some(exemplar.pieces.iter().chain(chosen).cloned().collect())
 }
 
@@ -186,6 +237,21 @@ mod tests {
     }
 
     #[test]
+    fn days_are_said_in_their_order() {
+        let says = |days: [&str; 2]| {
+            let mut sentence = Sentence::default();
+            for day in days {
+                let (slot, keeps_case) = (SlotId::from_index(0), false);
+                sentence.say(Words { slot, text: day.to_owned(), value: json!(day), keeps_case });
+            }
+            sentence.runs_back()
+        };
+        assert!(says(["2026-12-05", "2026-03-14"]));
+        assert!(!says(["2026-03-14", "2026-12-05"]));
+        assert!(!says(["two", "one"]));
+    }
+
+    #[test]
     fn only_a_request_is_led_by_could_you() {
         let stock = Stock::of("en");
         let mut random = fastrand::Rng::with_seed(3);
@@ -193,5 +259,39 @@ mod tests {
             let phrase = before(stock, "What's the weather", &mut random);
             assert!(!phrase.contains("could you") && !phrase.contains("please"), "{phrase}");
         }
+    }
+
+    #[test]
+    fn a_slot_is_added_only_where_its_words_add_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let text = json!({"type": "string"});
+        let schema = json!([{"name": "f", "description": "Do it", "parameters": {"type": "object", "properties": {
+            "guests": {"type": "integer"}, "hours": {"type": "integer"}, "note": text, "old_city": text,
+            "new_city": text, "street": text, "thing": text}}}]);
+        let exemplars = json!({"f": [
+            "food for <guests> guests, <hours> hours", "from <street> in <old_city>", "to <street> in <new_city>",
+            "take <thing> to <street>", "the <thing>", "note: <note>"]});
+        std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("written");
+        std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("written");
+        let name = crate::module::ModuleName::new("test").expect("a name");
+        let module = crate::module::load(directory.path(), name, &crate::module::Limits::default()).expect("it loads");
+        let now = "2026-03-02T09:00:00[UTC]".parse().expect("a moment");
+        let values = Values::new(&module, crate::recognize::Context { now }).expect("it compiles");
+        let id = FunctionId::from_index(0);
+        let function = module.function(id);
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut added = |template: usize| -> std::collections::BTreeSet<String> {
+            let exemplar = &function.exemplars[template];
+            let pieces = (0..40).filter_map(|_| combined(function, id, &values, exemplar, &mut random));
+            let words = pieces.map(|pieces| match &pieces[pieces.len() - 2] {
+                Piece::Text(words) => words.clone(),
+                Piece::Slot { .. } => String::new(),
+            });
+            words.collect()
+        };
+        // "In" leads to either city, "guests," belongs to their number.
+        assert_eq!(added(4), [" to ".to_owned()].into());
+        // A sentence goes on with what is said behind it.
+        assert_eq!(added(5), [].into());
     }
 }

@@ -10,31 +10,35 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Validator},
-    decide::arguments::{self as assemble, Said},
+    decide::{arguments as assemble, filling::Said},
     language::{
         Language,
         units::{Dimension, Unit},
-        values::{Sense, common},
     },
     module::{
         Builtin, FunctionId, Module, Recognizer, RecognizerId, RecognizerKind, Slot, SlotId, SlotKind,
         settings::Direction,
     },
-    recognize::{Context, RecognizeError, Recognizers},
+    probability::EVEN,
+    recognize::{Context, Mention, RecognizeError, Recognizers},
     sample::{kept, pattern},
-    text::{Span, Utterance, name_words, tokens::folded_tokens},
+    text::{Span, Utterance, fold, name_words, tokens::folded_tokens},
 };
 
 /// How often another value is tried where one does not fit the slot.
 const TRIES: usize = 8;
 
-/// Stocks: what is wrong, what is wrong with the thing that was just named, what is to be told, how one of several
-/// things is wanted, and anything.
+/// Stocks: what is wrong, what is wrong with the thing that was just named, what is to be told, why, how one of several
+/// things is wanted, a thing to buy, and anything.
 const PROBLEM: &str = "problem";
 const FAULT: &str = "fault";
 const MESSAGE: &str = "message";
+const CLAUSE: &str = "clause";
 const WISH: &str = "wish";
+const ARTICLE: &str = "article";
 const THING: &str = "thing";
+/// Words before a value, at most, that the value may say once more: "à l'" before "à l'air".
+const REPEATED: usize = 3;
 
 /// Words for one slot, and the value that they say.
 #[derive(Debug, Clone)]
@@ -103,6 +107,9 @@ struct Kind {
     /// Words of its name or its description.
     #[serde(default)]
     said: Vec<String>,
+    /// What its description begins with. Elsewhere in one, "who" asks for nothing: "ce qui ne va pas".
+    #[serde(default)]
+    asked: Vec<String>,
     /// Words that stand before it.
     #[serde(default)]
     led_by: Vec<String>,
@@ -123,8 +130,10 @@ pub(super) struct Place<'a> {
     pub before: &'a str,
     /// What the template says behind it, up to its next slot.
     pub behind: &'a str,
-    /// Another value stands right before it.
-    pub follows_value: bool,
+    /// The slot whose value stands right before it.
+    pub follows: Option<SlotId>,
+    /// Another value stands right behind it.
+    pub precedes_value: bool,
 }
 
 impl Place<'_> {
@@ -177,8 +186,43 @@ impl<'m> Values<'m> {
                 let recognizer = known.recognizers[self.preferred(known, random)];
                 self.recognized(slot, recognizer, known, place, random)
             }?;
-            self.fits(id, &words).then_some(words)
+            (self.is_sayable(&words.text, place) && self.fits(id, &words)).then_some(words)
         })
+    }
+
+    /// The value is a sentence of its own, which goes on with whatever is said behind it: "because it leaks on Friday".
+    pub(super) fn is_sentence(&self, id: FunctionId, slot: SlotId, before: &str) -> bool {
+        let known = self.module.function(id).slot(slot);
+        let place = Place { before, behind: "", follows: None, precedes_value: false };
+        known.recognizers.is_empty() && [CLAUSE, MESSAGE].contains(&self.kind_of(known, place))
+    }
+
+    /// What is said for the one is as well said for the other.
+    pub(super) fn are_alike(&self, id: FunctionId, one: SlotId, other: SlotId) -> bool {
+        let [one, other] = [one, other].map(|slot| self.module.function(id).slot(slot));
+        let place = Place { before: "", behind: "", follows: None, precedes_value: false };
+        match (one.recognizers.first(), other.recognizers.first()) {
+            (None, None) => self.kind_of(one, place) == self.kind_of(other, place),
+            (one, other) => one == other,
+        }
+    }
+
+    /// Something is read for the function across the border of a value, so that nobody could tell where it ends: "Will
+    /// May 14 March".
+    pub(super) fn is_blurred(&self, id: FunctionId, text: &str, spans: &[Span]) -> bool {
+        let function = self.module.function(id);
+        let utterance = Utterance::new(text);
+        let mentions = self.recognizers.recognize(&utterance, &self.context);
+        let is_read = |mention: &Mention| {
+            mention.score >= EVEN && function.slots.iter().any(|slot| slot.recognizers.contains(&mention.recognizer)) //
+        };
+        let crosses = |mention: &Mention| {
+            let is_across = |span: &&Span| {
+                overlap(**span, mention.span) && !span.contains(mention.span) && !mention.span.contains(**span) //
+            };
+            spans.iter().any(|span| is_across(&span))
+        };
+        mentions.iter().any(|mention| is_read(mention) && crosses(mention))
     }
 
     /// Of several built-in ones the first is what is meant most; lists and patterns are each as good as the other.
@@ -303,7 +347,12 @@ impl<'m> Values<'m> {
         let typed = &self.stock.typed;
         let values = typed.get(name).or_else(|| stocks().any.typed.get(name))?;
         let writings = values.get(random.usize(..values.len().max(1)))?;
-        Some((writings.first()?, writings.get(random.usize(..writings.len().max(1)))?))
+        // Beside another value nobody writes digits: "for 12 14 March".
+        let is_beside = name == "number" && (place.follows.is_some() || place.precedes_value);
+        let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+        let in_words: Vec<&String> = writings.iter().filter(|text| is_beside && !has_digit(text)).collect();
+        let said = if in_words.is_empty() { writings.iter().collect() } else { in_words };
+        Some((writings.first()?, said.get(random.usize(..said.len().max(1)))?))
     }
 
     /// Any words: such as the slot's name and description ask for, or such as the author kept.
@@ -322,51 +371,76 @@ impl<'m> Values<'m> {
                 said.map(|(_, span)| sentence.text[span].to_owned()).collect::<Vec<_>>()
             })
             .collect();
-        let stock = self.stock_of(known, place);
+        let stock = self.stock_of(known, id, place);
         let text = if !shown.is_empty() && random.bool() {
             &shown[random.usize(..shown.len())]
         } else {
             stock.get(random.usize(..stock.len().max(1)))?
         };
-        let words = Words { slot, text: text.clone(), value: Value::from(text.as_str()), keeps_case: false };
-        self.is_sayable(text, place).then_some(words)
+        Some(Words { slot, text: text.clone(), value: Value::from(text.as_str()), keeps_case: false })
     }
 
-    fn stock_of(&self, slot: &Slot, place: Place<'_>) -> &'static [String] {
-        let label = name_words(slot.label());
-        let described: Vec<String> = label.iter().cloned().chain(name_words(&slot.description)).collect();
-        let last_word = place.last_word();
-        let is_of = |kind: &&Kind| {
-            kind.led_by.contains(&last_word)
-                || matches!(&label[..], [only] if kind.alone.contains(only))
-                || label.iter().any(|word| kind.named.contains(word))
-                || described.iter().any(|word| kind.said.contains(word))
+    fn stock_of(&self, slot: &Slot, id: FunctionId, place: Place<'_>) -> &'static [String] {
+        let is_thing = |other: SlotId| {
+            let other = self.module.function(id).slot(other);
+            [THING, ARTICLE].contains(&self.kind_of(other, Place { before: "", ..place }))
         };
-        let stock = match stocks().kinds.iter().find(is_of).map(|kind| kind.stock.as_str()) {
+        let stock = match self.kind_of(slot, place) {
             // "My kettle won't switch on."
-            Some(PROBLEM) if place.follows_value => FAULT,
+            PROBLEM if place.follows.is_some_and(is_thing) => FAULT,
             // "Two tacos, extra spicy."
-            Some(MESSAGE) if slot.path.is_repeated() => WISH,
-            Some(stock) => stock,
-            None => THING,
+            MESSAGE if slot.path.is_repeated() => WISH,
+            stock => stock,
         };
         self.stock.free.get(stock).or_else(|| stocks().any.free.get(stock)).map_or(&[], Vec::as_slice)
     }
 
-    /// No article stands before another one.
+    /// The stock that the words before it, its name or else its description ask for.
+    fn kind_of(&self, slot: &Slot, place: Place<'_>) -> &'static str {
+        let label = name_words(slot.label());
+        let mut description = name_words(&slot.description);
+        if description.first().is_some_and(|first| self.stock.articles.contains(first)) {
+            description.remove(0);
+        }
+        let last_word = place.last_word();
+        let is_named = |kind: &&Kind| {
+            kind.led_by.contains(&last_word)
+                || matches!(&label[..], [only] if kind.alone.contains(only))
+                || label.iter().any(|word| kind.named.contains(word) || kind.said.contains(word))
+        };
+        let is_described = |kind: &&Kind| {
+            description.first().is_some_and(|word| kind.asked.contains(word))
+                || description.iter().any(|word| kind.said.contains(word))
+        };
+        let kinds = &stocks().kinds;
+        let found = kinds.iter().find(is_named).or_else(|| kinds.iter().find(is_described));
+        found.map_or(THING, |kind| kind.stock.as_str())
+    }
+
+    /// No article stands before another one, and nobody says a word twice: "the basic plan plan".
     fn is_sayable(&self, text: &str, place: Place<'_>) -> bool {
         let is_article = |word: &str| self.stock.articles.iter().any(|article| article == word);
         let first = name_words(text).into_iter().next().unwrap_or_default();
-        !(is_article(&first) && is_article(&place.last_word()))
+        let (text, before, behind) = (fold(text), fold(place.before), fold(place.behind));
+        let next = name_words(&behind).into_iter().next().unwrap_or_default();
+        let is_word = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count() > 1;
+        let begins = |at: usize| !before[..at].ends_with(char::is_alphanumeric);
+        let starts = before.char_indices().map(|(at, _)| at).filter(|at| begins(*at));
+        let starts: Vec<usize> = starts.collect();
+        let is_repeated = starts.iter().rev().take(REPEATED).any(|at| {
+            let said = before[*at..].trim_end();
+            is_word(said) && text.starts_with(said)
+        });
+        let is_after_article = is_article(&first) && is_article(&place.last_word());
+        let is_before_itself = is_word(&next) && text.ends_with(&next);
+        !is_after_article && !is_repeated && !is_before_itself
     }
 
     /// The template itself says the unit of the number: "<minutes> minutes".
     fn says_unit(&self, behind: &str) -> bool {
         let tokens = folded_tokens(behind);
         let Some(word) = tokens.iter().find(|token| &***token != "-") else { return false };
-        let own = Language::or_english(self.module.language()).values.beginning_with(word);
-        let is_unit = |sense| matches!(sense, Sense::Unit(_) | Sense::Measure(_) | Sense::GluedUnit(_));
-        common().beginning_with(word).iter().chain(own).any(|phrase| is_unit(phrase.meaning))
+        Language::or_english(self.module.language()).units(word).next().is_some()
     }
 }
 
@@ -420,26 +494,37 @@ mod tests {
         }
     }
 
-    /// What is said for the only slot of a module behind `before`, many times over.
+    /// What is said for the first slot of a module, many times over. A second one takes a product.
     fn picked(settings: &str, slot: &Value, place: Place<'_>) -> Vec<(String, Value)> {
-        let directory = tempfile::tempdir().expect("a directory");
-        let (label, schema) = (&slot["name"], &slot["schema"]);
-        let parameters = json!({"type": "object", "properties": {label.as_str().expect("a name"): schema}});
-        let functions = json!([{"name": "f", "description": "Do it", "parameters": parameters}]);
-        std::fs::write(directory.path().join("schema.json"), functions.to_string()).expect("written");
-        std::fs::write(directory.path().join("module.toml"), settings).expect("written");
-        let name = ModuleName::new("test").expect("a name");
-        let module = load(directory.path(), name, &Limits::default()).expect("it loads");
-        let now = "2026-03-02T09:00:00[UTC]".parse().expect("a moment");
-        let values = Values::new(&module, Context { now }).expect("it compiles");
+        let module = module(settings, slot);
+        let values = values(&module);
         let mut random = fastrand::Rng::with_seed(1);
-        let (function, slot) = (FunctionId::from_index(0), SlotId::from_index(0));
-        let words = (0..60).filter_map(|_| values.pick(function, slot, place, &mut random));
+        let words = (0..60).filter_map(|_| values.pick(function(), SlotId::from_index(0), place, &mut random));
         words.map(|words| (words.text, words.value)).collect()
     }
 
+    fn function() -> FunctionId {
+        FunctionId::from_index(0)
+    }
+
+    fn module(settings: &str, slot: &Value) -> Module {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (label, schema) = (&slot["name"], &slot["schema"]);
+        let label = label.as_str().expect("a name");
+        let parameters = json!({"type": "object", "properties": {label: schema, "zz_product": {"type": "string"}}});
+        let functions = json!([{"name": "f", "description": "Do it", "parameters": parameters}]);
+        std::fs::write(directory.path().join("schema.json"), functions.to_string()).expect("written");
+        std::fs::write(directory.path().join("module.toml"), settings).expect("written");
+        load(directory.path(), ModuleName::new("test").expect("a name"), &Limits::default()).expect("it loads")
+    }
+
+    fn values(module: &Module) -> Values<'_> {
+        let now = "2026-03-02T09:00:00[UTC]".parse().expect("a moment");
+        Values::new(module, Context { now }).expect("it compiles")
+    }
+
     fn place<'a>(before: &'a str, behind: &'a str) -> Place<'a> {
-        Place { before, behind, follows_value: false }
+        Place { before, behind, follows: None, precedes_value: false }
     }
 
     #[test]
@@ -470,8 +555,52 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_thing_follows_it() {
         let slot = json!({"name": "fault", "schema": {"type": "string"}});
-        let said = picked("language = \"en\"", &slot, Place { follows_value: true, ..place("my kettle ", " again") });
+        let behind = Place { follows: Some(SlotId::from_index(1)), ..place("my kettle ", " again") };
+        let said = picked("language = \"en\"", &slot, behind);
         assert!(said.iter().all(|(text, _)| Stock::of("en").free[FAULT].contains(text)), "{said:?}");
+    }
+
+    #[test]
+    fn the_name_of_a_slot_says_more_than_its_description() {
+        for (language, name, description, stock) in [
+            ("de", "hinweis", "Was zu beachten ist, zum Beispiel wo die Sachen stehen", "message"),
+            ("fr", "description", "Ce qui ne va pas", "thing"),
+            ("en", "query", "What the customer looks for", "thing"),
+            ("en", "to_whom", "The recipient of the parcel", "person"),
+            ("de", "zweck", "Wofür die Urkunde gebraucht wird", "purpose"),
+        ] {
+            let slot = json!({"name": name, "schema": {"type": "string", "description": description}});
+            let said = picked(&format!("language = \"{language}\""), &slot, place("", ""));
+            let known = &Stock::of(language).free[stock];
+            assert!(
+                !said.is_empty() && said.iter().all(|(text, _)| known.contains(text)),
+                "{language} {name}: {said:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn nobody_says_a_word_twice_or_two_numbers_side_by_side() {
+        let slot = json!({"name": "plan", "schema": {"type": "string", "enum": ["basic plan", "team"]}});
+        let said = picked("language = \"en\"", &slot, place("change to the ", " plan"));
+        assert!(!said.is_empty() && said.iter().all(|(text, _)| text == "team"), "{said:?}");
+        let slot = json!({"name": "guests", "schema": {"type": "integer"}});
+        let said = picked("language = \"en\"", &slot, Place { precedes_value: true, ..place("room for ", " ") });
+        assert!(!said.is_empty() && said.iter().all(|(text, _)| !text.contains(char::is_numeric)), "{said:?}");
+    }
+
+    #[test]
+    fn what_is_read_across_the_border_of_a_value_is_said_by_nobody() {
+        let module =
+            module("language = \"en\"", &json!({"name": "day", "schema": {"type": "string", "format": "date"}}));
+        let values = values(&module);
+        // "May 14" of a name and a day.
+        let is_blurred = |text: &str, name: usize| {
+            let (end, length) = (name, text.chars().count());
+            values.is_blurred(function(), text, &[Span::new(0, end), Span::new(end + 1, length)])
+        };
+        assert!(is_blurred("Will May 14 March", 8));
+        assert!(!is_blurred("Will Hay 14 March", 8));
     }
 
     #[test]
