@@ -9,7 +9,10 @@ use std::{collections::HashMap, error::Error, io::Write as _, path::PathBuf};
 use serde::Deserialize;
 use serde_json::json;
 use uptake::{
-    decide::{candidates::Candidate, filling::Filling},
+    decide::{
+        candidates::{Candidate, Evidence},
+        filling::Filling,
+    },
     embed::{EmbedOptions, open},
     module::{Function, ModuleName},
     retrieve::RetrieveOptions,
@@ -65,7 +68,7 @@ fn lines(
     case: usize,
     marked: &Marked,
     function: &Function,
-    (found, by_rules): (&[Candidate], &[Filling]),
+    (found, by_rules): (&[Candidate], &[(Filling, Option<Evidence>)]),
 ) -> Vec<serde_json::Value> {
     let marks = |candidate: &Candidate| marked.spans.get(function.slot(candidate.slot).label());
     let is_right = |candidate: &Candidate| {
@@ -79,10 +82,11 @@ fn lines(
                 "span": candidate.span, "right": is_right(candidate), "evidence": candidate.evidence})
         })
         .collect();
-    lines.extend(by_rules.iter().map(|filling| {
+    lines.extend(by_rules.iter().map(|(filling, evidence)| {
         let slot = function.slot(filling.slot).label();
         let is_right = marked.spans.get(slot).is_some_and(|marks| marks.contains(&filling.span));
-        json!({"module": module, "case": case, "slot": slot, "span": filling.span, "rule": filling.rule, "filled": is_right})
+        json!({"module": module, "case": case, "slot": slot, "span": filling.span, "rule": filling.rule,
+            "filled": is_right, "said": evidence})
     }));
     for (slot, marks) in &marked.spans {
         for mark in marks {

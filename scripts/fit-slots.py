@@ -6,10 +6,12 @@
     venv/bin/python scripts/fit-slots.py --without named literal    # what these add: figures only
 
 The modules of models/reader/data that the reader was not trained on are cut down at random (scripts/decision/modules.py);
-every third keeps the values in its exemplars. The service notes the evidence for every candidate, and two logistic
-regressions, for what recognizers found and for free text, are fitted to whether a candidate's words are the marked ones.
-Two more are fitted where there is no reader, with all modules of languages that it does not read. The bar is that at
-which most utterances have all their slots right. What a rule fills is as sure as the share of it that is right. Figures, and the bar, are of modules that were left out of the fit.
+every third keeps the values in its exemplars. The service notes the evidence for every candidate, and three logistic
+regressions, for what recognizers found, for free text, and for free text in a template that is said word for word, are
+fitted to whether a candidate's words are the marked ones. Three more are fitted where there is no reader, with all
+modules of languages that it does not read. The bar is that at which most utterances have all their slots right. What
+another rule fills is as sure as the share of it that is right. Figures, and the bar, are of modules that were left out
+of the fit.
 """
 
 import argparse
@@ -135,10 +137,10 @@ def marks_of(folders):
 
 
 def evidence_of(binary, options, folders):
-    """(names, candidates, {case: slots that are marked}, {rule: whether each of its fillings is right}); a candidate is a
-    line of the service and its `values`."""
+    """(names, candidates, free text of templates that are said word for word, {case: slots that are marked}, {rule: whether
+    each of its other fillings is right}); a candidate is a line of the service and its `values`."""
     marks = marks_of(folders)
-    names, found, marked_slots, rules = None, [], defaultdict(set), defaultdict(list)
+    names, found, said, marked_slots, rules = None, [], [], defaultdict(set), defaultdict(list)
     command = [binary, *options, *folders]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env={**os.environ, "RUST_LOG": "error"})
     for line in map(json.loads, done.stdout.decode().splitlines()):
@@ -146,14 +148,19 @@ def evidence_of(binary, options, folders):
         marked_slots[line["case"]] |= {line["slot"]} if line.get("right") or "missed" in line else set()
         if "rule" in line:
             spans = marks[line["case"]].get(line["slot"], ())
-            rules[line["rule"]].append(line["filled"] or tuple(line["span"]) in spans)
+            right = line["filled"] or tuple(line["span"]) in spans
+            if line["said"]:
+                said.append({**line, "right": right, "evidence": line["said"]})
+            else:
+                rules[line["rule"]].append(right)
         if "evidence" in line:
             line["right"] |= tuple(line["span"]) in marks[line["case"]].get(line["slot"], ())
             names = names or list(line["evidence"])
-            line["values"] = [line["evidence"][name] for name in names]
-            line["module"] = line["module"].rsplit("-", 1)[0]
             found.append(line)
-    return names, found, marked_slots, rules
+    for line in found + said:
+        line["values"] = [line["evidence"][name] for name in names]
+        line["module"] = line["module"].rsplit("-", 1)[0]
+    return names, found, said, marked_slots, rules
 
 
 def best_set(candidates, bar):
@@ -206,12 +213,17 @@ def report(title, said, right):
 
 def fit_part(binary, options, folders, left_out=()):
     """The regressions and the bar, as the file has them."""
-    names, rows, marked_slots, rules = evidence_of(binary, options, folders)
-    for row in rows:
+    names, rows, said_rows, marked_slots, rules = evidence_of(binary, options, folders)
+    for row in rows + said_rows:
         row["values"] = [0.0 if name in left_out else value for name, value in zip(names, row["values"])]
     made = {"least": None, "least_free": None}
-    for title, free in (("found", False), ("free", True)):
-        own = [row for row in rows if (row["evidence"]["is_mention"] == 0) == free]
+    free = [row["evidence"]["is_mention"] == 0 for row in rows]
+    parts = {
+        "found": [row for row, one in zip(rows, free) if not one],
+        "free": [row for row, one in zip(rows, free) if one],
+        "said": said_rows,
+    }
+    for title, own in parts.items():
         said, right = np.zeros(len(own)), np.array([row["right"] for row in own])
         for module in {row["module"] for row in own}:
             inside = np.array([row["module"] == module for row in own])

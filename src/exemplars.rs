@@ -36,22 +36,26 @@ pub struct Sentence {
 /// other. `None` if the author kept none, or if it does not fit the template without doubt.
 #[must_use]
 pub fn kept(exemplar: &Exemplar) -> Option<Sentence> {
+    kept_by(exemplar, &|_, _| false)
+}
+
+/// The same where some values are known: they tell where one of two slots ends that stand side by side.
+fn kept_by(exemplar: &Exemplar, is_known: &IsValue<'_>) -> Option<Sentence> {
     let text = exemplar.utterance.as_deref()?.trim();
     let mut slots: Vec<(SlotId, Range<usize>)> = Vec::new();
     let mut at = 0;
-    let mut waiting: Option<SlotId> = None;
-    let mut take = |from: usize, to: usize, waiting: &mut Option<SlotId>| -> Option<()> {
+    let mut waiting: Vec<SlotId> = Vec::new();
+    let mut take = |from: usize, to: usize, waiting: &mut Vec<SlotId>| -> Option<()> {
         let between = &text[from..to];
         let said = between.trim();
-        match waiting.take() {
-            Some(_) if said.is_empty() => return None,
-            Some(slot) => {
-                let start = from + (between.len() - between.trim_start().len());
-                slots.push((slot, start..start + said.len()));
-            }
-            None if !said.is_empty() => return None,
-            None => {}
+        if waiting.is_empty() != said.is_empty() {
+            return None;
         }
+        let start = from + (between.len() - between.trim_start().len());
+        for (slot, part) in parted(said, waiting, is_known)? {
+            slots.push((slot, start + part.start..start + part.end));
+        }
+        waiting.clear();
         Some(())
     };
     for piece in &exemplar.pieces {
@@ -59,21 +63,48 @@ pub fn kept(exemplar: &Exemplar) -> Option<Sentence> {
             Piece::Text(literal) => {
                 let literal = literal.trim();
                 if literal.is_empty() {
-                    if waiting.is_some() {
-                        return None;
-                    }
                     continue;
                 }
                 let found = at + text[at..].find(literal)?;
                 take(at, found, &mut waiting)?;
                 at = found + literal.len();
             }
-            Piece::Slot { .. } if waiting.is_some() => return None,
-            Piece::Slot { slot, .. } => waiting = Some((*slot)?),
+            Piece::Slot { slot, .. } => waiting.push((*slot)?),
         }
     }
     take(at, text.len(), &mut waiting)?;
     Some(Sentence { text: text.to_owned(), slots })
+}
+
+/// Whether these words are known as a value of the slot.
+type IsValue<'a> = dyn Fn(SlotId, &str) -> bool + 'a;
+
+/// What each of the slots holds, in bytes of the text. Where there are two, the one place between words counts beside
+/// which a known value stands; where there are as many words as slots, each has one.
+fn parted(text: &str, slots: &[SlotId], is_known: &IsValue<'_>) -> Option<Vec<(SlotId, Range<usize>)>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    for word in text.split_whitespace() {
+        let from = words.last().map_or(0, |before| before.end);
+        let start = from + text[from..].find(word)?;
+        words.push(start..start + word.len());
+    }
+    match slots {
+        [] => Some(Vec::new()),
+        [slot] => Some(vec![(*slot, 0..text.len())]),
+        _ if words.len() == slots.len() => Some(slots.iter().copied().zip(words).collect()),
+        [one, other] => {
+            let places = words.windows(2).map(|pair| (pair[0].end, pair[1].start));
+            let known = |(end, start): (usize, usize)| {
+                usize::from(is_known(*one, &text[..end])) + usize::from(is_known(*other, &text[start..]))
+            };
+            let mut places: Vec<(usize, (usize, usize))> = places.map(|place| (known(place), place)).collect();
+            places.sort_by_key(|(known, _)| std::cmp::Reverse(*known));
+            let &(most, (end, start)) = places.first()?;
+            let is_tied = places.get(1).is_some_and(|(known, _)| *known == most);
+            (most > 0 && !is_tied).then(|| vec![(*one, 0..end), (*other, start..text.len())])
+        }
+        _ => None,
+    }
 }
 
 /// The sentences of every exemplar of a module.
@@ -108,7 +139,8 @@ impl Sentences {
                 values
             };
             let values: Vec<Vec<String>> = function.slots.iter().enumerate().map(values).collect();
-            let said = |(turn, exemplar): (usize, &Exemplar)| said(exemplar, &values, fillings, turn);
+            let is_shown = is_shown(&shown, function);
+            let said = |(turn, exemplar): (usize, &Exemplar)| said(exemplar, &values, &is_shown, (fillings, turn));
             function.exemplars.iter().enumerate().map(said).collect()
         };
         Self { sentences: module.functions.iter().enumerate().map(of).collect() }
@@ -141,26 +173,66 @@ fn shows_slots(exemplar: &Exemplar) -> bool {
     exemplar.pieces.iter().any(|piece| matches!(piece, Piece::Slot { .. }))
 }
 
-/// What authors wrote where a slot stands, by the slot's name.
-pub(crate) fn shown(module: &Module) -> HashMap<String, Vec<String>> {
-    let mut shown: HashMap<String, Vec<String>> = HashMap::new();
+/// What authors wrote where a slot stands, each text with how often, in the order in which they come.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shown {
+    values: Vec<(String, usize)>,
+    places: HashMap<String, usize>,
+}
+
+impl Shown {
+    fn add(&mut self, value: &str) {
+        if let Some(place) = self.places.get(value) {
+            self.values[*place].1 += 1;
+        } else {
+            self.places.insert(value.to_owned(), self.values.len());
+            self.values.push((value.to_owned(), 1));
+        }
+    }
+
+    /// Each text once, with how often it is shown.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.values.iter().map(|(value, count)| (value.as_str(), *count))
+    }
+}
+
+/// What authors wrote where slots stand, by the slots' names.
+pub(crate) fn shown(module: &Module) -> HashMap<String, Shown> {
+    let mut shown: HashMap<String, Shown> = HashMap::new();
+    let add = |function: &Function, sentence: &Sentence, shown: &mut HashMap<String, Shown>| {
+        for (slot, bytes) in &sentence.slots {
+            let values = shown.entry(squeeze(function.slot(*slot).label())).or_default();
+            values.add(&sentence.text[bytes.clone()]);
+        }
+    };
+    let mut parted = Vec::new();
     for function in &module.functions {
-        for sentence in function.exemplars.iter().filter_map(kept) {
-            for (slot, bytes) in &sentence.slots {
-                let values = shown.entry(squeeze(function.slot(*slot).label())).or_default();
-                let value = &sentence.text[bytes.clone()];
-                if !values.iter().any(|known| known == value) {
-                    values.push(value.to_owned());
-                }
+        for exemplar in &function.exemplars {
+            match kept(exemplar) {
+                Some(sentence) => add(function, &sentence, &mut shown),
+                None => parted.push((function, exemplar)),
             }
         }
     }
+    let known: Vec<(&Function, Sentence)> = parted
+        .into_iter()
+        .filter_map(|(function, exemplar)| Some((function, kept_by(exemplar, &is_shown(&shown, function))?)))
+        .collect();
+    known.iter().for_each(|(function, sentence)| add(function, sentence, &mut shown));
     shown
 }
 
+/// Whether exemplars show these words for a slot of the function.
+fn is_shown<'a>(shown: &'a HashMap<String, Shown>, function: &'a Function) -> impl Fn(SlotId, &str) -> bool + 'a {
+    |slot, words| {
+        shown.get(&squeeze(function.slot(slot).label())).is_some_and(|shown| shown.places.contains_key(words)) //
+    }
+}
+
 /// What the module itself says for a slot: in exemplars, in its lists and choices, and words for its built-ins.
-fn own_values(module: &Module, shown: &HashMap<String, Vec<String>>, slot: &Slot) -> Vec<String> {
-    let mut known = shown.get(&squeeze(slot.label())).cloned().unwrap_or_default();
+fn own_values(module: &Module, shown: &HashMap<String, Shown>, slot: &Slot) -> Vec<String> {
+    let shown = shown.get(&squeeze(slot.label())).into_iter().flat_map(Shown::values);
+    let mut known: Vec<String> = shown.map(|(value, _)| value.to_owned()).collect();
     let builtin = |builtin: Builtin| builtin.typical_words().iter().map(|words| (*words).to_owned());
     for recognizer in &slot.recognizers {
         match &module.recognizer(*recognizer).kind {
@@ -193,9 +265,14 @@ fn own_values(module: &Module, shown: &HashMap<String, Vec<String>>, slot: &Slot
 }
 
 /// The sentence that the author kept, then the template with values; each text once.
-fn said(exemplar: &Exemplar, values: &[Vec<String>], fillings: usize, turn: usize) -> Vec<Said> {
+fn said(
+    exemplar: &Exemplar,
+    values: &[Vec<String>],
+    is_shown: &IsValue<'_>,
+    (fillings, turn): (usize, usize),
+) -> Vec<Said> {
     let text = exemplar.utterance.as_deref().map(str::trim).filter(|kept| !kept.is_empty());
-    let own = text.map(|text| match kept(exemplar) {
+    let own = text.map(|text| match kept_by(exemplar, is_shown) {
         Some(sentence) => Said { sentence, is_marked: true },
         None => {
             Said { sentence: Sentence { text: text.to_owned(), slots: Vec::new() }, is_marked: !shows_slots(exemplar) }
@@ -285,6 +362,31 @@ mod tests {
         assert_eq!(texts(&sentences, 3), ["order a book"]);
         let said = &sentences.of(FunctionId::from_index(0), ExemplarId::from_index(2))[0];
         assert!(said.is_marked && said.sentence.slots == [(SlotId::from_index(0), 5..20)]);
+    }
+
+    #[test]
+    fn slots_side_by_side_are_parted_where_a_known_value_stands() {
+        let text = json!({"type": "string"});
+        let parameters = json!({"type": "object", "properties": {"owner": text, "list": text}});
+        let module = module(
+            &json!([{"name": "add", "description": "Add to a list", "parameters": parameters}]),
+            &json!({"add": [
+                {"template": "add it to <owner> list", "utterance": "add it to my list"},
+                {"template": "add it to <owner> <list>", "utterance": "add it to my Sunday morning"},
+                {"template": "add it to <owner> <list>", "utterance": "add it to Ann's jazz"},
+                {"template": "put it on <owner> <list>", "utterance": "put it on our late night tunes"},
+            ]}),
+            &json!({"recognizers": {}}),
+        );
+        let shown = shown(&module);
+        let values = |slot: &str| shown[slot].values().map(|(value, _)| value.to_owned()).collect::<Vec<_>>();
+        assert_eq!(values("list"), ["jazz", "Sunday morning"], "nobody knows where \"our late night tunes\" is parted");
+        assert_eq!(shown["owner"].values().collect::<Vec<_>>(), [("my", 2), ("Ann's", 1)]);
+        // A sentence by itself knows no values.
+        assert_eq!(kept(&module.functions[0].exemplars[1]), None);
+        let sentences = Sentences::new(&module, &[]);
+        let said = &sentences.of(FunctionId::from_index(0), ExemplarId::from_index(1))[0];
+        assert!(said.is_marked && said.sentence.slots.len() == 2);
     }
 
     #[test]

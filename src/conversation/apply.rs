@@ -37,6 +37,8 @@ pub enum Act {
     Recall,
     /// The form that waits under the one that is being filled goes on.
     Resume,
+    /// Nothing but politeness ("thanks"), which is no try to answer.
+    Polite,
 }
 
 /// What came of a turn's acts.
@@ -50,6 +52,8 @@ pub struct Applied {
     pub is_changed: bool,
     /// What was asked is to be asked again, not in vain.
     pub is_repeat: bool,
+    /// The same, after a word to what was polite.
+    pub is_polite: bool,
     /// Functions that were cancelled.
     pub cancelled: Vec<String>,
     /// The form was begun anew.
@@ -110,6 +114,11 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
             Act::Recall => {
                 applied.is_understood = true;
                 applied.is_repeat = true;
+            }
+            Act::Polite => {
+                applied.is_understood = true;
+                applied.is_repeat = true;
+                applied.is_polite = true;
             }
             Act::Resume => {
                 let open = state.forms.len();

@@ -6,22 +6,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::{
+    decide::{filling::Said, totals},
     module::{Function, Piece, SlotId, SlotPath, Step},
     text::Span,
 };
 
-/// A value for a slot, and where it was said.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
-    pub slot: SlotId,
-    pub span: Span,
-    pub value: Value,
-}
-
 /// The arguments, and for each of `said` the JSON pointer at which its value went (`None` if it found no place).
 pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Value>, Vec<Option<String>>) {
     let mut root = Value::Object(Map::new());
-    let items = item_numbers(function, said);
+    let mut items = item_numbers(function, said);
+    let split = totals::split(function, said);
+    if let Some(split) = &split {
+        items[split.total] = None;
+        split
+            .parts
+            .iter()
+            .enumerate()
+            .flat_map(|(item, part)| part.iter().map(move |one| (item, *one)))
+            .for_each(|(item, one)| items[one] = Some(item));
+    }
     // Members stand in the order of the schema; the values of one slot stay in the order in which they were said.
     let mut order: Vec<usize> = (0..said.len()).collect();
     order.sort_by_key(|index| said[*index].slot);
@@ -32,6 +35,13 @@ pub(crate) fn arguments(function: &Function, said: &[Said]) -> (Map<String, Valu
         if let Some(pointer) = put(&mut root, path, item, said[index].value.clone()) {
             // Of several values in one place, the last one stands.
             places.insert(pointer, index);
+        }
+    }
+    // Each part is one of what was named once.
+    if let Some(split) = split {
+        let head = &said[split.head];
+        for item in 1..split.parts.len() {
+            put(&mut root, &function.slot(head.slot).path, item, head.value.clone());
         }
     }
     let mut pointers = vec![None; said.len()];

@@ -520,12 +520,7 @@ pub(crate) fn is_named_before(
     span: Span,
 ) -> bool {
     let name = words_of(function.slot(slot).label());
-    let others: Vec<String> = rivals
-        .iter()
-        .filter(|rival| **rival != slot)
-        .flat_map(|rival| words_of(function.slot(*rival).label()))
-        .collect();
-    let own: Vec<String> = name.iter().filter(|word| !others.contains(word)).cloned().collect();
+    let own = own_name(function, slot, rivals);
     let language = language(&situation.knowledge.module);
     let words = situation.utterance().words();
     let end = words.partition_point(|word| word.end <= span.start);
@@ -535,6 +530,33 @@ pub(crate) fn is_named_before(
         before.pop();
     }
     !name.is_empty() && (before.ends_with(&name) || !own.is_empty() && before.ends_with(&own))
+}
+
+/// True if the word right behind `span` is one of the slot's name, and of no rival's: "a 3 star hotel".
+pub(crate) fn is_named_behind(
+    situation: &Situation<'_>,
+    function: &Function,
+    slot: SlotId,
+    rivals: &[SlotId],
+    span: Span,
+) -> bool {
+    let words = situation.utterance().words();
+    let Some(next) = words.get(words.partition_point(|word| word.start < span.end)) else { return false };
+    let gap = situation.utterance().slice(Span::new(span.end, next.start));
+    let said = fold(situation.utterance().slice(*next));
+    let is_same =
+        |own: &String| *own == said || said.strip_suffix('s') == Some(own) || own.strip_suffix('s') == Some(&said);
+    let is_empty = yes_no::says_nothing(language(&situation.knowledge.module), &said);
+    gap.chars().all(|c| c.is_whitespace() || c == '-')
+        && !is_empty
+        && own_name(function, slot, rivals).iter().any(is_same)
+}
+
+/// The words of the slot's name that no rival has in its.
+fn own_name(function: &Function, slot: SlotId, rivals: &[SlotId]) -> Vec<String> {
+    let rivals = rivals.iter().filter(|rival| **rival != slot);
+    let others: Vec<String> = rivals.flat_map(|rival| words_of(function.slot(*rival).label())).collect();
+    words_of(function.slot(slot).label()).into_iter().filter(|word| !others.contains(word)).collect()
 }
 
 fn language(module: &Module) -> &str {

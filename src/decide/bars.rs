@@ -75,6 +75,10 @@ pub(crate) struct Bars {
     pub(crate) most_free: f32,
     /// Words that are compared on each side of a template's mark, at most, where both sides are to match.
     pub(crate) reach_of_both: f32,
+    /// How right an answer is at most that leaves a clause of its own unread, as a probability.
+    pub(crate) unread_clause: f32,
+    /// The probability from which on such a clause asks for another function.
+    pub(crate) other_request: f32,
     /// What another slot's mark counts, in words: something stands there, and nobody knows what.
     pub(crate) other_mark: f32,
 }

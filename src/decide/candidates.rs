@@ -26,7 +26,7 @@ use crate::{
         templates::FramedUtterance,
     },
     module::{Function, FunctionId, RecognizerKind, SlotId},
-    probability::MOST_ODDS,
+    probability::{MOST_ODDS, log_odds},
     recognize::Mention,
     text::{Span, fold},
 };
@@ -47,61 +47,15 @@ pub struct Candidate {
 /// A span that a recognizer found for a slot, with what it found; nothing where somebody else's did.
 pub(crate) type Found<'a> = (Anchor, Option<&'a Mention>);
 
-/// The slots of a function with the words that fill them, in the order of the utterance.
-pub(crate) fn fillings(
-    situation: &Situation<'_>,
-    function: FunctionId,
-    found: &[Found<'_>],
-    asked: &[SlotId],
-    scores: Option<&SpanScores>,
-) -> Vec<Filling> {
-    let candidates = candidates(situation, function, found, asked, scores);
-    select::best(situation.knowledge.module.function(function), &candidates, SlotModel::bundled())
-}
-
 /// The share of the fillings by a rule that is right.
 pub(crate) fn share_right(rule: Rule) -> f32 {
     SlotModel::bundled().share_right(rule)
 }
 
-/// Every candidate with its evidence.
-pub(crate) fn candidates(
-    situation: &Situation<'_>,
-    function: FunctionId,
-    found: &[Found<'_>],
-    asked: &[SlotId],
-    scores: Option<&SpanScores>,
-) -> Vec<Candidate> {
-    let module = &situation.knowledge.module;
-    let definition = module.function(function);
-    let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
-    let frames = situation.knowledge.templates.framed(function, situation.utterance(), &anchors);
-    let is_open = |slot: SlotId| is_open(module, definition.slot(slot));
-    let score =
-        |slot: SlotId, span: Span| scores.and_then(|scores| scores.score(slot, span)).unwrap_or(f32::NEG_INFINITY);
-    let read =
-        scores.into_iter().flat_map(|scores| scores.above(bars().proposed)).map(|read| (read.slot, read.span, 0.0));
-    let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(frames.proposed(is_open));
-    let is_whole = |span: Span| {
-        !is_cut(situation, span) && !runs_into(situation, span, &anchors) && !frames.is_around(span) //
-    };
-    let mut free: Vec<(SlotId, Span, f32)> = proposed.filter(|(_, span, _)| is_whole(*span)).collect();
-    free.sort_by(|a, b| score(b.0, b.1).total_cmp(&score(a.0, a.1)).then(b.2.total_cmp(&a.2)));
-    let mut known: HashSet<(SlotId, Span)> = anchors.iter().map(|anchor| (anchor.slot, anchor.span)).collect();
-    let free = free.into_iter().filter(|(slot, span, _)| known.insert((*slot, *span)));
-    let spans = anchors.iter().enumerate().map(|(index, anchor)| (anchor.slot, anchor.span, Some(index)));
-    let spans = spans.chain(free.map(|(slot, span, _)| (slot, span, None)));
-
-    let surface = Surface::new(situation.utterance(), module.language());
-    let context = Context { situation, function, definition, found, asked, scores, frames, surface };
-    let candidate = |(slot, span, anchor): (SlotId, Span, Option<usize>)| {
-        Candidate { slot, span, anchor, evidence: context.evidence(slot, span, anchor) } //
-    };
-    let mut candidates: Vec<Candidate> = spans.take(anchors.len().max(MOST)).map(candidate).collect();
-    if scores.is_none() {
-        keep_led(&mut candidates);
-    }
-    candidates
+/// The probability that exactly this span fills the slot, where a template that is said word for word has the slot
+/// there.
+pub(crate) fn probability_as_said(evidence: &Evidence) -> f32 {
+    SlotModel::bundled().probability_as_said(evidence)
 }
 
 /// Where nobody reads, what recognizers found for several slots fills the one to which alone the words before it lead.
@@ -148,12 +102,13 @@ fn runs_into(situation: &Situation<'_>, span: Span, anchors: &[Anchor]) -> bool 
     })
 }
 
-/// What candidates are weighed against.
-struct Context<'a> {
+/// An utterance as a request for one function: what candidates are weighed against.
+pub(crate) struct Weighing<'a> {
     situation: &'a Situation<'a>,
     function: FunctionId,
     definition: &'a Function,
     found: &'a [Found<'a>],
+    anchors: Vec<Anchor>,
     asked: &'a [SlotId],
     /// `None` without a reader.
     scores: Option<&'a SpanScores>,
@@ -161,7 +116,82 @@ struct Context<'a> {
     surface: Surface,
 }
 
-impl Context<'_> {
+impl<'a> Weighing<'a> {
+    pub(crate) fn new(
+        situation: &'a Situation<'a>,
+        function: FunctionId,
+        found: &'a [Found<'a>],
+        asked: &'a [SlotId],
+        scores: Option<&'a SpanScores>,
+    ) -> Self {
+        let module = &situation.knowledge.module;
+        let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
+        let frames = situation.knowledge.templates.framed(function, situation.utterance(), &anchors);
+        let surface = Surface::new(situation.utterance(), module.language());
+        let definition = module.function(function);
+        Self { situation, function, definition, found, anchors, asked, scores, frames, surface }
+    }
+
+    /// The slots of the function with the words that fill them, in the order of the utterance.
+    pub(crate) fn fillings(&self) -> Vec<Filling> {
+        select::best(self.definition, &self.candidates(), SlotModel::bundled())
+    }
+
+    /// Every candidate with its evidence.
+    pub(crate) fn candidates(&self) -> Vec<Candidate> {
+        let module = &self.situation.knowledge.module;
+        let is_open = |slot: SlotId| is_open(module, self.definition.slot(slot));
+        let score = |slot: SlotId, span: Span| {
+            self.scores.and_then(|scores| scores.score(slot, span)).unwrap_or(f32::NEG_INFINITY) //
+        };
+        let read = self.scores.into_iter().flat_map(|scores| scores.above(bars().proposed));
+        let read = read.map(|read| (read.slot, read.span, 0.0));
+        let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(self.frames.proposed(is_open));
+        let is_whole = |span: Span| {
+            !is_cut(self.situation, span)
+                && !runs_into(self.situation, span, &self.anchors)
+                && !self.frames.is_around(span)
+        };
+        let mut free: Vec<(SlotId, Span, f32)> = proposed.filter(|(_, span, _)| is_whole(*span)).collect();
+        free.sort_by(|a, b| score(b.0, b.1).total_cmp(&score(a.0, a.1)).then(b.2.total_cmp(&a.2)));
+        let mut known: HashSet<(SlotId, Span)> = self.anchors.iter().map(|anchor| (anchor.slot, anchor.span)).collect();
+        let free = free.into_iter().filter(|(slot, span, _)| known.insert((*slot, *span)));
+        let spans = self.anchors.iter().enumerate().map(|(index, anchor)| (anchor.slot, anchor.span, Some(index)));
+        let spans = spans.chain(free.map(|(slot, span, _)| (slot, span, None)));
+        let candidate = |(slot, span, anchor): (SlotId, Span, Option<usize>)| {
+            Candidate { slot, span, anchor, evidence: self.evidence(slot, span, anchor) } //
+        };
+        let mut candidates: Vec<Candidate> = spans.take(self.anchors.len().max(MOST)).map(candidate).collect();
+        if self.scores.is_none() {
+            keep_led(&mut candidates);
+        }
+        candidates
+    }
+
+    pub(crate) const fn definition(&self) -> &'a Function {
+        self.definition
+    }
+
+    /// What a recognizer found.
+    pub(crate) fn anchor(&self, at: usize) -> &Anchor {
+        &self.anchors[at]
+    }
+
+    /// The log-odds that exactly this free text fills the slot.
+    pub(crate) fn log_odds(&self, slot: SlotId, span: Span) -> f32 {
+        log_odds(SlotModel::bundled().probability(&self.evidence(slot, span, None)))
+    }
+
+    /// What speaks for the free text of a template that is said word for word; `None` for what else fills slots.
+    pub(crate) fn as_said(&self, filling: &Filling) -> Option<Evidence> {
+        (filling.rule == Some(Rule::Template)).then(|| self.evidence(filling.slot, filling.span, None))
+    }
+
+    /// How many words before it lead to the slot in templates; the beginning of the sentence is one.
+    pub(crate) fn lead(&self, slot: SlotId, span: Span) -> f32 {
+        self.frames.framing(slot, span).left
+    }
+
     fn evidence(&self, slot: SlotId, span: Span, anchor: Option<usize>) -> Evidence {
         let mention = anchor.map(|index| self.found[index].0.score);
         let module = &self.situation.knowledge.module;
@@ -194,6 +224,8 @@ impl Context<'_> {
             leads_on: frame.leads_on,
             shown: frame.shown,
             known: frame.known,
+            own_words: frame.own_words,
+            other_words: frame.other_words,
             is_mention: flag(anchor.is_some()),
             list: of_kind(matches!(kind, Some(RecognizerKind::List(_)))),
             pattern: of_kind(matches!(kind, Some(RecognizerKind::Pattern(_)))),
@@ -204,6 +236,7 @@ impl Context<'_> {
             rivals: rivals.len().saturating_sub(1) as f32,
             outscored: mention.map_or(0.0, |own| (self.best_score(span) - own).max(0.0)),
             named: flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
+            named_behind: flag(asked::is_named_behind(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),
             words: (self.words(span) as f32).max(1.0).ln(),
             cut,

@@ -5,12 +5,14 @@ use std::cell::OnceCell;
 
 use crate::{
     decide::{
-        asked, carrier,
+        asked,
+        candidates::Weighing,
+        carrier,
         filling::{Filling, Rule},
         situation::Situation,
         vocabulary::words_of,
     },
-    language::{Language, negation::Role, slots::OfSlots},
+    language::{Language, negation::Role, slots::OfSlots, values::Sense},
     module::{Function, Piece, Slot, SlotId, Step, squeeze},
     recognize::reply,
     text::{Span, fold},
@@ -25,15 +27,25 @@ const ITEM: usize = 3;
 
 /// Gives each value of any words its full length, and each list all its items. Where a template is said word for word,
 /// it knows where its values end.
-pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[SlotId], fillings: &mut Vec<Filling>) {
-    let extent = Extent { situation, function, pairs: OnceCell::new() };
+pub(super) fn settle(
+    situation: &Situation<'_>,
+    weighing: &Weighing<'_>,
+    asked: &[SlotId],
+    fillings: &mut Vec<Filling>,
+) {
+    let extent = Extent { situation, weighing, function: weighing.definition(), pairs: OnceCell::new() };
     fillings.sort_by_key(|filling| filling.span);
     for at in 0..fillings.len() {
-        if !extent.takes_words(&fillings[at]) {
+        let own = fillings[at];
+        if !extent.takes_words(&own) {
+            if own.anchor.is_none() && own.rule.is_none() && is_list_of_texts(extent.function.slot(own.slot)) {
+                fillings[at].span = extent.with_article(fillings, at);
+            }
             continue;
         }
-        fillings[at].span = extent.without_lead(fillings, at);
         if !matches!(fillings[at].rule, Some(Rule::Template | Rule::Beside)) {
+            fillings[at].span = extent.without_lead(fillings, at);
+            fillings[at].span = extent.with_article(fillings, at);
             fillings[at].span = extent.with_parts(fillings[at].span, fillings, at);
             if asked.contains(&fillings[at].slot) {
                 fillings[at].span = extent.as_answer(fillings[at].span);
@@ -60,6 +72,7 @@ pub(super) fn settle(situation: &Situation<'_>, function: &Function, asked: &[Sl
 
 struct Extent<'a> {
     situation: &'a Situation<'a>,
+    weighing: &'a Weighing<'a>,
     function: &'a Function,
     /// See [`Extent::pairs`].
     pairs: OnceCell<Vec<Pair>>,
@@ -123,6 +136,25 @@ impl Extent<'_> {
         if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
     }
 
+    /// With the article before it, where the templates have the slot before that: what they lead to is the value, from
+    /// there on.
+    fn with_article(&self, fillings: &[Filling], at: usize) -> Span {
+        let (slot, span) = (fillings[at].slot, fillings[at].span);
+        let article = self.words().iter().rfind(|word| word.end <= span.start);
+        let is_free = |word: &&Span| fillings.iter().all(|one| !one.span.overlaps(**word));
+        let is_indefinite = |word: Span| {
+            let senses = self.language().values.beginning_with(&self.said(word));
+            senses.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Sense::A)
+        };
+        let is_article = |word: &&Span| {
+            (self.is_article(**word) || is_indefinite(**word)) && !self.is_parted(word.end, span.start) //
+        };
+        let Some(article) = article.filter(is_article).filter(is_free) else { return span };
+        let whole = Span::new(article.start, span.end);
+        let led = self.weighing.lead(slot, whole);
+        if led >= 1.0 && led > self.weighing.lead(slot, span) { whole } else { span }
+    }
+
     /// Without what is said around an answer ("Bella heißt sie"), and with its subject and its article where nothing
     /// else is said before it.
     fn as_answer(&self, span: Span) -> Span {
@@ -142,10 +174,10 @@ impl Extent<'_> {
     fn with_parts(&self, mut span: Span, fillings: &[Filling], own: usize) -> Span {
         let utterance = self.situation.utterance();
         let has_digit = |span: Span| utterance.slice(span).contains(|c: char| c.is_ascii_digit());
-        let is_lower = !utterance.text().contains(char::is_uppercase);
         let is_claimed = |word: Span| {
             fillings.iter().enumerate().any(|(at, one)| at != own && one.span.overlaps(word)) //
         };
+        let is_lower = !utterance.text().contains(char::is_uppercase);
         let belongs = |word: Span| {
             let text = utterance.slice(word);
             let is_plain = || is_lower && !reply::says_nothing(self.situation.knowledge.module.language(), text);

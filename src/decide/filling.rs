@@ -1,6 +1,7 @@
 //! A slot with words of the utterance: what may fill it, and what does.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     module::{Module, RecognizerKind, Slot, SlotId, SlotKind},
@@ -25,9 +26,17 @@ pub struct Filling {
     pub anchor: Option<usize>,
     /// What says so, where it is not the evidence.
     pub rule: Option<Rule>,
-    /// The probability that just this span fills the slot, 0 to 1; 1 by a rule, of which the slot model knows how often
-    /// it is right.
+    /// The probability that just this span fills the slot, 0 to 1. By a rule, of which the slot model knows how often it
+    /// is right, it is 1, or less where the rule leaves open which of several spans it is.
     pub confidence: f32,
+}
+
+/// A value for a slot, and where it was said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    pub slot: SlotId,
+    pub span: Span,
+    pub value: Value,
 }
 
 /// What says that words fill a slot beside their evidence.

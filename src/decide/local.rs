@@ -12,6 +12,7 @@ use crate::{
         near_duplicates as overloads,
         outcome::{Alternative, Decision, Frame, Outcome},
         reading::Reading,
+        remark,
         scope::{by_score, scope_by_score},
         situation::Situation,
         vocabulary::words_of,
@@ -288,7 +289,14 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false if situation.expected.functions().is_empty() => model.function(&features),
             false => by_score(situation, candidate),
         };
-        let right = model.whole(&features);
+        let mut right = model.whole(&features);
+        // What is said behind it all and nobody has read may matter.
+        if call.is_some()
+            && situation.given.is_none()
+            && remark::is_left(situation, &reading.spans_of(&[]), reading.function)
+        {
+            right = right.min(bars().unread_clause);
+        }
         alternatives.push((Alternative { function: reading.function, meant, right, features, frame }, call));
     }
     let scores: Vec<f32> = considered.iter().map(|index| candidates[*index].score).collect();

@@ -1,15 +1,18 @@
 //! An utterance read, without a model server, as a request for one particular function.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::{
-    call::{Call, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
+    call::{Call, Evidence, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
     decide::{
-        arguments, asked,
-        candidates::{self, Candidate, Found},
+        arguments, asked, borders,
+        candidates::{self, Candidate, Found, Weighing},
         extent,
-        filling::{Anchor, Filling, Rule},
+        filling::{self, Anchor, Filling, Rule},
         outcome::{self, Frame},
+        ranges, remark,
         situation::Situation,
         templates::Said,
         written,
@@ -50,6 +53,8 @@ struct Filled<'a> {
     /// `None` for free text.
     mention: Option<&'a Mention>,
     rule: Option<Rule>,
+    /// Of free text in a template that is said word for word.
+    evidence: Option<candidates::Evidence>,
     confidence: f32,
 }
 
@@ -60,7 +65,8 @@ impl<'a> Reading<'a> {
         let found = found(situation, definition);
         let expected = asked::awaited(situation, function);
         let scores = situation.span_scores(function, &expected);
-        let mut fillings = candidates::fillings(situation, function, &found, &expected, scores.as_deref());
+        let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
+        let mut fillings = weighing.fillings();
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
         let asks_for_number = match expected[..] {
             [slot] => definition.slot(slot).kind.is_number(),
@@ -74,18 +80,25 @@ impl<'a> Reading<'a> {
         replace(&mut fillings, named);
         let said = situation.knowledge.templates.said(function, situation.utterance(), &anchors_of(&found));
         let is_unasked = situation.is_meant && situation.expected.is_empty();
-        let said = said.filter(|said| said.is_telling() || is_unasked && said.introduces());
-        let settled = said.as_ref().map(|said| written::settle(situation, function, said, &mut fillings));
+        let mut said = said.filter(|said| said.is_telling() || is_unasked && said.introduces());
+        if let Some(said) = &mut said {
+            borders::settle(situation, &weighing, said);
+        }
+        let settled = said.as_ref().and_then(|said| written::settle(situation, &weighing, said, &mut fillings));
+        // What is nothing but a template without slots has no value of any words.
+        let is_settled = settled.is_some();
         let settled = settled.unwrap_or_default();
+        let is_of_template =
+            |one: &Filling| settled.iter().any(|own| own.slot == one.slot && own.span.overlaps(one.span));
         let is_known = |slot: SlotId| found.iter().any(|(anchor, _)| anchor.slot == slot);
-        if settled.is_empty()
+        if !is_settled
             && (found.is_empty() || asks_for_number && !is_known(expected[0]))
             && !is_read
             && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
         {
             fillings.retain(|filling| !filling.span.overlaps(whole.span) && filling.slot != whole.slot);
             fillings.extend(asked::items(situation, definition, whole));
-        } else if settled.is_empty()
+        } else if !is_settled
             && let items = asked::counted_items(situation, definition, &expected, &anchors_of(&found), &fillings)
             && !items.is_empty()
         {
@@ -93,33 +106,34 @@ impl<'a> Reading<'a> {
                 filling.slot != expected[0] && items.iter().all(|item| !item.span.overlaps(filling.span))
             });
             fillings.extend(items);
-        } else if settled.is_empty()
+        } else if !is_settled
             && !is_read
             && let Some(part) = asked::part_of_answer(situation, function, &expected, &anchors_of(&found), &fillings)
         {
             fillings.push(part);
         }
-        extent::settle(situation, definition, &expected, &mut fillings);
+        extent::settle(situation, &weighing, &expected, &mut fillings);
         fillings.retain(|one| {
-            expected.contains(&one.slot)
-                || settled.contains(one)
-                || !written::is_of_templates(situation, definition, one)
+            expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
         });
-        let mut values: Vec<Filled<'a>> = fillings
-            .iter()
-            .filter(|filling| {
-                let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
-                filling.anchor.is_some()
-                    || settled.contains(filling)
-                    || !asked::is_empty_talk(situation, filling) && !is_unsaid()
-            })
-            .map(|filling| Filled::new(situation, filling, &found))
-            .collect();
+        let remarked = remark::within(situation, function, &mut fillings);
+        fillings.retain(|filling| {
+            let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
+            filling.anchor.is_some()
+                || is_of_template(filling)
+                || remarked == Some(*filling)
+                || !asked::is_empty_talk(situation, filling) && !is_unsaid()
+        });
+        let mut values: Vec<Filled<'a>> =
+            fillings.iter().map(|filling| Filled::new(situation, filling, &found, weighing.as_said(filling))).collect();
+        for (at, value) in ranges::in_order(situation, definition, &mentioned(&values)) {
+            values[at].value = value;
+        }
         add_currency(situation, definition, &mut values);
         let mut ruled_out = situation.ruled_out(function);
         // A template that looks like a refusal is none. What a longer text denies is a part of it: "the piano goes in
         // the den, not the hall".
-        if !settled.is_empty() {
+        if is_settled {
             ruled_out.clear();
         }
         let is_within = |one: &RuledOut, filled: &Filled<'_>| {
@@ -205,21 +219,40 @@ impl<'a> Reading<'a> {
         self.definition.slots.iter().any(|slot| slot.path == path && slot.required)
     }
 
+    /// What recognizers found, with what the ends of a range are beside each other.
+    fn mentions<'b>(&self, situation: &Situation<'b>) -> Cow<'b, [Mention]> {
+        let mut mentions = Cow::Borrowed(situation.mentions());
+        let moved = |filled: &&Filled<'_>| filled.mention.is_some_and(|mention| mention.value != filled.value);
+        for filled in self.values.iter().filter(moved) {
+            let is_its = |one: &&mut Mention| {
+                filled.mention.is_some_and(|own| own.recognizer == one.recognizer && own.span == one.span)
+            };
+            // A currency is said by the words of an amount.
+            let is_day = filled.mention.is_some_and(|own| own.value.is_string());
+            if let Some(own) = mentions.to_mut().iter_mut().filter(|_| is_day).find(is_its) {
+                own.value = filled.value.clone();
+            }
+        }
+        mentions
+    }
+
     /// What the validator makes of it: the frame, and the call if it is valid and complete.
     pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
-        let said: Vec<arguments::Said> = self
+        let said: Vec<filling::Said> = self
             .values
             .iter()
-            .map(|filled| arguments::Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
+            .map(|filled| filling::Said { slot: filled.slot, span: filled.span, value: filled.value.clone() })
             .collect();
         let (arguments, pointers) = arguments::arguments(self.definition, &said);
         let proposal = Proposal { function: self.function, arguments };
         let validator = &situation.knowledge.validator;
-        let (call, grounded, mut excluded, violations) =
-            match validator.validate(self.definition, proposal, &situation.evidence(&self.ruled_out)) {
-                Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
-                Verdict::Invalid { grounded, violations, excluded, .. } => (None, grounded, excluded, violations),
-            };
+        let mentions = self.mentions(situation);
+        let evidence = Evidence { mentions: &mentions, ..situation.evidence(&self.ruled_out) };
+        let (call, grounded, mut excluded, violations) = match validator.validate(self.definition, proposal, &evidence)
+        {
+            Verdict::Valid { call, grounded, excluded, .. } => (Some(call), grounded, excluded, Vec::new()),
+            Verdict::Invalid { grounded, violations, excluded, .. } => (None, grounded, excluded, violations),
+        };
         let slots: Vec<SlotValue> = grounded
             .into_iter()
             .map(|grounded| {
@@ -251,6 +284,11 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// The slots that are filled, with what a recognizer found.
+fn mentioned<'a>(values: &[Filled<'a>]) -> Vec<(SlotId, Option<&'a Mention>)> {
+    values.iter().map(|filled| (filled.slot, filled.mention)).collect()
+}
+
 /// Puts these in place of what they overlap, and of what their slots had.
 fn replace(fillings: &mut Vec<Filling>, by: Vec<Filling>) {
     fillings.retain(|one| by.iter().all(|new| !new.span.overlaps(one.span) && new.slot != one.slot));
@@ -266,20 +304,20 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
     let found = found(situation, situation.knowledge.module.function(function));
     let asked = asked::awaited(situation, function);
     let scores = situation.span_scores(function, &asked);
-    candidates::candidates(situation, function, &found, &asked, scores.as_deref())
+    Weighing::new(situation, function, &found, &asked, scores.as_deref()).candidates()
 }
 
-/// What rules fill the slots of the function with.
-pub(crate) fn by_rules(situation: &Situation<'_>, function: FunctionId) -> Vec<Filling> {
+/// What rules fill the slots of the function with, and what speaks for it where a template says so.
+pub(crate) fn by_rules(
+    situation: &Situation<'_>,
+    function: FunctionId,
+) -> Vec<(Filling, Option<candidates::Evidence>)> {
     let values = Reading::new(situation, function).values;
-    let filling = |one: &Filled<'_>| Filling {
-        slot: one.slot,
-        span: one.span,
-        anchor: None,
-        rule: one.rule,
-        confidence: one.confidence,
+    let by_rule = |one: &Filled<'_>| {
+        let (slot, span, confidence) = (one.slot, one.span, one.confidence);
+        one.rule.map(|rule| (Filling { confidence, ..Filling::by(rule, slot, span) }, one.evidence))
     };
-    values.iter().filter(|one| one.rule.is_some()).map(filling).collect()
+    values.iter().filter_map(by_rule).collect()
 }
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
@@ -325,7 +363,14 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     };
     let hours: Vec<Span> = anchors.iter().filter(|one| is_hour(one)).map(|(anchor, _)| anchor.span).collect();
     let is_none = |span: Span| is_part(span) || hours.contains(&span);
-    anchors.retain(|(anchor, mention)| !mention.is_some_and(is_number) || !is_none(anchor.span));
+    // What has its unit with it is none: "2 hours" are 120 of minutes.
+    let has_unit = |mention: &Mention| {
+        let is_measured = situation.knowledge.module.recognizer(mention.recognizer).reading.unit.is_some();
+        is_measured && situation.utterance().slice(mention.span).split_whitespace().nth(1).is_some()
+    };
+    anchors.retain(|(anchor, mention)| {
+        !mention.is_some_and(|mention| is_number(mention) && !has_unit(mention)) || !is_none(anchor.span) //
+    });
     for hint in situation.hints {
         let Some(slot) = function.slot_labelled(&hint.label) else { continue };
         for span in hint.spans(situation.utterance()) {
@@ -393,7 +438,12 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
 }
 
 impl<'a> Filled<'a> {
-    fn new(situation: &Situation<'a>, filling: &Filling, found: &[Found<'a>]) -> Self {
+    fn new(
+        situation: &Situation<'a>,
+        filling: &Filling,
+        found: &[Found<'a>],
+        evidence: Option<candidates::Evidence>,
+    ) -> Self {
         let mention = filling.anchor.and_then(|index| found[index].1);
         let utterance = situation.utterance();
         let said = utterance.trimmed(filling.span, char::is_whitespace);
@@ -403,7 +453,13 @@ impl<'a> Filled<'a> {
             value: mention.map_or_else(|| utterance.slice(said).into(), |mention| mention.value.clone()),
             mention,
             rule: filling.rule,
-            confidence: filling.rule.map_or(filling.confidence, candidates::share_right),
+            evidence,
+            confidence: filling.confidence
+                * match (&evidence, filling.rule) {
+                    (Some(evidence), _) => candidates::probability_as_said(evidence),
+                    (None, Some(rule)) => candidates::share_right(rule),
+                    (None, None) => 1.0,
+                },
         }
     }
 
@@ -443,6 +499,7 @@ fn add_denied_flags<'a>(
             value: Value::Bool(false),
             mention: None,
             rule: Some(Rule::Denied),
+            evidence: None,
             confidence: candidates::share_right(Rule::Denied),
         });
     }

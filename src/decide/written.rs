@@ -5,6 +5,7 @@ use crate::{
     decide::{
         asked,
         bars::bars,
+        candidates::Weighing,
         carrier,
         filling::{Filling, Rule},
         reader::SpanScores,
@@ -13,7 +14,8 @@ use crate::{
         vocabulary::words_of,
     },
     language::Language,
-    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId},
+    module::{Function, OwnerMode, Piece, RecognizerId, RecognizerKind, Slot, SlotId},
+    probability::EVEN,
     recognize::reply,
     text::{Span, fold},
 };
@@ -22,13 +24,20 @@ use crate::{
 const FEW: usize = 6;
 
 /// The values of a template that is said word for word. A template knows where its values begin, and where they end as
-/// well unless nothing follows: there a reading that ends before a comma or a word such as "for" stands.
+/// well unless nothing follows: there a reading that ends before a comma or a word such as "for" stands. `None` where
+/// something else was found in its place.
 pub(super) fn settle(
     situation: &Situation<'_>,
-    function: FunctionId,
+    weighing: &Weighing<'_>,
     said: &Said,
     fillings: &mut Vec<Filling>,
-) -> Vec<Filling> {
+) -> Option<Vec<Filling>> {
+    if said.fillings.is_empty() {
+        // Where something was asked, its words may be the answer.
+        let is_alone = situation.expected.is_empty() && said.own_words > 0;
+        fillings.retain(|one| !is_alone || one.anchor.is_some_and(|at| weighing.anchor(at).score >= EVEN));
+        return is_alone.then(Vec::new);
+    }
     let last = said.fillings.len().wrapping_sub(1);
     let settled = said.fillings.iter().enumerate().map(|(at, own)| {
         let is_open = at == last && said.ends_in_slot && own.anchor.is_none();
@@ -41,22 +50,80 @@ pub(super) fn settle(
         fillings.iter().find(|other| is_open && is_its(other)).copied().unwrap_or(*own)
     });
     let settled: Vec<Filling> = settled.collect();
-    // What a recognizer found for another slot is no part of any words, but of a reason, and numbers are of an address.
-    let definition = situation.knowledge.module.function(function);
     let takes = |own: &Filling, one: &Filling| {
-        let is_number = definition.slot(one.slot).kind.is_number();
-        let may_hold = own.span.len() > one.span.len() && (is_number || is_reason(situation, own.span));
-        own.anchor.is_none() && own.slot != one.slot && own.span.overlaps(one.span) && !may_hold
+        own.anchor.is_none()
+            && own.slot != one.slot
+            && own.span.overlaps(one.span)
+            && !may_hold(situation, weighing, own, one)
     };
     if fillings.iter().any(|one| one.anchor.is_some() && settled.iter().any(|own| takes(own, one))) {
-        return Vec::new();
+        return None;
     }
     // All words before its last value are the template's own: "one of them with olives" after "three lasagne".
     let end = settled.last().map_or(0, |last| last.span.end);
     fillings.retain(|one| one.span.start >= end && settled.iter().all(|own| own.slot != one.slot));
     fillings.extend_from_slice(&settled);
     fillings.sort_by_key(|filling| filling.span);
-    settled
+    Some(settled)
+}
+
+/// What a recognizer found for another slot is no part of any words, but of a reason; numbers are of an address, and so
+/// is what stands in the midst of a part where no word leads to its slot: "Straße des 17. Juni 135".
+fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, one: &Filling) -> bool {
+    let (utterance, span) = (situation.utterance(), own.span);
+    let words = utterance.words();
+    let from = words.partition_point(|word| word.end <= one.span.start);
+    let to = words.partition_point(|word| word.start < one.span.end);
+    let is_unparted = |from: Span, to: Span| !utterance.slice(Span::new(from.end, to.start)).contains([',', ';', ':']);
+    let beside = from.checked_sub(1).and_then(|before| words.get(before)).zip(words.get(to));
+    let is_amidst = beside.is_some_and(|(before, behind)| {
+        let is_within = span.contains(*before) && span.contains(*behind);
+        is_within && is_unparted(*before, words[from]) && is_unparted(words[to - 1], *behind)
+    });
+    let is_number = weighing.definition().slot(one.slot).kind.is_number();
+    let is_longer = span.len() > one.span.len();
+    let is_led = || weighing.lead(own.slot, span) > weighing.lead(one.slot, one.span);
+    is_number && !is_longer && is_led()
+        || is_longer
+            && (is_number
+                || is_choice_within(situation, weighing.definition(), own, one)
+                || is_reason(situation, span)
+                || is_amidst && weighing.lead(one.slot, one.span) < 1.0)
+}
+
+/// "Note that the family is coming": what is chosen from for a slot that nobody has to fill stands within the sentence
+/// that the function is for.
+fn is_choice_within(situation: &Situation<'_>, function: &Function, own: &Filling, one: &Filling) -> bool {
+    let module = &situation.knowledge.module;
+    let slot = function.slot(one.slot);
+    let is_list = |id: &RecognizerId| matches!(module.recognizer(*id).kind, RecognizerKind::List(_));
+    let says = |span: Span| {
+        let mut words = situation.utterance().words().iter();
+        words.any(|word| span.contains(*word)) && !situation.utterance().slice(span).contains([',', ';', ':'])
+    };
+    let (before, behind) = (Span::new(own.span.start, one.span.start), Span::new(one.span.end, own.span.end));
+    function.slot(own.slot).required
+        && !slot.required
+        && slot.recognizers.iter().all(is_list)
+        && own.span.contains(one.span)
+        && says(before)
+        && says(behind)
+        && !is_led(situation, function, one)
+}
+
+/// The two words before it stand before its slot in an exemplar: "in the" of "in the <room>".
+fn is_led(situation: &Situation<'_>, function: &Function, one: &Filling) -> bool {
+    let utterance = situation.utterance();
+    let before = utterance.words().iter().rev().filter(|word| word.end <= one.span.start);
+    let mut said: Vec<String> = before.take(2).map(|word| fold(utterance.slice(*word))).collect();
+    said.reverse();
+    let mut pairs = function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
+    pairs.any(|pair| match pair {
+        [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] => {
+            *slot == one.slot && words_of(text).ends_with(&said)
+        }
+        _ => false,
+    })
 }
 
 /// The words before it lead to a reason: "because".
@@ -84,7 +151,8 @@ fn may_end(situation: &Situation<'_>, own: &Filling, filling: &Filling, fillings
         || is_claimed && !is_reason(situation, own.span)
         || gap.chars().all(char::is_whitespace)
             && says_something(situation, rest)
-            && (language.words.is_carrier(&fold(word)) && !is_joint
+            && !is_joint
+            && (language.words.is_carrier(&fold(word))
                 || filling.confidence >= bars().ends_value && !word.starts_with(char::is_uppercase))
 }
 

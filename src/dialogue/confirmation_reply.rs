@@ -62,6 +62,10 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
             settled(Act::Yes)
         }
         YesNo::Negative if !says_something => settled(Act::No),
+        // What is to be another way is asked.
+        _ if !says_something && changes(&analysis.acts) && !open.form.is_doubtful => {
+            Interpretation::of(vec![Act::No], ACTS)
+        }
         _ => found,
     }
 }

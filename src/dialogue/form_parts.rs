@@ -307,7 +307,8 @@ impl OpenForm<'_> {
             !found.iter().any(|value| value.span.is_some_and(|own| own.overlaps(span)))
         };
         let mut all = Vec::new();
-        for mention in situation.mentions().iter().filter(|mention| mention.others.is_empty()) {
+        let is_value = |mention: &&Mention| mention.others.is_empty() && !mention.is_impossible();
+        for mention in situation.mentions().iter().filter(is_value) {
             let Some(slot) = takes(mention) else { continue };
             let pointer = slot.path.pointer();
             // What was asked for is known by less.

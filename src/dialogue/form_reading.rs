@@ -1,7 +1,5 @@
 //! What an utterance says of a form, as dialogue acts, recognizers and exemplars have it.
 
-use std::cmp::Reverse;
-
 use jiff::civil::{Date, Time};
 use serde_json::Value;
 
@@ -25,7 +23,7 @@ use crate::{
         slot_reference::{Named, count_of},
     },
     language::facts::is_unspaced_language,
-    module::{FunctionId, SlotId, SlotKind, SlotPath},
+    module::{FunctionId, SlotId, SlotPath},
     probability::EVEN,
     recognize::{
         self, Mention,
@@ -37,8 +35,6 @@ use crate::{
 
 /// What is left of the confidence in an answer where not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
-/// Words of a correction that does not say what it corrects.
-const SHORT: usize = 8;
 /// The first hour of the second half of the day.
 const NOON: i8 = 12;
 /// Characters of a date without a time.
@@ -218,38 +214,6 @@ impl OpenForm<'_> {
             Manner::Fill if self.asked.is_empty() && found.values.is_empty() => self.corrects_by_kind(own, part, read),
             Manner::Add | Manner::Fill => false,
         }
-    }
-
-    /// "Make it 11", "can we take the 25th?": no value by itself, but one of a slot that has one, were that asked for.
-    /// Of several such slots, the one that was filled last. True if there is one.
-    fn corrects_by_kind(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
-        let takes = |slot: &SlotId| {
-            let slot = self.function.slot(*slot);
-            !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean
-        };
-        if own.utterance().words().iter().filter(|word| part.contains(**word)).count() > SHORT {
-            return false;
-        }
-        let turn_of = |slot: SlotId| Some((self.form.at(&self.function.slot(slot).path.pointer())?.turn, slot));
-        let mut filled: Vec<(u32, SlotId)> = self.function.slot_ids().filter(takes).filter_map(turn_of).collect();
-        filled.sort_unstable_by_key(|(turn, slot)| (Reverse(*turn), *slot));
-        filled.into_iter().any(|(_, slot)| {
-            let mut alone = FormReading { said: Said::default(), confidence: read.confidence, leaves_words: false };
-            let is_valid = self.fill(own, slot, part, &mut alone)
-                && alone.said.invalid.is_empty()
-                && alone.said.values.iter().all(|value| value.recognizer.is_some());
-            let is_value =
-                |word: &Span| alone.said.values.iter().any(|one| one.span.is_some_and(|span| span.overlaps(*word)));
-            let words = own.utterance().words().iter().filter(|word| part.contains(**word));
-            let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), own.utterance().slice(*word));
-            let mut left = words.filter(|word| !is_value(word) && !says_nothing(word));
-            let is_read = is_valid && left.next().is_none();
-            if is_read {
-                read.confidence = alone.confidence;
-                read.said.values.append(&mut alone.said.values);
-            }
-            is_read
-        })
     }
 
     /// Its slot was asked for, as an item of a list too.

@@ -16,7 +16,7 @@ use crate::{
     },
     module::{Module, SlotId, SlotPath},
     recognize::{
-        acts::{ACTS, Kind, Move, Pick},
+        acts::{ACTS, Courtesy, Kind, Move, Pick},
         reply::{self, YesNo},
     },
     text::Span,
@@ -35,6 +35,20 @@ pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
     if let Some(found) = conversation_act(dialogue) {
         return found;
     }
+    let found = answer(dialogue);
+    if found.acts.is_empty() && is_polite(dialogue) {
+        return Interpretation { acts: vec![Act::Polite], task: None, ..found };
+    }
+    found
+}
+
+/// Nothing but thanks, a greeting or a farewell, where something was asked.
+fn is_polite(dialogue: &Dialogue<'_>) -> bool {
+    let courtesy = dialogue.situation.analysis.acts.courtesy;
+    !dialogue.state.is_idle() && matches!(courtesy, Some(Courtesy::Thanks | Courtesy::Greeting | Courtesy::Farewell))
+}
+
+fn answer(dialogue: &Dialogue<'_>) -> Interpretation {
     match (&dialogue.state.expects, dialogue.open_form()) {
         (Some(Expects::Choice { functions, utterance, .. }), _) => choice_reply(dialogue, functions, utterance),
         (_, None) => {

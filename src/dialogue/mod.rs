@@ -14,6 +14,7 @@
 //! | `form_reading` | what an utterance says of a form |
 //! | `form_parts` | which slots the parts of an answer fill, where alignment alone does not say so |
 //! | `form_meaning` | what the words of an answer mean by what is known already |
+//! | `form_correction` | which slot is corrected, where the words do not say so |
 //! | `form_decline` | what an answer without a value does to a form |
 //! | `slot_reference` | which slot or value somebody means by some words |
 //! | `next_step` | the answer that the state after the acts calls for |
@@ -24,6 +25,7 @@
 pub(crate) mod choice_reply;
 pub(crate) mod confirmation_reply;
 pub(crate) mod follow_up;
+pub(crate) mod form_correction;
 pub(crate) mod form_decline;
 pub(crate) mod form_meaning;
 pub(crate) mod form_parts;

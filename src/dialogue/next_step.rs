@@ -17,6 +17,7 @@ use crate::{
         question::{self, Voice},
     },
     module::{FunctionId, Module, SlotPath},
+    recognize::acts::Moves,
     text::Span,
 };
 
@@ -40,6 +41,8 @@ pub(crate) struct Turning<'a> {
     pub manners: Manners,
     pub now: &'a jiff::Zoned,
     pub utterance: &'a str,
+    /// What the utterance does beside giving values.
+    pub moves: &'a Moves,
     /// The state before the acts.
     pub before: &'a State,
     /// What they did.
@@ -123,13 +126,16 @@ impl Turning<'_> {
             Some(Expects::Choice { utterance, tries, .. }) => (utterance.clone(), *tries),
             _ => (redacted(module, state, self.utterance), 0),
         };
-        if tries >= module.settings.conversation.tries.unwrap_or(self.manners.tries) {
+        let is_polite = self.applied.is_polite;
+        if !is_polite && tries >= module.settings.conversation.tries.unwrap_or(self.manners.tries) {
             return Ending::default();
         }
         let functions = self.tied.iter().map(|id| module.function(*id).name.clone()).collect();
-        state.expects = Some(Expects::Choice { functions, utterance, tries: tries + 1 });
+        state.expects =
+            Some(Expects::Choice { functions, utterance, tries: if is_polite { tries } else { tries + 1 } });
         let about = Pending::Tie { functions: self.tied.to_vec() };
-        Ending { question: Some(question::worded(module, self.language, about, &[])), ..Ending::default() }
+        let question = self.politely(question::worded(module, self.language, about, &[]));
+        Ending { question: Some(question), ..Ending::default() }
     }
 
     /// Calls what is complete, and asks for the rest.
@@ -185,7 +191,8 @@ impl Turning<'_> {
         let is_confirmation = matches!(pending, Pending::Confirm { .. });
         let pending = if is_confirmation && applied.is_refused { Pending::Change { function: id } } else { pending };
         let has_own_lead = is_optional || is_confirmation || matches!(pending, Pending::Rule { .. });
-        let repeated = if applied.is_repeat || is_optional { 0 } else { tries };
+        // Nor was it in vain where something else was said and done.
+        let repeated = if !counts || is_optional { 0 } else { tries };
         state.expects = pending.expects(module);
         let question = voice.question(&self.knowledge.validator, &form, pending, repeated);
         // What is asked in the same words again says why.
@@ -193,7 +200,7 @@ impl Turning<'_> {
         let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(|| voice.not_understood()) };
         let question = match lead {
             Some(lead) => Question { text: format!("{lead} {}", question.text), ..question },
-            None => question,
+            None => self.politely(question),
         };
         if counts {
             form.tries.retain(|other, _| *other == key);
@@ -204,6 +211,17 @@ impl Turning<'_> {
         }
         state.forms.push(form);
         Some(question)
+    }
+}
+
+impl Turning<'_> {
+    /// The question behind a word to what was polite, if that is all that was said.
+    fn politely(&self, question: Question) -> Question {
+        if !self.applied.is_polite {
+            return question;
+        }
+        let word = self.voice().remark(self.moves, "");
+        Question { text: format!("{word} {}", question.text), ..question }
     }
 }
 

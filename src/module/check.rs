@@ -191,7 +191,9 @@ pub(super) fn exemplars(
             let text = folded(&source.template);
             let context = source.context_frame.as_deref().unwrap_or_default();
             let slot = source.context_slot.as_deref().unwrap_or_default();
-            let key = format!("{:?} {context} {slot} {text}", source.mode);
+            // Each example of one template teaches something.
+            let said = source.utterance.as_deref().map(folded).unwrap_or_default();
+            let key = format!("{:?} {context} {slot} {text} {said}", source.mode);
             if !own.insert((id, key)) {
                 let message =
                     format!("`{}` is already an exemplar of `{}`", source.template, functions[id.index()].name);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     call::{CompileError, Evidence, Proposal, Validator, Verdict},
-    decide::arguments::{self as assemble, Said},
+    decide::{arguments as assemble, filling::Said},
     module::{Exemplar, Function, FunctionId, Module, Piece, RecognizerKind, SlotId, SlotKind},
     recognize::{Context, Mention, RecognizeError, Recognizers},
     text::Utterance,

@@ -88,7 +88,7 @@ impl Understander {
         &self,
         snapshot: &Snapshot,
         request: &TurnRequest,
-    ) -> Result<(Vec<slot_candidates::Candidate>, Vec<Filling>), TurnError> {
+    ) -> Result<(Vec<slot_candidates::Candidate>, Vec<(Filling, Option<slot_candidates::Evidence>)>), TurnError> {
         let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
         // The reader looks for a function that nobody has given yet.
         let situation = Situation { given: None, ..self.situation(snapshot, request, &[], &analysis) };

@@ -119,6 +119,7 @@ impl Understander {
             manners: self.manners(),
             now: &analysis.now,
             utterance: &request.utterance,
+            moves: &analysis.acts,
             before: &before,
             applied: &applied,
             tied: &found.tied,

@@ -74,7 +74,7 @@ async fn an_expected_slot_has_the_first_claim_on_a_value() {
         json!({"mode": "SLOT", "utterance": "extra cheese", "targetFrame": "me.test.FoodOrdering",
             "slots": ["dish", "note"], "expectedSlots": expected})
     };
-    assert_eq!(ask(&service, &slots(json!([]))).await.json(), json!({}));
+    assert_eq!(ask(&service, &slots(json!([]))).await.json()["note"], Value::Null);
     let found = ask(&service, &slots(json!(["note"]))).await.json();
     assert_eq!(found, json!({"note": {"values": ["extra cheese"], "operator": "=="}}));
 }

@@ -31,6 +31,8 @@ features! {
         leads_on,
         shown,
         known,
+        own_words,
+        other_words,
         /// 1 if a recognizer found the span for the slot; 0 for free text.
         is_mention,
         /// The recognizer's score, by the kind of recognizer; a hint is somebody else's.
@@ -45,8 +47,9 @@ features! {
         /// Other slots for which recognizers found the same span, and how much higher the best of them scores there.
         rivals,
         outscored,
-        /// 1 if the words right before name the slot.
+        /// 1 if the words right before name the slot; if the word right behind is one of its name.
         named,
+        named_behind,
         /// The share of the function's exemplars in which each of the words stands beside the slots.
         literal,
         /// Logarithm of the number of words.

@@ -24,11 +24,13 @@ pub(crate) struct SlotModel {
     rules: BTreeMap<Rule, f32>,
 }
 
-/// Two logistic regressions: one for what recognizers found, one for free text.
+/// Three logistic regressions: for what recognizers found, for free text, and for the free text of a template that is
+/// said word for word.
 #[derive(Debug, Clone, PartialEq)]
 struct Judge {
     found: Weights,
     free: Weights,
+    said: Weights,
     /// Below this probability a slot stays empty, and is not filled with free text.
     least: f32,
     least_free: f32,
@@ -52,6 +54,7 @@ struct File {
 struct Part {
     found: Named,
     free: Named,
+    said: Named,
     least: f32,
     least_free: f32,
 }
@@ -86,9 +89,12 @@ impl SlotModel {
     /// The probability that exactly this span fills the slot.
     pub(crate) fn probability(&self, evidence: &Evidence) -> f32 {
         let judge = self.judge(evidence);
-        let model = if evidence.is_free() { &judge.free } else { &judge.found };
-        let score: f32 = model.weights.iter().zip(evidence.values()).map(|(weight, value)| weight * value).sum();
-        logistic(model.bias + score)
+        if evidence.is_free() { &judge.free } else { &judge.found }.probability(evidence)
+    }
+
+    /// The same where a template that is said word for word has the slot in place of this span.
+    pub(super) fn probability_as_said(&self, evidence: &Evidence) -> f32 {
+        self.judge(evidence).said.probability(evidence)
     }
 
     /// The probability below which what has this evidence fills nothing.
@@ -99,8 +105,9 @@ impl SlotModel {
 }
 
 impl Judge {
-    fn new(Part { found, free, least, least_free }: &Part) -> Result<Self, String> {
-        Ok(Self { found: Weights::new(found)?, free: Weights::new(free)?, least: *least, least_free: *least_free })
+    fn new(Part { found, free, said, least, least_free }: &Part) -> Result<Self, String> {
+        let [found, free, said] = [found, free, said].map(Weights::new);
+        Ok(Self { found: found?, free: free?, said: said?, least: *least, least_free: *least_free })
     }
 }
 
@@ -114,6 +121,11 @@ impl Weights {
         let weights = Evidence::NAMES.map(|name| weights.get(name).copied().unwrap_or_default());
         Ok(Self { bias: *bias, weights })
     }
+
+    fn probability(&self, evidence: &Evidence) -> f32 {
+        let score: f32 = self.weights.iter().zip(evidence.values()).map(|(weight, value)| weight * value).sum();
+        logistic(self.bias + score)
+    }
 }
 
 #[cfg(test)]
@@ -125,7 +137,8 @@ mod tests {
         let model = SlotModel::parse(include_str!("../../../models/reader/slots.json")).unwrap();
         for judge in [model.read, model.unread] {
             assert!((0.05..0.8).contains(&judge.least) && (0.05..0.8).contains(&judge.least_free));
-            assert!(judge.free.weights.iter().chain(&judge.found.weights).all(|weight| weight.is_finite()));
+            let all = [&judge.found, &judge.free, &judge.said];
+            assert!(all.iter().all(|one| one.weights.iter().all(|weight| weight.is_finite())));
         }
     }
 
@@ -133,7 +146,9 @@ mod tests {
     fn evidence_that_nobody_has_is_an_error() {
         let none = r#"{"bias": 0, "weights": {}}"#;
         let odd = r#"{"bias": 0, "weights": {"raeder": 1}}"#;
-        let part = |free: &str| format!(r#"{{"least": 0.5, "least_free": 0.5, "found": {none}, "free": {free}}}"#);
+        let part = |free: &str| {
+            format!(r#"{{"least": 0.5, "least_free": 0.5, "found": {none}, "free": {free}, "said": {none}}}"#)
+        };
         let text = format!(r#"{{"read": {}, "unread": {}, "rules": {{}}}}"#, part(none), part(odd));
         assert_eq!(SlotModel::parse(&text).unwrap_err(), "there is no evidence `raeder`");
     }

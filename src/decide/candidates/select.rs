@@ -10,6 +10,8 @@ use crate::{
 /// Sets that are looked at, at most. Beyond, the best so far stands: the likeliest come first, so that it is a good
 /// one.
 const SETS: usize = 4_000;
+/// Characters between a count that is no more than an article and its item, at most: "a big old duvet".
+const NEAR: usize = 16;
 
 /// A candidate with its probability and what it adds to a set.
 struct Weighed<'a> {
@@ -69,7 +71,10 @@ fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec
     for (at, own) in fillings.iter().enumerate().filter(|(_, own)| own.slot == item) {
         let from = at.checked_sub(1).map_or(0, |before| fillings[before].span.end);
         let is_before = |one: &&Candidate| {
-            one.slot == count.slot && one.anchor.is_some() && one.span.start >= from && one.span.end <= own.span.start
+            one.slot == count.slot
+                && one.anchor.is_some()
+                && one.span.start >= from
+                && (one.span.end..=one.span.end + NEAR).contains(&own.span.start)
         };
         if at.checked_sub(1).is_some_and(|before| fillings[before].slot == count.slot) {
             continue;
@@ -77,8 +82,28 @@ fn count_alike(function: &Function, candidates: &[Candidate], fillings: &mut Vec
         let last = candidates.iter().filter(is_before).max_by_key(|one| one.span.end);
         more.extend(last.map(|one| Filling { span: one.span, anchor: one.anchor, ..count }));
     }
+    more.extend(counted_parts(candidates, fillings, (count, item)));
     fillings.extend(more);
     fillings.sort_by_key(|one| one.span);
+}
+
+/// "Zwei Decken, eine groß und eine klein": behind the only item, what stands right before each of several values of one
+/// slot counts them.
+fn counted_parts(candidates: &[Candidate], fillings: &[Filling], (count, item): (Filling, SlotId)) -> Vec<Filling> {
+    let mut items = fillings.iter().filter(|one| one.slot == item);
+    let Some(head) = items.next().filter(|_| items.next().is_none()) else { return Vec::new() };
+    let behind = fillings.iter().filter(|one| one.span.start >= head.span.end && one.slot != count.slot);
+    let counted = behind.filter_map(|one| {
+        let is_before = |other: &&Candidate| {
+            other.slot == count.slot && other.anchor.is_some() && other.span.end + 1 == one.span.start
+        };
+        let own = candidates.iter().find(is_before)?;
+        let is_new = fillings.iter().all(|known| known.span != own.span);
+        Some((one.slot, is_new.then_some(Filling { span: own.span, anchor: own.anchor, ..count })))
+    });
+    let counted: Vec<(SlotId, Option<Filling>)> = counted.collect();
+    let is_one_slot = counted.len() > 1 && counted.iter().all(|(slot, _)| *slot == counted[0].0);
+    if is_one_slot { counted.into_iter().filter_map(|(_, filling)| filling).collect() } else { Vec::new() }
 }
 
 fn are_compatible(function: &Function, one: &Candidate, other: &Candidate) -> bool {

@@ -17,7 +17,7 @@ const NONE: Evidence = Evidence::all(0.0);
 /// Free text, as likely as the reader says.
 fn model() -> SlotModel {
     let none = json!({"bias": 0.0, "weights": {"reader": 1.0}});
-    let part = json!({"least": 0.5, "least_free": 0.5, "found": none, "free": none});
+    let part = json!({"least": 0.5, "least_free": 0.5, "found": none, "free": none, "said": none});
     SlotModel::parse(&json!({"read": part, "unread": part, "rules": {}}).to_string()).expect("a model")
 }
 

@@ -8,6 +8,8 @@ use super::{
 };
 use crate::{
     decide::filling::is_open,
+    exemplars::Shown,
+    language::units::Unit,
     module::{Function, Module, Slot, SlotKind, squeeze},
 };
 
@@ -30,6 +32,8 @@ pub(super) struct Place {
     /// It takes a number, or a yes or no, which many a longer text has in it.
     pub is_common: bool,
     pub is_repeated: bool,
+    /// In what it counts, if it is a number that does.
+    pub unit: Option<Unit>,
 }
 
 /// Additions that are tried.
@@ -37,7 +41,7 @@ const MOST_ADDITIONS: usize = 16;
 
 impl Compiled {
     /// `values` are those that the module's exemplars show, by the slots' names.
-    pub(super) fn new(module: &Module, function: &Function, values: &HashMap<String, Vec<String>>) -> Self {
+    pub(super) fn new(module: &Module, function: &Function, values: &HashMap<String, Shown>) -> Self {
         let templates: Vec<Template> = function.exemplars.iter().filter_map(Template::new).collect();
         let mut additions: Vec<Vec<Item>> = Vec::new();
         for addition in templates.iter().filter(|one| one.speaks()).flat_map(Template::additions) {
@@ -49,9 +53,10 @@ impl Compiled {
             is_open: is_open(module, slot),
             is_common: matches!(slot.kind, SlotKind::Integer | SlotKind::Number | SlotKind::Boolean),
             is_repeated: slot.path.is_repeated(),
+            unit: slot.recognizers.iter().find_map(|id| module.recognizer(*id).reading.unit),
         };
-        let shown = |slot: &Slot| values.get(&squeeze(slot.label())).map_or(&[][..], Vec::as_slice);
-        let values: Vec<&[String]> = function.slots.iter().map(shown).collect();
+        let values: Vec<Option<&Shown>> =
+            function.slots.iter().map(|slot| values.get(&squeeze(slot.label()))).collect();
         let frames = Frames::new(templates.iter().filter(|one| !one.is_negative), &values);
         Self { frames, places: function.slots.iter().map(place).collect(), templates, additions }
     }

@@ -18,6 +18,7 @@ use crate::{
         features::flag,
         filling::Anchor,
     },
+    exemplars::Shown,
     language::Language,
     module::SlotId,
     text::{Span, Utterance},
@@ -50,6 +51,10 @@ pub(crate) struct Framing {
     pub shown: f32,
     /// 1 if exemplars show these words as a value of the slot.
     pub known: f32,
+    /// Of the values that exemplars show for the slot, the share that has a word of the span: the mean over its words.
+    pub own_words: f32,
+    /// By how much that share is higher for another slot, at the word where it is most: "my" of "my running mix".
+    pub other_words: f32,
 }
 
 /// What stands beside a mark or a word of a template.
@@ -86,11 +91,13 @@ pub(super) struct Frames {
     shown: Vec<bool>,
     /// Values that exemplars show, folded, word by word, by their first words.
     values: HashMap<String, Vec<(SlotId, Vec<String>)>>,
+    /// For each word of those values, the share of a slot's values that has it.
+    shares: HashMap<String, Vec<(SlotId, f32)>>,
 }
 
 impl Frames {
     /// `values`, by slot: what exemplars show.
-    pub(super) fn new<'t>(templates: impl Iterator<Item = &'t Template>, values: &[&[String]]) -> Self {
+    pub(super) fn new<'t>(templates: impl Iterator<Item = &'t Template>, values: &[Option<&Shown>]) -> Self {
         let mut frames = Self { shown: vec![false; values.len()], ..Self::default() };
         let mut marks: BTreeMap<Side, BTreeSet<(SlotId, Side)>> = BTreeMap::new();
         for template in templates {
@@ -119,9 +126,9 @@ impl Frames {
         frames.ended = behind.values().map(|slots| slots.iter().copied().collect()).collect();
         frames.behind = behind.into_keys().cloned().collect();
         frames.before = marks.into_keys().collect();
-        for (slot, values) in values.iter().enumerate() {
-            for value in *values {
-                frames.add_value(SlotId::from_index(slot), value);
+        for (slot, shown) in values.iter().enumerate() {
+            if let Some(shown) = shown {
+                frames.add_values(SlotId::from_index(slot), shown);
             }
         }
         frames
@@ -141,11 +148,22 @@ impl Frames {
         std::iter::once(Beside::Edge).chain(items).chain([Beside::Edge]).collect()
     }
 
-    fn add_value(&mut self, slot: SlotId, value: &str) {
-        let value = Utterance::new(value);
-        let words: Vec<String> = value.folded_words().map(str::to_owned).collect();
-        if let Some(first) = words.first() {
-            self.values.entry(first.clone()).or_default().push((slot, words));
+    fn add_values(&mut self, slot: SlotId, shown: &Shown) {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for (value, count) in shown.values() {
+            let value = Utterance::new(value);
+            let words: Vec<String> = value.folded_words().map(str::to_owned).collect();
+            for word in words.iter().collect::<BTreeSet<_>>() {
+                *counts.entry(word.clone()).or_default() += count;
+            }
+            if let Some(first) = words.first() {
+                self.values.entry(first.clone()).or_default().push((slot, words));
+            }
+        }
+        // One value more, so that what was seen once says less than what was seen often.
+        let all = words(shown.values().map(|(_, count)| count).sum::<usize>() + 1);
+        for (word, count) in counts {
+            self.shares.entry(word).or_default().push((slot, words(count) / all));
         }
     }
 
@@ -153,6 +171,12 @@ impl Frames {
     pub(super) fn leads(&self, word: &str, slot: SlotId) -> bool {
         let followers = self.words.get(word).and_then(|word| self.followers.get(&Beside::Word(*word)));
         followers.is_some_and(|(_, slots)| slots.contains_key(&slot))
+    }
+
+    /// The word follows the slot in some template.
+    pub(super) fn follows(&self, word: &str, slot: SlotId) -> bool {
+        let preceders = self.words.get(word).and_then(|word| self.preceders.get(&Beside::Word(*word)));
+        preceders.is_some_and(|(_, slots)| slots.contains_key(&slot))
     }
 }
 
@@ -253,8 +277,23 @@ impl<'a> FramedUtterance<'a> {
             leads_on,
             shown: flag(frames.shown[slot.index()]),
             known: flag(self.values(from).any(|(own, length)| own == slot && from + length == to)),
+            own_words: self.of_values(slot, from, to).map(|(own, _)| own).sum::<f32>() / words(to - from).max(1.0),
+            other_words: self.of_values(slot, from, to).map(|(own, other)| other - own).fold(0.0, f32::max),
             ..all[slot.index()]
         }
+    }
+
+    /// For each of these words, the share of the slot's values that has it, and the highest such share of another slot.
+    fn of_values(&self, slot: SlotId, from: usize, to: usize) -> impl Iterator<Item = (f32, f32)> + '_ {
+        self.folded[from..to].iter().map(move |word| {
+            let shares = self.frames.shares.get(*word).map_or(&[][..], Vec::as_slice);
+            shares.iter().fold(
+                (0.0, 0.0),
+                |(own, other): (f32, f32), (of, share)| {
+                    if *of == slot { (*share, other) } else { (own, other.max(*share)) }
+                },
+            )
+        })
     }
 
     /// The span is all that was said, but for greetings and politeness.

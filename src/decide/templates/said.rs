@@ -28,12 +28,16 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub fillings: Vec<Filling>,
+    /// The fillings of other templates for which as much speaks.
+    pub others: Vec<Vec<Filling>>,
     /// Words of the template itself, those of them that mean something, values that recognizers found, words of free
     /// text.
     pub own_words: usize,
     telling_words: usize,
     found: usize,
     pub free_words: usize,
+    /// Commas and their like that the template has between two slots, and that are said.
+    marks: usize,
     /// It begins with a word of its own.
     is_opened: bool,
     /// Nothing of its own stands behind the last slot.
@@ -69,12 +73,34 @@ impl Said {
         let is_told = self.telling_words > 0 || self.found > 0 || self.is_opened;
         let is_known = self.telling_words > 0 || self.found > 1 || self.own_words > 2;
         let is_meant = !self.is_doubtful && !self.is_negative && !self.is_contextual;
-        is_told && is_known && is_meant && self.free() <= bars().most_free
+        let told = words(self.own_words + self.found + self.marks);
+        let free = words(self.free_words) / (told + words(self.free_words)).max(1.0);
+        is_told && is_known && is_meant && free <= bars().most_free
     }
 
     /// A name is told as an answer would, by somebody whom nobody asked yet: "hello, I'm Jane".
     pub(crate) const fn introduces(&self) -> bool {
         self.is_contextual && !self.is_doubtful && !self.is_negative && self.are_names && self.free_words > 0
+    }
+
+    /// Less where more speaks for this one.
+    fn order(&self, other: &Self) -> Option<Ordering> {
+        (self.is_doubtful, other.own_words, self.cost).partial_cmp(&(other.is_doubtful, self.own_words, other.cost))
+    }
+
+    /// It says other values than one for which as much speaks: "to <name>" and "to <street>".
+    fn rivals(&self, other: &Self) -> bool {
+        let is_alike = (self.is_contextual, self.is_negative) == (other.is_contextual, other.is_negative);
+        is_alike
+            && self.extent() == other.extent()
+            && other.others.len() < MOST_OTHERS
+            && self.fillings != other.fillings
+            && !other.others.contains(&self.fillings)
+    }
+
+    /// From the first value to the last.
+    fn extent(&self) -> Option<Span> {
+        Some(Span::new(self.fillings.first()?.span.start, self.fillings.last()?.span.end))
     }
 
     /// The share of it that could be any words.
@@ -85,6 +111,9 @@ impl Said {
 
 /// Words of an utterance that may say a template, at most.
 const MOST_WORDS: usize = 64;
+
+/// Fillings for which as much speaks, at most.
+const MOST_OTHERS: usize = 4;
 
 /// Words of free text, at most, of which most are characters in languages without spaces.
 const LONGEST: usize = 24;
@@ -103,12 +132,14 @@ pub(super) fn said(
     let compared = Compared::new(templates, function, utterance, anchors);
     let mut best: Option<Said> = None;
     let mut consider = |items: &[Item], template: &Template| {
-        if let Some(found) = compared.compare(items, template) {
-            let is_better = |known: &Said| {
-                (found.is_doubtful, known.own_words, found.cost) < (known.is_doubtful, found.own_words, known.cost)
-            };
-            if best.as_ref().is_none_or(is_better) {
-                best = Some(found);
+        // "At 45 Castle Street and take it" goes on with words of its own, which no author put before the addition.
+        let is_added = items.len() > template.items.len();
+        let found = compared.compare(items, template);
+        if let Some(found) = found.filter(|found| !is_added || !compared.goes_on(&found.fillings)) {
+            match best.as_mut().map(|known| (found.order(known), known)) {
+                Some((Some(Ordering::Equal), known)) if found.rivals(known) => known.others.push(found.fillings),
+                None | Some((Some(Ordering::Less), _)) => best = Some(found),
+                Some(_) => {}
             }
         }
     };
@@ -155,14 +186,20 @@ impl<'a> Compared<'a> {
             let from = spans.partition_point(|word| word.end <= anchor.span.start);
             (from, spans.partition_point(|word| word.start < anchor.span.end))
         };
+        let places: Vec<(usize, usize)> = anchors.iter().map(place).collect();
+        let mut gaps = gaps(utterance, templates.language);
+        // No sentence ends within what a recognizer found: "17. Juni".
+        for (_, (from, to)) in anchors.iter().zip(&places).filter(|(anchor, _)| anchor.score >= EVEN) {
+            gaps[(from + 1).min(*to)..*to].iter_mut().for_each(|gap| gap.has_stop = false);
+        }
         Self {
             templates,
             function,
             utterance,
             words: tokens(utterance, &templates.code),
             anchors,
-            places: anchors.iter().map(place).collect(),
-            gaps: gaps(utterance, templates.language),
+            places,
+            gaps,
             around: carrier::around(templates.language, utterance),
         }
     }
@@ -175,12 +212,13 @@ impl<'a> Compared<'a> {
             first[*start] = Some(Step { cost: Cost::default(), from: *start, anchor: None });
         }
         columns.push(first);
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             let before = columns.last()?;
+            let is_led = at > 0 && matches!(items[at - 1], Item::Word(_));
             let column = match item {
                 Item::Word(word) => self.word(before, word),
                 Item::Mark => self.mark(before),
-                Item::Slot(slot) => self.value(*slot, items, before),
+                Item::Slot(slot) => self.value((*slot, is_led), items, before),
             };
             if column.iter().all(Option::is_none) {
                 return None;
@@ -193,8 +231,9 @@ impl<'a> Compared<'a> {
         Some(self.read_back(items, &columns, (end, cost), template))
     }
 
-    /// The slot filled from each place that is reached: with what a recognizer found, or with a few words.
-    fn value(&self, slot: SlotId, items: &[Item], before: &[Option<Step>]) -> Vec<Option<Step>> {
+    /// The slot filled from each place that is reached: with what a recognizer found, or with a few words. `is_led` where
+    /// the template has a word before it.
+    fn value(&self, (slot, is_led): (SlotId, bool), items: &[Item], before: &[Option<Step>]) -> Vec<Option<Step>> {
         let mut column = vec![None; before.len()];
         for (index, (from, to)) in self.places.iter().copied().enumerate() {
             let anchor = &self.anchors[index];
@@ -204,13 +243,18 @@ impl<'a> Compared<'a> {
                 continue;
             }
             let article = from.checked_sub(1).filter(|before| self.words[*before].is_carrier);
-            for (start, articles) in [(Some(from), 0), (article, 1)] {
+            // The template may say the first word of what was found: "el" of "el 14 de marzo".
+            let within = (is_led && from + 1 < to).then_some(from + 1);
+            for (start, articles) in [(Some(from), 0), (within, 0), (article, 1)] {
                 let Some((start, step)) = start.and_then(|start| Some((start, before[start]?))) else { continue };
                 let is_taken = is_sign && step.anchor.is_some_and(|other| self.places[other] == (from, to));
                 if !is_taken {
                     let (articles, doubt) = (step.cost.articles + articles, step.cost.doubt + 1.0 - anchor.score);
                     let cost = Cost { articles, doubt, ..step.cost };
                     reach(&mut column, to, Step { cost, from: start, anchor: Some(index) });
+                    if self.says_unit(slot, to) {
+                        reach(&mut column, to + 1, Step { cost, from: start, anchor: Some(index) });
+                    }
                 }
             }
         }
@@ -218,6 +262,13 @@ impl<'a> Compared<'a> {
             self.free(slot, items, before, &mut column);
         }
         column
+    }
+
+    /// The unit in which the slot counts stands at the word, behind its number, of which it is no part: "90 minutes".
+    fn says_unit(&self, slot: SlotId, word: usize) -> bool {
+        let (unit, word) = (self.function.places[slot.index()].unit, self.words.get(word));
+        let mut units = word.into_iter().flat_map(|word| self.templates.language.units(&word.folded));
+        unit.is_some_and(|own| units.any(|unit| unit == own))
     }
 
     /// The slot filled with free text.
@@ -255,6 +306,11 @@ impl<'a> Compared<'a> {
         !is_name && (word.is_carrier || words.is_indefinite(&word.folded))
     }
 
+    fn is_article(&self, word: &Token) -> bool {
+        let phrases = self.templates.language.negation.beginning_with(&word.folded);
+        phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
+    }
+
     /// Several small words may be a name where a template wants one, in lower case too ("will may"), unless one of them
     /// leads to something, or stands for it.
     fn may_be_name(&self, words: &[Token]) -> bool {
@@ -271,6 +327,15 @@ impl<'a> Compared<'a> {
     /// True for what stands behind an answer where a word is a character: です.
     fn is_polite(&self, text: &str) -> bool {
         self.templates.language.words.answers.behind.iter().any(|phrase| phrase == text)
+    }
+
+    /// A word that joins two sentences stands within free text that others follow.
+    fn goes_on(&self, fillings: &[Filling]) -> bool {
+        let followed = fillings.iter().rev().skip(1).filter(|one| one.anchor.is_none());
+        followed.map(|one| one.span).any(|span| {
+            let mut inside = self.utterance.words().iter().zip(&self.words).filter(|(word, _)| span.contains(**word));
+            inside.any(|(_, word)| self.joins(word))
+        })
     }
 
     /// True for a word that joins two values: "and".
@@ -332,13 +397,23 @@ impl<'a> Compared<'a> {
                 claimed |= !is_all;
                 continue;
             }
-            let is_led = *start == from || self.function.frames.leads(&self.words[start - 1].folded, anchor.slot);
+            // An article leads to anything.
+            let is_led = *start == from
+                || !self.is_article(&self.words[start - 1])
+                    && self.function.frames.leads(&self.words[start - 1].folded, anchor.slot);
             let is_common = self.function.places[anchor.slot.index()].is_common;
             // "Two seats for 1984": the number has a place of its own.
             let is_elsewhere = is_common && items.contains(&Item::Slot(anchor.slot));
             // "i20, 2018"
             let is_behind_mark = *end == to && *start > from && self.gaps[*start].has_mark;
-            claimed |= is_all && !is_elsewhere || is_behind_mark || (is_led && !is_common);
+            // "Play 1984": what stands beside it in templates stands beside this slot, and beside no number.
+            let is_beside = |slot: SlotId| {
+                let frames = &self.function.frames;
+                from > 0 && frames.leads(&self.words[from - 1].folded, slot)
+                    || self.words.get(to).is_some_and(|word| frames.follows(&word.folded, slot))
+            };
+            let is_only_led = is_common && is_beside(slot) && !is_beside(anchor.slot);
+            claimed |= is_all && !is_elsewhere && !is_only_led || is_behind_mark || (is_led && !is_common);
             if !is_common {
                 others.insert(anchor.slot);
             }
@@ -358,10 +433,12 @@ impl<'a> Compared<'a> {
     ) -> Said {
         let mut said = Said {
             fillings: Vec::new(),
+            others: Vec::new(),
             own_words: 0,
             telling_words: 0,
             found: 0,
             free_words: 0,
+            marks: 0,
             is_opened: matches!(items.first(), Some(Item::Word(_))),
             ends_in_slot: matches!(items.last(), Some(Item::Slot(_))),
             is_doubtful: cost.is_doubtful,
@@ -379,7 +456,7 @@ impl<'a> Compared<'a> {
                     said.own_words += 1;
                     said.telling_words += usize::from(!self.words[step.from].is_carrier);
                 }
-                Item::Mark => {}
+                Item::Mark => said.marks += usize::from(self.gaps[step.from].has_mark),
                 Item::Slot(slot) => {
                     let is_beside = |other: Option<usize>| {
                         other.and_then(|other| items.get(other)).is_some_and(|other| matches!(other, Item::Slot(_)))

@@ -177,6 +177,17 @@ fn spans_are_proposed_between_frames() {
 }
 
 #[test]
+fn words_of_shown_values_speak_for_their_slot_and_against_others() {
+    let module = music();
+    let framing = |label: &str, part: &str| framing(&module, label, "add Blue Skies by Nina Hagen", part);
+    // One of two shown albums has "Blue", one of three shown artists "Nina"; one value more is counted.
+    let own = framing("album", "Blue Skies");
+    assert!((own.own_words - 0.5 * 2.0 / 3.0).abs() < 1e-6 && own.other_words == 0.0, "{own:?}");
+    let other = framing("artist", "Blue Skies");
+    assert!(other.own_words == 0.0 && (other.other_words - 2.0 / 3.0).abs() < 1e-6, "{other:?}");
+}
+
+#[test]
 fn values_of_the_exemplars_are_known_again() {
     let module = music();
     let known = |part: &str| framing(&module, "album", "could I hear Kind of Blue", part).known;
@@ -273,4 +284,33 @@ fn a_name_beside_another_keeps_its_particles() {
         let values: Vec<&str> = said.fillings.iter().map(|filling| utterance.slice(filling.span)).collect();
         assert_eq!(values, [first, last, "the rowers"], "{name}");
     }
+}
+
+#[test]
+fn templates_for_which_as_much_speaks_are_told_together() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = json!({"type": "string"});
+    let schema = json!([{"name": "send", "description": "Send", "parameters": {"type": "object", "properties": {
+        "parcel": text, "name": text, "street": text, "date": {"type": "string", "format": "date"}}}}]);
+    let exemplars =
+        json!({"send": ["send <parcel> to <name>", "send <parcel> to <street>", "on the <date> send <parcel>"]});
+    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
+    let module =
+        load(directory.path(), ModuleName::new("parcels").expect("a name"), &Limits::default()).expect("it loads");
+    let templates = Templates::compile(&module);
+    let said = |text: &str, anchors: &[Anchor]| templates.said(function(), &Utterance::new(text), anchors);
+    let both = said("send the blue box to Jo Hay", &[]).expect("it says two templates");
+    let last = |fillings: &[Filling]| fillings.last().map(|filling| filling.slot);
+    assert_eq!(last(&both.fillings), Some(slot(&module, "name")));
+    assert_eq!(both.others.iter().map(|other| last(other)).collect::<Vec<_>>(), [Some(slot(&module, "street"))]);
+    // The article is the template's, and the date's.
+    let date = Anchor { slot: slot(&module, "date"), span: Span::new(3, 17), score: 1.0 };
+    let dated = said("on the 9th of May send the blue box", &[date]).expect("it says a template");
+    assert_eq!((dated.fillings.len(), dated.others.len()), (2, 0));
+    // No sentence ends within what was found.
+    let date = Anchor { span: Span::new(20, 29), ..date };
+    let street = said("send the box to Rue Max. Maja Street", &[]).expect("it says a template");
+    let dated = said("send the box to Rue Max. Maja Street", &[date]).expect("it says a template");
+    assert!(street.is_doubtful && !dated.is_doubtful, "{street:?} {dated:?}");
 }

@@ -42,7 +42,7 @@ pub(crate) fn is_carrier(word: &str, language: &Language) -> bool {
 
 /// What stands between two words, before the first and behind the last.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Gap {
+pub(crate) struct Gap {
     /// A comma or its like.
     pub has_mark: bool,
     /// The end of a sentence.
@@ -52,7 +52,7 @@ pub(super) struct Gap {
 }
 
 /// What stands before each word, and behind the last. At the ends of what was said nothing is parted.
-pub(super) fn gaps(utterance: &Utterance, language: &Language) -> Vec<Gap> {
+pub(crate) fn gaps(utterance: &Utterance, language: &Language) -> Vec<Gap> {
     let between = utterance.words().windows(2).map(|two| {
         let text = utterance.slice(Span::new(two[0].end, two[1].start));
         Gap::new(text, utterance.slice(two[0]), language)

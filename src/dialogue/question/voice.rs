@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    call::{Validator, ViolationKind},
+    call::{POSSIBLE_PHONE, Validator, ViolationKind},
     conversation::{Aside, Form, next::completed, pending::Pending, rules::Broken},
     dialogue::outcome::Question,
     dialogue::question::{
@@ -261,6 +261,7 @@ impl<'a> Voice<'a> {
                 SlotKind::String => Wanted::Text,
                 SlotKind::Any => other,
             },
+            ViolationKind::Format if aside.expected == POSSIBLE_PHONE => Wanted::Format("phone"),
             ViolationKind::Format => slot.schema.get("format").and_then(Value::as_str).map_or(other, Wanted::Format),
             ViolationKind::Range => match (limit("minimum"), limit("maximum")) {
                 (Some(least), Some(most)) => Wanted::Between(least, most),

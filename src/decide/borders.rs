@@ -1,0 +1,158 @@
+//! Where one value ends and the next begins, where a template has nothing but a comma between their slots, or nothing at
+//! all: no word of the author's says so. Which of the ways to part them is meant is for the evidence of each value to say
+//! (`candidates`), and how sure that is, is the share of that way among all.
+
+use super::{
+    candidates::Weighing,
+    filling::Filling,
+    situation::Situation,
+    templates::{
+        Said,
+        words::{Gap, gaps},
+    },
+};
+use crate::{
+    language::Language,
+    module::SlotId,
+    probability::EVEN,
+    text::{Span, Utterance},
+};
+
+/// Places where one value may end, at most; of more ways nothing is known.
+const MOST_PLACES: usize = 32;
+
+/// The values of the template with the borders for which most speaks, and of several readings of it the likeliest.
+pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &mut Said) {
+    let language = Language::or_english(situation.knowledge.module.language());
+    let utterance = situation.utterance();
+    let borders = Borders { weighing, utterance, gaps: gaps(utterance, language) };
+    borders.part(&mut said.fillings);
+    let others = std::mem::take(&mut said.others);
+    let mut ways: Vec<(f32, Vec<Filling>)> = vec![(borders.odds(&said.fillings), std::mem::take(&mut said.fillings))];
+    let free = |fillings: &[Filling]| fillings.iter().filter(|one| one.anchor.is_none()).count();
+    for mut other in others {
+        // Odds of more values are lower by themselves.
+        if free(&other) == free(&ways[0].1) {
+            borders.part(&mut other);
+            ways.push((borders.odds(&other), other));
+        }
+    }
+    let odds: Vec<f32> = ways.iter().map(|(odds, _)| *odds).collect();
+    let best = (0..ways.len()).max_by(|one, other| odds[*one].total_cmp(&odds[*other]).then(other.cmp(one)));
+    let Some(best) = best else { return };
+    let (_, mut fillings) = ways.swap_remove(best);
+    let share = 1.0 / odds.iter().map(|other| (other - odds[best]).exp()).sum::<f32>();
+    let is_in_all = |own: &Filling| {
+        ways.iter().all(|(_, other)| other.iter().any(|one| (one.slot, one.span) == (own.slot, own.span))) //
+    };
+    for own in fillings.iter_mut().filter(|own| own.anchor.is_none()) {
+        own.confidence *= if is_in_all(own) { 1.0 } else { share };
+    }
+    said.fillings = fillings;
+}
+
+struct Borders<'a> {
+    weighing: &'a Weighing<'a>,
+    utterance: &'a Utterance,
+    /// Before each word, and behind the last.
+    gaps: Vec<Gap>,
+}
+
+/// The best way to part the words before a place.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    odds: f32,
+    /// The logarithm of the odds of all ways together.
+    all: f32,
+    /// Where the last value begins.
+    from: usize,
+}
+
+impl Borders<'_> {
+    /// The log-odds of all free text.
+    fn odds(&self, fillings: &[Filling]) -> f32 {
+        let free = fillings.iter().filter(|one| one.anchor.is_none());
+        free.map(|one| self.weighing.log_odds(one.slot, one.span)).sum()
+    }
+
+    /// Parts each run of values that stand side by side.
+    fn part(&self, fillings: &mut [Filling]) {
+        let mut first = 0;
+        while first < fillings.len() {
+            let next = |at: &usize| self.are_beside(&fillings[*at - 1], &fillings[*at]);
+            let count = (first + 1..fillings.len()).take_while(next).count() + 1;
+            if count > 1 {
+                self.part_run(&mut fillings[first..first + count]);
+            }
+            first += count;
+        }
+    }
+
+    /// No word stands between two values of free text.
+    fn are_beside(&self, one: &Filling, other: &Filling) -> bool {
+        let gap = Span::new(one.span.end, other.span.start.max(one.span.end));
+        let is_free = one.anchor.is_none() && other.anchor.is_none() && one.span.end <= other.span.start;
+        is_free && !self.utterance.slice(gap).contains(char::is_alphanumeric)
+    }
+
+    fn part_run(&self, run: &mut [Filling]) {
+        let words = self.utterance.words();
+        let start = words.partition_point(|word| word.end <= run[0].span.start);
+        let end = words.partition_point(|word| word.start < run[run.len() - 1].span.end);
+        // A comma of the template's is one of the utterance's, if that has any.
+        let places: Vec<Vec<usize>> = run[1..].iter().map(|one| self.places(one.span, (start, end))).collect();
+        if places.iter().any(|places| places.len() > MOST_PLACES) {
+            run.iter_mut().for_each(|one| one.confidence *= EVEN);
+            return;
+        }
+        let mut ways = vec![vec![(start, Way { odds: 0.0, all: 0.0, from: start })]];
+        for (at, own) in run.iter().enumerate() {
+            let ends = places.get(at).cloned().unwrap_or_else(|| vec![end]);
+            let reached = ends.into_iter().filter_map(|to| Some((to, self.reached(own.slot, ways.last()?, to)?)));
+            ways.push(reached.collect());
+        }
+        let Some((_, last)) = ways.last().and_then(|last| last.first()) else { return };
+        let share = (last.odds - last.all).exp().min(1.0);
+        let mut to = end;
+        for (own, ways) in run.iter_mut().zip(&ways[1..]).rev() {
+            let Some((_, way)) = ways.iter().find(|(end, _)| *end == to) else { return };
+            own.span = Span::new(words[way.from].start, words[to - 1].end);
+            own.confidence *= share;
+            to = way.from;
+        }
+    }
+
+    /// The ways to a value of the slot that ends at `to`.
+    fn reached(&self, slot: SlotId, before: &[(usize, Way)], to: usize) -> Option<Way> {
+        let words = self.utterance.words();
+        let ways = before.iter().filter(|(from, _)| *from < to).map(|(from, way)| {
+            let odds = self.weighing.log_odds(slot, Span::new(words[*from].start, words[to - 1].end));
+            Way { odds: way.odds + odds, all: way.all + odds, from: *from }
+        });
+        ways.reduce(|one, other| {
+            let most = one.all.max(other.all);
+            let all = most + ((one.all - most).exp() + (other.all - most).exp()).ln();
+            let Way { odds, from, .. } = if other.odds > one.odds { other } else { one };
+            Way { odds, all, from }
+        })
+    }
+
+    /// Where a value may begin that stands behind another one: behind a comma if this one does, else at any word.
+    fn places(&self, span: Span, (start, end): (usize, usize)) -> Vec<usize> {
+        let own = self.utterance.words().partition_point(|word| word.end <= span.start);
+        let is_marked = self.gaps[own].has_mark;
+        let may_begin = |at: &usize| {
+            let gap = self.gaps[*at];
+            !gap.joins && (gap.has_mark || !is_marked) && (is_marked || !self.cuts_name(start, *at, end))
+        };
+        (start + 1..end).filter(may_begin).collect()
+    }
+
+    /// Of a name that ends with a capital letter, the first part does not end in a small word: Jane is the first name of
+    /// "Jane van der Berg".
+    fn cuts_name(&self, start: usize, at: usize, end: usize) -> bool {
+        let words = self.utterance.words();
+        let is_capital = |at: usize| self.utterance.slice(words[at]).starts_with(char::is_uppercase);
+        is_capital(start) && is_capital(end - 1) && !is_capital(at - 1)
+    }
+}

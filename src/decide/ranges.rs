@@ -1,0 +1,106 @@
+//! The days of a range follow each other: of "from Friday to Thursday", said on a Wednesday, the second is the first
+//! Thursday after the Friday.
+//!
+//! Two slots are the ends of a range where a rule of the module says so, or their names. Words alone do not: "move it
+//! from Friday to Thursday" goes back.
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use crate::{
+    decide::situation::Situation,
+    language::{Language, slots::OfSlots},
+    module::{
+        Function, SlotId, SlotPath,
+        rule::{Base, Comparison, Rule},
+    },
+    recognize::{self, Mention},
+    text::{Utterance, fold, name_words},
+};
+
+/// Characters of a date without a time.
+const DAY: usize = "2026-01-01".len();
+/// Letters of a word that others may be joined to: "Anreise" of "Anreisedatum".
+const JOINED: usize = 5;
+
+/// The values that ends of ranges have instead of what was found for them by itself: the place among `found`, and the
+/// value.
+pub(super) fn in_order(
+    situation: &Situation<'_>,
+    function: &Function,
+    found: &[(SlotId, Option<&Mention>)],
+) -> Vec<(usize, Value)> {
+    let days: Vec<(usize, SlotId, &Mention, Date)> = found
+        .iter()
+        .enumerate()
+        .filter_map(|(at, (slot, mention))| {
+            let mention = mention.filter(|mention| mention.others.is_empty())?;
+            Some((at, *slot, mention, day_of(&mention.value)?))
+        })
+        .collect();
+    let mut moved = Vec::new();
+    for (first_at, first, begin, begins) in &days {
+        for (last_at, last, end, ends) in &days {
+            let is_backwards = ends < begins || ends == begins && begin.span != end.span;
+            if !is_backwards || !is_range(situation, function, (*first, *last)) {
+                continue;
+            }
+            let later = reckoned(situation, end, *begins).filter(|(day, _)| day > begins);
+            let earlier = || reckoned(situation, begin, *ends).filter(|(day, _)| day < ends);
+            if let Some((_, value)) = later {
+                moved.push((*last_at, value));
+            } else if let Some((_, value)) = earlier() {
+                moved.push((*first_at, value));
+            }
+        }
+    }
+    moved
+}
+
+/// What the words of a day mean on another day, if they say no more than a day of the week or of the month.
+fn reckoned(situation: &Situation<'_>, mention: &Mention, today: Date) -> Option<(Date, Value)> {
+    let now = today.to_zoned(situation.analysis.now.time_zone().clone()).ok()?;
+    let said = Utterance::new(&mention.text);
+    let again = situation.knowledge.recognizers.recognize(&said, &recognize::Context { now });
+    let own = again.iter().find(|one| one.recognizer == mention.recognizer)?;
+    let (day, before) = (day_of(&own.value)?, day_of(&mention.value)?);
+    // "Tomorrow" is another day of the month then, and another one of the week.
+    let is_same = day.day() == before.day() || day.weekday() == before.weekday();
+    is_same.then(|| (day, own.value.clone()))
+}
+
+fn day_of(value: &Value) -> Option<Date> {
+    let text = value.as_str().filter(|text| text.len() == DAY)?;
+    text.parse().ok()
+}
+
+/// True if the first slot has the beginning of what the second has the end of.
+fn is_range(situation: &Situation<'_>, function: &Function, (first, last): (SlotId, SlotId)) -> bool {
+    let module = &situation.knowledge.module;
+    let (begin, end) = (&function.slot(first).path, &function.slot(last).path);
+    let own = module.settings.functions.get(&function.name);
+    let mut rules = own.into_iter().flat_map(|own| &own.rules).filter_map(|own| own.rule.as_ref());
+    if rules.any(|rule| orders(rule, begin, end)) {
+        return true;
+    }
+    let languages = Language::and_english(module.language());
+    let says = |slot: SlotId, list: fn(&OfSlots) -> &Vec<String>| {
+        let words = name_words(function.slot(slot).label());
+        words.iter().any(|word| {
+            let word = fold(word);
+            let mut known = languages.iter().flat_map(|language| list(&language.words.slots));
+            known.any(|known| word == *known || known.chars().count() >= JOINED && word.starts_with(known.as_str()))
+        })
+    };
+    first.index() < last.index() && says(first, |slots| &slots.begins) && says(last, |slots| &slots.ends)
+}
+
+/// True of "begin < end", however it is written.
+fn orders(rule: &Rule, begin: &SlotPath, end: &SlotPath) -> bool {
+    let (Base::Slot(left), Base::Slot(right)) = (&rule.left.base, &rule.right.base) else { return false };
+    match rule.comparison {
+        Comparison::Less | Comparison::AtMost => left == begin && right == end,
+        Comparison::Greater | Comparison::AtLeast => left == end && right == begin,
+        _ => false,
+    }
+}

@@ -1,0 +1,140 @@
+//! What is said behind everything else, in a clause of its own: "collect three bags at 12 Mill Lane, the bell does not
+//! work". It fills a slot for remarks where the function has an empty one; else it is left, and somebody should know.
+
+use crate::{
+    decide::{
+        bars::bars,
+        carrier,
+        filling::{Filling, Rule},
+        situation::Situation,
+    },
+    language::{Language, facts::is_unspaced_language, negation::Role},
+    module::{Function, FunctionId, SlotId},
+    recognize::{Mention, acts::ACTS, reply},
+    text::{Span, fold, name_words, names::singular},
+};
+
+/// Words of a clause, at least; and where it would be the end of a value otherwise.
+const CLAUSE: usize = 3;
+const SENTENCE: usize = 4;
+/// Words of it that say something.
+const TELLING: usize = 2;
+
+/// Fills the slot for remarks with the clause behind everything else, and gives it back.
+pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut Vec<Filling>) -> Option<Filling> {
+    let function = situation.knowledge.module.function(id);
+    let slot = slot_for_remarks(situation, function)?;
+    let is_guessed = |one: &Filling| one.slot == slot && one.rule.is_none();
+    if fillings.iter().all(is_guessed) || fillings.iter().any(|one| one.slot == slot && !is_guessed(one)) {
+        return None;
+    }
+    // What the reader guesses of remarks may be there for a better reason.
+    let (guessed, mut others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| one.slot == slot);
+    cut_sentence(situation, &mut others);
+    let taken: Vec<Span> = others.iter().map(|one| one.span).collect();
+    let span = clause(situation, id, &taken)?;
+    if guessed.iter().any(|one| !span.contains(one.span)) {
+        return None;
+    }
+    let remark = Filling::by(Rule::Beside, slot, span);
+    others.push(remark);
+    others.sort_by_key(|one| one.span);
+    *fillings = others;
+    Some(remark)
+}
+
+/// True where a clause behind everything that was read says something of its own, of which the function's own words say
+/// nothing either.
+pub(super) fn is_left(situation: &Situation<'_>, taken: &[Span], function: FunctionId) -> bool {
+    let module = &situation.knowledge.module;
+    if is_unspaced_language(module.language()) || taken.is_empty() {
+        return false;
+    }
+    let vocabulary = &situation.knowledge.vocabulary;
+    let is_new = |word: &&Span| {
+        let said = fold(situation.utterance().slice(**word));
+        !vocabulary.has(function, &said) && !reply::says_nothing(module.language(), &said)
+    };
+    let words = situation.utterance().words().iter();
+    clause(situation, function, taken).is_some_and(|span| {
+        words.filter(|word| span.contains(**word)).filter(is_new).count() >= TELLING //
+    })
+}
+
+/// The only slot of any words that takes remarks, by its name, and that nobody has to fill.
+fn slot_for_remarks(situation: &Situation<'_>, function: &Function) -> Option<SlotId> {
+    let languages = Language::and_english(situation.knowledge.module.language());
+    let known = || languages.iter().flat_map(|language| &language.words.slots.remarks);
+    let takes = |id: &SlotId| {
+        let slot = function.slot(*id);
+        let label: Vec<String> =
+            name_words(slot.label()).iter().map(|word| singular(&fold(word)).into_owned()).collect();
+        let label = label.join(" ");
+        slot.takes_any_words()
+            && !slot.required
+            && !slot.path.is_repeated()
+            && known().any(|name| label == *name || label.ends_with(&format!(" {name}")))
+    };
+    let mut slots = function.slot_ids().filter(takes);
+    slots.next().filter(|_| slots.next().is_none())
+}
+
+/// Ends a value of any words before a comma behind which a sentence begins: "12 rue du Moulin, la sonnette ne marche
+/// pas".
+fn cut_sentence(situation: &Situation<'_>, fillings: &mut [Filling]) {
+    let utterance = situation.utterance();
+    let language = Language::or_english(situation.knowledge.module.language());
+    let Some(last) = fillings.iter_mut().max_by_key(|one| one.span.end).filter(|one| one.anchor.is_none()) else {
+        return;
+    };
+    let words: Vec<Span> = utterance.words().iter().filter(|word| last.span.contains(**word)).copied().collect();
+    let is_subject = |word: &Span| {
+        let said = fold(utterance.slice(*word));
+        let articles = language.negation.beginning_with(&said);
+        articles.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
+            || language.words.answers.subjects.contains(&said)
+    };
+    let is_plain = |word: &Span| !utterance.slice(*word).contains(|c: char| c.is_ascii_digit());
+    let begins = |at: &usize| {
+        let gap = utterance.slice(Span::new(words[at - 1].end, words[*at].start));
+        gap.contains([',', ';']) && is_subject(&words[*at])
+    };
+    let Some(at) = (1..words.len()).find(begins) else { return };
+    if words.len() - at >= SENTENCE && words[at..].iter().all(is_plain) {
+        last.span.end = words[at - 1].end;
+    }
+}
+
+/// The clause from the first mark behind `taken` on, if it says something that is no courtesy, no question, no act and
+/// no request of its own, and of which nothing is known to a recognizer.
+fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Option<Span> {
+    let utterance = situation.utterance();
+    let language = situation.knowledge.module.language();
+    let words = utterance.words();
+    let from = words.partition_point(|word| word.start < taken.iter().map(|span| span.end).max().unwrap_or_default());
+    let is_parted = |at: &usize| {
+        let before = at.checked_sub(1).map_or(0, |before| words[before].end);
+        utterance.slice(Span::new(before, words[*at].start)).contains([',', ';', '.', '–', '—', '、', '。'])
+    };
+    let first = words[(from..words.len()).find(is_parted)?];
+    let all = Span::new(first.start, words.last()?.end);
+    let core = carrier::core(language, &utterance.only(all), &[]);
+    let span = Span::new(core.start.max(all.start), core.end.min(all.end));
+    let inside: Vec<&Span> = words.iter().filter(|word| span.contains(**word)).collect();
+    let telling = inside.iter().filter(|word| !reply::says_nothing(language, utterance.slice(***word))).count();
+    let slots = &situation.knowledge.module.function(function).slots;
+    let takes = |one: &&Mention| slots.iter().any(|slot| slot.recognizers.contains(&one.recognizer));
+    let known = || situation.mentions().iter().filter(takes);
+    let is_known = || known().any(|one| one.is_likely() && one.span.overlaps(span));
+    let is_act = || situation.analysis.acts.moves.iter().any(|one| one.confidence >= ACTS && one.cue.overlaps(span));
+    let is_request = || {
+        let clauses = situation.analysis.clauses.iter().filter(|clause| clause.span.overlaps(span));
+        let best =
+            clauses.filter(|clause| clause.span.start >= all.start).filter_map(|clause| clause.candidates.first());
+        let best = best.filter(|best| best.function != function);
+        best.map(|best| best.share * best.score).fold(0.0, f32::max) >= bars().other_request
+    };
+    let is_said = inside.len() >= CLAUSE && telling >= TELLING;
+    let asks = utterance.text().trim_end().ends_with(['?', '？']);
+    (is_said && !asks && !is_known() && !is_act() && !is_request()).then_some(span)
+}

@@ -1,0 +1,51 @@
+//! "Two duvets, one king and one single": a number of things that the words behind it split up into items of their own.
+
+use crate::{
+    decide::filling::Said,
+    module::{Function, SlotId, Step},
+};
+
+/// A number that is split up.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Split {
+    /// The number of all, and what they are: places among what was said.
+    pub total: usize,
+    pub head: usize,
+    /// The numbers that it comes to, each with what is said of those.
+    pub parts: Vec<Vec<usize>>,
+}
+
+/// What of `said` splits up a number. Behind the one thing that is named stand at least two numbers that come to its
+/// own, each with a word of its own.
+pub(super) fn split(function: &Function, said: &[Said]) -> Option<Split> {
+    let array = |slot: SlotId| {
+        let steps = &function.slot(slot).path.0;
+        let at = steps.iter().position(|step| *step == Step::Each)?;
+        (at + 1 < steps.len()).then(|| &steps[..=at])
+    };
+    let of_lists: Vec<usize> = (0..said.len()).filter(|at| array(said[*at].slot).is_some()).collect();
+    let is_number = |at: &usize| function.slot(said[*at].slot).kind.is_number();
+    let is_head = |at: &usize| function.slot(said[*at].slot).required && !is_number(at);
+    let mut heads = of_lists.iter().copied().filter(is_head);
+    let head = heads.next().filter(|_| heads.next().is_none())?;
+    let own = array(said[head].slot);
+    let mut order: Vec<usize> = of_lists.into_iter().filter(|at| array(said[*at].slot) == own && *at != head).collect();
+    order.sort_by_key(|at| said[*at].span);
+    let total = *order.first().filter(|at| is_number(at) && said[**at].span.end <= said[head].span.start)?;
+    let behind = &order[1..];
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for at in behind {
+        match parts.last_mut() {
+            _ if said[*at].slot == said[total].slot => parts.push(vec![*at]),
+            Some(part) => part.push(*at),
+            None => return None,
+        }
+    }
+    let counts = |part: &Vec<usize>| said[part[0]].value.as_u64();
+    let sum: u64 = parts.iter().map(counts).sum::<Option<u64>>()?;
+    let is_split = parts.len() > 1
+        && parts.iter().all(|part| part.len() > 1)
+        && said[behind[0]].span.start >= said[head].span.end
+        && said[total].value.as_u64() == Some(sum);
+    is_split.then_some(Split { total, head, parts })
+}

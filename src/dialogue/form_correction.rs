@@ -1,0 +1,74 @@
+//! A correction that does not say what it corrects: "make it 11".
+
+use std::cmp::Reverse;
+
+use crate::{
+    call::SlotValue,
+    conversation::Said,
+    decide::situation::Situation,
+    dialogue::{form_reading::FormReading, open_form::OpenForm},
+    module::{SlotId, SlotKind},
+    recognize::reply,
+    text::{Span, Utterance},
+};
+
+/// Words of a correction that does not say what it corrects.
+const SHORT: usize = 8;
+
+impl OpenForm<'_> {
+    /// "Make it 11", "can we take the 25th?": no value by itself, but one of a slot that has one, were that asked for.
+    /// Of several such slots, the one that was filled last. True if there is one.
+    pub(crate) fn corrects_by_kind(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
+        let takes = |slot: &SlotId| {
+            let slot = self.function.slot(*slot);
+            !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean
+        };
+        if own.utterance().words().iter().filter(|word| part.contains(**word)).count() > SHORT {
+            return false;
+        }
+        let turn_of = |slot: SlotId| Some((self.form.at(&self.function.slot(slot).path.pointer())?, slot));
+        let mut filled: Vec<(&SlotValue, SlotId)> =
+            self.function.slot_ids().filter(takes).filter_map(turn_of).collect();
+        filled.sort_unstable_by_key(|(known, slot)| (Reverse(known.turn), *slot));
+        let is_bare =
+            self.is_bare(own.utterance(), own.utterance().words().iter().filter(|word| part.contains(**word)));
+        let is_alike = |known: &SlotValue| {
+            let text = Utterance::new(known.text.as_deref().unwrap_or_default());
+            self.is_bare(&text, text.words().iter())
+        };
+        // A bare number takes the place of one that was said so too; else of what was said last.
+        if is_bare && filled.iter().any(|(known, _)| is_alike(known)) {
+            filled.retain(|(known, _)| is_alike(known));
+        }
+        let read_by: Vec<(u32, FormReading)> = filled
+            .into_iter()
+            .filter_map(|(known, slot)| Some((known.turn, self.reads_all(own, slot, part, read.confidence)?)))
+            .collect();
+        let is_open = is_bare && matches!(&read_by[..], [(one, _), (other, _), ..] if one == other);
+        let Some((_, alone)) = read_by.into_iter().next().filter(|_| !is_open) else { return false };
+        read.confidence = alone.confidence;
+        read.said.values.extend(alone.said.values);
+        true
+    }
+
+    /// What the words of `part` say of a slot that a recognizer reads, if they say nothing else.
+    fn reads_all(&self, own: &Situation<'_>, slot: SlotId, part: Span, confidence: f32) -> Option<FormReading> {
+        let mut alone = FormReading { said: Said::default(), confidence, leaves_words: false };
+        let is_valid = self.fill(own, slot, part, &mut alone)
+            && alone.said.invalid.is_empty()
+            && alone.said.values.iter().all(|value| value.recognizer.is_some());
+        let is_value =
+            |word: &Span| alone.said.values.iter().any(|one| one.span.is_some_and(|span| span.overlaps(*word)));
+        let words = own.utterance().words().iter().filter(|word| part.contains(**word));
+        let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), own.utterance().slice(*word));
+        let mut left = words.filter(|word| !is_value(word) && !says_nothing(word));
+        (is_valid && left.next().is_none()).then_some(alone)
+    }
+
+    /// True of a number in digits with nothing beside it that says what it counts: "11", "at 11".
+    fn is_bare<'w>(&self, utterance: &Utterance, words: impl Iterator<Item = &'w Span>) -> bool {
+        let mut says = words.filter(|word| !reply::says_nothing(self.module.language(), utterance.slice(**word)));
+        let is_number = |word: &Span| utterance.slice(*word).bytes().all(|byte| byte.is_ascii_digit());
+        says.next().is_some_and(is_number) && says.next().is_none()
+    }
+}
