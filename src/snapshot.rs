@@ -311,7 +311,7 @@ impl Snapshots {
             let head = learn(&module, (&sentences, &vectors), &background, earlier.as_deref());
             let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
             let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
-            let acts = compile::acts(&module, (&sentences, &vectors), acts);
+            let acts = compile::acts(&module, (&sentences, &vectors), acts, earlier.as_deref());
             Knowledge { module, recognizers, templates, validator, index, head, slots, vocabulary, acts, usual_score }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;

@@ -35,4 +35,6 @@ pub struct ShownActs {
     /// The highest log-odds that one is about something else: what most modules take for small talk is the business of
     /// one.
     pub other: f32,
+    /// Stands for the sentences that it was found in.
+    pub said: u64,
 }

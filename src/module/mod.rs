@@ -209,7 +209,7 @@ index_newtype!(
 );
 
 /// Something the module's user can ask for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Function {
     /// As the authors wrote it; what answers carry.
     pub name: String,
@@ -371,7 +371,7 @@ impl Serialize for SlotPath {
 }
 
 /// A leaf of a function's parameters: one thing to find in what a person says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
     pub path: SlotPath,
     pub description: String,
@@ -444,7 +444,7 @@ impl SlotKind {
 }
 
 /// An example of how people ask for a function.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Exemplar {
     /// As written, slots as `<label>`.
     pub template: String,

@@ -82,14 +82,16 @@ impl Index {
 
         let (language, options, identity) = (language.to_owned(), options.clone(), embedder.identity().to_owned());
         let (index, sentences) = off_thread(move || {
-            if changed && let Some(store) = &store {
-                store.save(&vectors);
-            }
             let of = |text: &String| vectors.get(&Key::new(Purpose::Symmetric, text)).cloned();
             let sentences = sentences.iter().map(|text| of(text).unwrap_or_else(|| vec![0.0; dimensions])).collect();
             let (language, store) = (language.as_str(), store.as_ref());
-            let index =
-                Self::assemble(&documents, functions, language, dimensions, &identity, &vectors, store, options)?;
+            // A disk that is slow holds up the end of this step, not its work.
+            let index = std::thread::scope(|scope| {
+                if changed && let Some(store) = store {
+                    scope.spawn(|| store.save(&vectors));
+                }
+                Self::assemble(&documents, functions, language, dimensions, &identity, &vectors, store, options)
+            })?;
             Ok::<_, BuildError>((index, sentences))
         })
         .await??;

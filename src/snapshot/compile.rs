@@ -1,12 +1,16 @@
 //! The steps from a module's files to what a snapshot holds.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    path::Path,
+};
 
 use super::{PrepareError, Snapshot, interrupted};
 use crate::{
     call::Validator,
     decide::{
-        head::{Example, Head, Sentence},
+        head::{Example, Head, Sentence, Work},
         knowledge::ShownActs,
         templates::Templates,
     },
@@ -30,39 +34,57 @@ pub(super) fn learn(
     background: &Background,
     before: Option<&Snapshot>,
 ) -> Head {
-    if sentences.is_empty() {
-        return Head::fit(&[], module.functions.len(), module.language(), None);
-    }
     let nothing = |text: &str| Sentence { function: None, exemplar: None, text: text.to_owned() };
-    let others: Vec<(Sentence, &[f32])> =
-        background.sentences().map(|(text, vector)| (nothing(text), vector)).collect();
+    let others: Vec<(Sentence, &[f32])> = if sentences.is_empty() {
+        Vec::new()
+    } else {
+        background.sentences().map(|(text, vector)| (nothing(text), vector)).collect()
+    };
     let own = sentences.iter().zip(vectors).map(|(sentence, vector)| Example { sentence, vector });
     let others = others.iter().map(|(sentence, vector)| Example { sentence, vector });
     let examples: Vec<Example<'_>> = own.chain(others).collect();
-    let names = |module: &Module| module.functions.iter().map(|function| function.name.clone()).collect::<Vec<_>>();
-    let start = before.filter(|before| names(&before.module) == names(module)).map(|before| &before.head);
-    Head::fit(&examples, module.functions.len(), module.language(), start)
+    let functions: Vec<&str> = module.functions.iter().map(|function| function.name.as_str()).collect();
+    let head = Head::fit(&examples, &functions, module.language(), before.map(|before| &before.head));
+    let Work { goes_on, visited, solved } = head.work();
+    tracing::debug!(module = %module.name, sentences = examples.len(), goes_on, visited, solved, "a head is fitted");
+    head
 }
 
-/// See [`Knowledge::acts`](crate::decide::knowledge::Knowledge::acts).
+/// See [`Knowledge::acts`](crate::decide::knowledge::Knowledge::acts). A function that says what it said `before` is not
+/// looked at again.
 pub(super) fn acts(
     module: &Module,
     (sentences, vectors): (&[Sentence], &[Vec<f32>]),
     acts: Option<&SpeechActs>,
+    before: Option<&Snapshot>,
 ) -> Vec<Option<ShownActs>> {
-    let none = ShownActs { asks: 0.0, other: f32::NEG_INFINITY };
-    let mut sums = vec![(none, 0.0_f32); module.functions.len()];
+    let mut said: Vec<Vec<(&str, &[f32])>> = vec![Vec::new(); module.functions.len()];
     for (sentence, vector) in sentences.iter().zip(vectors).filter(|(sentence, _)| sentence.exemplar.is_some()) {
-        if let (Some(acts), Some(function)) = (acts, sentence.function) {
-            let (sum, count) = &mut sums[function.index()];
-            let odds = acts.odds(&sentence.text, vector);
-            sum.asks += odds.asks();
-            sum.other = sum.other.max(odds.other);
-            *count += 1.0;
+        if let Some(function) = sentence.function {
+            said[function.index()].push((&sentence.text, vector));
         }
     }
-    let shown = |(sum, count): (ShownActs, f32)| (count > 0.0).then(|| ShownActs { asks: sum.asks / count, ..sum });
-    sums.into_iter().map(shown).collect()
+    let known: HashMap<u64, ShownActs> =
+        before.into_iter().flat_map(|before| &before.acts).flatten().map(|shown| (shown.said, *shown)).collect();
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let shown = |said: Vec<(&str, &[f32])>| {
+        let texts: Vec<&str> = said.iter().map(|(text, _)| *text).collect();
+        let hash = hasher.hash_one(texts);
+        known.get(&hash).copied().or_else(|| shown_acts(&said, hash, acts?))
+    };
+    said.into_iter().map(shown).collect()
+}
+
+fn shown_acts(said: &[(&str, &[f32])], hash: u64, acts: &SpeechActs) -> Option<ShownActs> {
+    let (mut shown, mut count) = (ShownActs { asks: 0.0, other: f32::NEG_INFINITY, said: hash }, 0.0);
+    for (text, vector) in said {
+        let odds = acts.odds(text, vector);
+        shown.asks += odds.asks();
+        shown.other = shown.other.max(odds.other);
+        count += 1.0;
+    }
+    shown.asks /= count;
+    (count > 0.0).then_some(shown)
 }
 
 pub(super) fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Result<Module, PrepareError> {
@@ -75,6 +97,7 @@ pub(super) fn load(directory: &Path, name: &ModuleName, limits: &Limits) -> Resu
 /// `wanted` is asked between the steps: what nobody waits for any more is given up.
 pub(super) fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts, PrepareError> {
     let uncompilable = |reason: String| PrepareError::Compile { name: module.name.clone(), reason };
+
     let recognizers = Recognizers::compile(&module).map_err(|error| uncompilable(error.to_string()))?;
     let still = || if wanted() { Ok(()) } else { Err(interrupted(&module.name)) };
     still()?;
@@ -86,18 +109,15 @@ pub(super) fn compile(module: Module, wanted: &dyn Fn() -> bool) -> Result<Parts
 
 /// Names of the functions that came, went, and changed.
 pub(super) fn differences(before: Option<&Module>, after: &Module) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let by_name = |module: &Module| -> BTreeMap<String, String> {
-        let content = |function: &Function| format!("{function:?}");
-        module.functions.iter().map(|function| (function.name.clone(), content(function))).collect()
-    };
+    fn by_name(module: &Module) -> BTreeMap<&str, &Function> {
+        module.functions.iter().map(|function| (function.name.as_str(), function)).collect()
+    }
     let before = before.map(by_name).unwrap_or_default();
     let after = by_name(after);
-    let added = after.keys().filter(|name| !before.contains_key(*name)).cloned().collect();
-    let removed = before.keys().filter(|name| !after.contains_key(*name)).cloned().collect();
-    let changed = after
-        .iter()
-        .filter(|(name, content)| before.get(*name).is_some_and(|old| old != *content))
-        .map(|(name, _)| name.clone())
-        .collect();
-    (added, removed, changed)
+    let names = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    let added = after.keys().filter(|name| !before.contains_key(*name)).copied().collect();
+    let removed = before.keys().filter(|name| !after.contains_key(*name)).copied().collect();
+    let is_other = |name: &str, function: &Function| before.get(name).is_some_and(|old| *old != function);
+    let changed = after.iter().filter(|(name, function)| is_other(name, function)).map(|(name, _)| *name).collect();
+    (names(added), names(removed), names(changed))
 }

@@ -4,28 +4,42 @@
 //! Each gives a probability to every function, and one to "none of them", which sentences about other things and
 //! negative exemplars teach. Sentences that are left out of a fit tell what the module's own exemplars reach; what an
 //! utterance reaches is measured against that.
+//!
+//! A fit goes on from that of the version before as long as few sentences came or went since one was made from nothing:
+//! the weights are the same, wherever a fit starts, but for the tolerance of the solver, while how rare n-grams are and
+//! what the exemplars reach stay as they were measured then.
 
 mod ngrams;
 mod regression;
+mod rows;
 mod sentences;
+mod since;
+mod solver;
 
 pub(crate) use regression::log_softmax;
 pub(crate) use sentences::{Sentence, sentences};
 
 use ngrams::Ngrams;
-use regression::{Fit, Regression, Row, Rows};
+use regression::{Fit, Regression};
+use rows::{Row, Rows};
+use since::Taught;
+use solver::{Duals, Solver};
 
 use crate::module::FunctionId;
 
 /// The embedder's vectors are of length 1; this lets the weights tell near ones apart.
-const VECTORS: Fit = Fit { scale: 4.0, ridge: 0.1, iterations: 50 };
-const NGRAMS: Fit = Fit { scale: 1.0, ridge: 0.05, iterations: 50 };
+const VECTORS: Fit = Fit { scale: 4.0, ridge: 0.1 };
+const NGRAMS: Fit = Fit { scale: 1.0, ridge: 0.05 };
 /// Multiplications that a fit may take: some five seconds of one core.
 const WORK: usize = 60_000_000_000;
-/// A fit of fewer iterations than these is not worth having.
+/// Sweeps over all sentences, at most, and those that must be affordable: after fewer, a fit is not worth having. Ten or
+/// so are usual.
+const MOST: usize = 50;
 const FEWEST: usize = 6;
 /// Parts of the exemplars that are left out in turn.
 const FOLDS: usize = 3;
+/// Weights of the regression on n-grams, at most: beyond, n-grams share places.
+const MOST_WEIGHTS: usize = 1 << 20;
 
 /// See [the module](self).
 #[derive(Debug, Clone, Default)]
@@ -33,6 +47,8 @@ pub struct Head {
     vectors: Option<Regression>,
     ngrams: Option<(Ngrams, Regression)>,
     own: Own,
+    taught: Option<Taught>,
+    work: Work,
 }
 
 /// What the module's own exemplars reach where they are left out of the fit.
@@ -43,6 +59,16 @@ pub struct Own {
     /// Mean log-probability of their function, by each regression.
     pub vectors: f32,
     pub ngrams: f32,
+}
+
+/// What a fit took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// It went on from the version before.
+    pub goes_on: bool,
+    /// Sentences that were looked at, and those that were solved, by both regressions together.
+    pub visited: usize,
+    pub solved: usize,
 }
 
 /// The log-probability of each function and, last, of none; empty where there is no regression.
@@ -59,36 +85,56 @@ pub(crate) struct Example<'a> {
 }
 
 impl Head {
-    /// Learns from the sentences of a module in a language (BCP 47). `start`, the head of an earlier version with the
-    /// same functions, is where the fit starts.
-    pub(crate) fn fit(examples: &[Example<'_>], functions: usize, language: &str, start: Option<&Self>) -> Self {
+    /// Learns from the sentences of a module in a language (BCP 47) about its functions, by name. `before` is the head
+    /// of an earlier version.
+    pub(crate) fn fit(examples: &[Example<'_>], functions: &[&str], language: &str, before: Option<&Self>) -> Self {
         let Some(first) = examples.first() else { return Self::default() };
-        let classes = functions + 1;
+        let width = first.vector.len();
+        let mut taught = Taught::new(examples, functions, language);
+        let since = before.and_then(|before| Some((before, taught.since(before.taught.as_ref()?)?)));
+        let carried = |which: usize| {
+            let (before, since) = since.as_ref()?;
+            Some(before.taught.as_ref()?.duals[which].as_ref()?.carried(&since.rows, &since.classes))
+        };
+        let classes = functions.len() + 1;
         let labels: Vec<usize> =
-            examples.iter().map(|example| example.sentence.function.map_or(functions, FunctionId::index)).collect();
-        let ngrams = Ngrams::new(
-            examples.iter().map(|example| example.sentence.text.as_str()),
-            language,
-            MOST_WEIGHTS / classes,
-        );
-        let mut vectors = Rows::dense(first.vector.len());
-        let mut texts = Rows::sparse(ngrams.width());
-        for example in examples {
-            vectors.push(Row::Dense(example.vector));
-            texts.push(Row::Sparse(&ngrams.vector(&example.sentence.text)));
-        }
+            examples.iter().map(|one| one.sentence.function.map_or(functions.len(), FunctionId::index)).collect();
         let folds: Vec<Option<usize>> =
             examples.iter().map(|example| example.sentence.exemplar.map(|(_, id)| id.index() % FOLDS)).collect();
-        let data = [&vectors, &texts].map(|rows| Data { rows, labels: &labels, folds: &folds, classes });
-        let starts =
-            [start.and_then(|start| start.vectors.as_ref()), start.and_then(|start| Some(&start.ngrams.as_ref()?.1))];
+        let data = Data { labels: &labels, folds: &folds, classes };
+        let by_vector = || {
+            let mut rows = Rows::dense(width);
+            examples.iter().for_each(|example| rows.push(Row::Dense(example.vector)));
+            data.learn(&rows, VECTORS, carried(0))
+        };
+        let by_text = || {
+            let texts = examples.iter().map(|example| example.sentence.text.as_str());
+            let known = since.as_ref().and_then(|(before, since)| Some((&before.ngrams.as_ref()?.0, since)));
+            let ngrams = match known {
+                Some((ngrams, since)) => {
+                    ngrams.with(texts.zip(&since.rows).filter(|one| one.1.is_none()).map(|one| one.0))
+                }
+                None => Ngrams::new(texts, language, MOST_WEIGHTS / classes),
+            };
+            let mut rows = Rows::sparse(ngrams.width());
+            examples.iter().for_each(|example| rows.push(Row::Sparse(&ngrams.vector(&example.sentence.text))));
+            (data.learn(&rows, NGRAMS, known.and_then(|_| carried(1))), ngrams)
+        };
         // Both keep a core busy.
-        let [by_vector, by_text] = std::thread::scope(|scope| {
-            let texts = scope.spawn(|| data[1].learn(NGRAMS, starts[1]));
-            [data[0].learn(VECTORS, starts[0]), texts.join().unwrap_or_default()]
+        let (by_vector, (by_text, ngrams)) = std::thread::scope(|scope| {
+            let texts = scope.spawn(by_text);
+            (by_vector(), texts.join().unwrap_or_default())
         });
-        let own = own(&labels, &by_vector, &by_text);
-        Self { vectors: by_vector.model, ngrams: by_text.model.map(|model| (ngrams, model)), own }
+        let own = since.as_ref().map_or_else(|| own(&labels, &by_vector, &by_text), |(before, _)| before.own);
+        let work = Work {
+            goes_on: since.is_some(),
+            visited: by_vector.visited + by_text.visited,
+            solved: by_vector.solved + by_text.solved,
+        };
+        taught.changed = since.map_or(0, |(_, since)| since.changed);
+        taught.duals = [by_vector.duals, by_text.duals];
+        let ngrams = by_text.model.map(|model| (ngrams, model));
+        Self { vectors: by_vector.model, ngrams, own, taught: Some(taught), work }
     }
 
     /// What the utterance means by what was learned.
@@ -107,15 +153,17 @@ impl Head {
     pub const fn own(&self) -> Own {
         self.own
     }
+
+    /// What the fit took.
+    #[must_use]
+    pub const fn work(&self) -> Work {
+        self.work
+    }
 }
 
-/// Weights of the regression on n-grams, at most: beyond, n-grams share places.
-const MOST_WEIGHTS: usize = 1 << 20;
-
-/// Rows with their classes.
+/// What is known of each row, whatever its inputs are.
 #[derive(Clone, Copy)]
 struct Data<'a> {
-    rows: &'a Rows,
     labels: &'a [usize],
     /// The part in which a row is left out; `None`: it never is.
     folds: &'a [Option<usize>],
@@ -126,37 +174,50 @@ struct Data<'a> {
 #[derive(Default)]
 struct Learned {
     model: Option<Regression>,
+    duals: Option<Duals>,
     left_out: Vec<Vec<f32>>,
+    visited: usize,
+    solved: usize,
 }
 
 impl Data<'_> {
-    fn learn(self, how: Fit, start: Option<&Regression>) -> Learned {
+    /// Goes on from `start`, and then leaves nothing out.
+    fn learn(self, rows: &Rows, how: Fit, start: Option<Duals>) -> Learned {
         // Forward and back.
-        let pass = 2 * self.rows.filled() * self.classes;
-        let iterations = (WORK / pass.max(1)).min(how.iterations);
-        if iterations < FEWEST {
+        let pass = 2 * rows.filled() * self.classes;
+        let sweeps = (WORK / pass.max(1)).min(MOST);
+        if sweeps < FEWEST {
             return Learned::default();
         }
-        let how = Fit { iterations, ..how };
-        let model = Regression::fit(self.rows, self.labels, self.classes, how, start);
-        let folds = if pass * how.iterations * FOLDS <= WORK { FOLDS } else { 1 };
-        let mut left_out = vec![Vec::new(); self.rows.len()];
-        for fold in 0..folds {
-            self.leave_out(fold, how, &mut left_out);
+        let goes_on = start.is_some();
+        let mut solver =
+            Solver::new(rows, self.labels, how, start.unwrap_or_else(|| Duals::zero(rows.len(), self.classes)));
+        solver.settle((0..rows.len()).collect(), sweeps);
+        let (visited, solved) = (solver.visited, solver.solved);
+        let (model, duals) = solver.done();
+        let mut left_out = vec![Vec::new(); rows.len()];
+        let folds = if pass * sweeps * FOLDS <= WORK { FOLDS } else { 1 };
+        for fold in (0..folds).filter(|_| !goes_on) {
+            self.leave_out(rows, how, (fold, sweeps), &duals, &mut left_out);
         }
-        Learned { model: Some(model), left_out }
+        Learned { model: Some(model), duals: Some(duals), left_out, visited, solved }
     }
 
-    /// Fits without one part, and says what that model makes of it.
-    fn leave_out(self, fold: usize, how: Fit, left_out: &mut [Vec<f32>]) {
-        let (mut rows, mut labels) = (self.rows.emptied(), Vec::new());
-        for index in (0..self.rows.len()).filter(|index| self.folds[*index] != Some(fold)) {
-            rows.push(self.rows.row(index));
-            labels.push(self.labels[index]);
-        }
-        let model = Regression::fit(&rows, &labels, self.classes, how, None);
-        for index in (0..self.rows.len()).filter(|index| self.folds[*index] == Some(fold)) {
-            left_out[index] = model.log_probabilities(self.rows.row(index));
+    /// Goes on without one part, and says what that model makes of it.
+    fn leave_out(
+        self,
+        rows: &Rows,
+        how: Fit,
+        (fold, sweeps): (usize, usize),
+        duals: &Duals,
+        left_out: &mut [Vec<f32>],
+    ) {
+        let is_out = |row: usize| self.folds[row] == Some(fold);
+        let mut solver = Solver::new(rows, self.labels, how, duals.without(is_out));
+        solver.settle((0..rows.len()).filter(|row| !is_out(*row)).collect(), sweeps);
+        let (model, _) = solver.done();
+        for row in (0..rows.len()).filter(|row| is_out(*row)) {
+            left_out[row] = model.log_probabilities(rows.row(row));
         }
     }
 }
@@ -195,7 +256,7 @@ mod tests {
     fn head(sentences: &[Sentence]) -> Head {
         let examples: Vec<Example<'_>> =
             sentences.iter().map(|sentence| Example { sentence, vector: &[1.0, 0.0] }).collect();
-        Head::fit(&examples, 2, "en", None)
+        Head::fit(&examples, &NAMES, "en", None)
     }
 
     fn shop() -> Vec<Sentence> {
@@ -228,15 +289,122 @@ mod tests {
         sentences.push(sentence(1, 3, "any news of the telly"));
         let examples: Vec<Example<'_>> =
             sentences.iter().map(|sentence| Example { sentence, vector: &[1.0, 0.0] }).collect();
-        let after = Head::fit(&examples, 2, "en", Some(&before));
+        let after = Head::fit(&examples, &NAMES, "en", Some(&before));
         let found = |head: &Head, text: &str| head.log_probabilities(&[1.0, 0.0], text).ngrams;
         assert!(found(&after, "news of the telly")[1] > found(&after, "news of the telly")[0]);
         assert!(found(&after, "cancel the order")[0] > found(&after, "cancel the order")[1]);
     }
 
+    const NAMES: [&str; 2] = ["cancel", "track"];
+
+    /// Enough sentences that a few are few, with vectors that tell little.
+    fn many() -> Vec<Sentence> {
+        let things = ["order", "parcel", "booking", "flight", "ticket", "table", "room", "car", "trip", "loan"];
+        let said = |index: usize, ways: [&str; 3]| format!("{} {}", ways[index % 3], things[index / 3 % 10]);
+        let of = |function: usize, ways: [&'static str; 3]| {
+            (0..30).map(move |index| sentence(function, index, &said(index, ways)))
+        };
+        of(0, ["cancel my", "please drop the", "i do not want the"])
+            .chain(of(1, ["where is my", "track the", "any news of the"]))
+            .collect()
+    }
+
+    /// The sum of what stands for each word, of length 1.
+    fn vector(text: &str) -> Vec<f32> {
+        let mut sum = vec![0.0; 32];
+        for word in text.split(' ') {
+            let mut random = fastrand::Rng::with_seed(word.bytes().fold(7, |seed, byte| seed * 31 + u64::from(byte)));
+            sum.iter_mut().for_each(|value| *value += random.f32() - 0.5);
+        }
+        let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+        sum.into_iter().map(|value| value / length).collect()
+    }
+
+    fn fit(sentences: &[Sentence], names: &[&str], before: Option<&Head>) -> Head {
+        let vectors: Vec<Vec<f32>> = sentences.iter().map(|one| vector(&one.text)).collect();
+        let examples: Vec<Example<'_>> =
+            sentences.iter().zip(&vectors).map(|(sentence, vector)| Example { sentence, vector }).collect();
+        Head::fit(&examples, names, "en", before)
+    }
+
+    fn apart(one: &Head, other: &Head, text: &str) -> f32 {
+        let [one, other] = [one, other].map(|head| head.log_probabilities(&vector(text), text));
+        let pairs = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a.exp() - b.exp()).abs()).fold(0.0, f32::max);
+        pairs(&one.vectors, &other.vectors).max(pairs(&one.ngrams, &other.ngrams))
+    }
+
+    #[test]
+    fn one_more_exemplar_solves_few_sentences_again() {
+        let mut sentences = many();
+        let before = fit(&sentences, &NAMES, None);
+        sentences.insert(30, sentence(0, 30, "scrap it"));
+        let (on, anew) = (fit(&sentences, &NAMES, Some(&before)), fit(&sentences, &NAMES, None));
+        assert!(on.work().goes_on && !anew.work().goes_on);
+        assert!(on.work().solved * 2 < anew.work().solved, "{:?} {:?}", on.work(), anew.work());
+        assert_eq!(on.own(), before.own());
+        for text in ["scrap it", "cancel my order", "where is the telly", "good morning"] {
+            assert!(apart(&on, &anew, text) < 0.05, "{text}: {}", apart(&on, &anew, text));
+        }
+        let found = on.log_probabilities(&vector("scrap it"), "scrap it").ngrams;
+        assert!(found[0] > -0.5, "{found:?}");
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing_behind() {
+        let sentences = many();
+        let before = fit(&sentences, &NAMES, None);
+        let mut more = sentences.clone();
+        more.push(sentence(1, 30, "cancel my order now"));
+        let back = fit(&sentences, &NAMES, Some(&fit(&more, &NAMES, Some(&before))));
+        assert!(back.work().goes_on);
+        assert!(apart(&back, &before, "cancel my order now") < 0.03);
+        assert_eq!(fit(&sentences, &NAMES, Some(&before)).work().solved, 0);
+    }
+
+    #[test]
+    fn functions_that_come_move_or_go_keep_the_others() {
+        let mut sentences = many();
+        let before = fit(&sentences, &NAMES, None);
+        for one in &mut sentences {
+            let id = FunctionId::from_index(2 - one.function.map_or(0, FunctionId::index));
+            (one.function, one.exemplar) = (Some(id), one.exemplar.map(|(_, exemplar)| (id, exemplar)));
+        }
+        sentences.push(sentence(0, 0, "tell me a joke"));
+        let three = ["joke", "track", "cancel"];
+        let (on, anew) = (fit(&sentences, &three, Some(&before)), fit(&sentences, &three, None));
+        assert!(on.work().goes_on);
+        for text in ["cancel my order", "where is the telly", "a joke"] {
+            assert!(apart(&on, &anew, text) < 0.05, "{text}: {}", apart(&on, &anew, text));
+        }
+        let gone = fit(&many(), &NAMES, Some(&on));
+        assert!(gone.work().goes_on);
+        // N-grams of the joke stay known, so only other texts are read as before.
+        for text in ["cancel my order", "where is the telly"] {
+            assert!(apart(&gone, &before, text) < 0.05, "{text}: {}", apart(&gone, &before, text));
+        }
+    }
+
+    #[test]
+    fn a_fit_is_made_from_nothing_where_much_is_new() {
+        let mut sentences = many();
+        let mut head = fit(&sentences, &NAMES, None);
+        let mut went_on = Vec::new();
+        for index in 30..36 {
+            sentences.push(sentence(0, index, &format!("scrap number {index}")));
+            head = fit(&sentences, &NAMES, Some(&head));
+            went_on.push(head.work().goes_on);
+        }
+        assert_eq!(went_on, [true, true, true, false, true, true]);
+        let anew = fit(&sentences, &NAMES, None);
+        assert!(apart(&head, &anew, "scrap number 7") < 0.05);
+        let japanese: Vec<Example<'_>> =
+            sentences.iter().map(|sentence| Example { sentence, vector: &[1.0, 0.0] }).collect();
+        assert!(!Head::fit(&japanese, &NAMES, "ja", Some(&head)).work().goes_on);
+    }
+
     #[test]
     fn a_module_without_exemplars_has_nothing_to_learn_from() {
-        let head = Head::fit(&[], 3, "en", None);
+        let head = Head::fit(&[], &["one"], "en", None);
         assert_eq!(head.log_probabilities(&[1.0], "cancel"), LogProbabilities::default());
     }
 

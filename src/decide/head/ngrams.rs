@@ -18,8 +18,9 @@ const READ: usize = 1_000;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ngrams {
     rarity: FxHashMap<u64, f32>,
-    /// Of an n-gram that was never seen.
+    /// Of an n-gram that was never seen, and of one that a single sentence has.
     unseen: f32,
+    once: f32,
     is_unspaced: bool,
     /// Places of a vector.
     width: usize,
@@ -27,8 +28,15 @@ pub(crate) struct Ngrams {
 
 /// The n-grams of a text with their counts: those of words, and those of characters.
 struct Counted {
-    words: FxHashMap<u64, f32>,
-    characters: FxHashMap<u64, f32>,
+    words: Vec<(u64, f32)>,
+    characters: Vec<(u64, f32)>,
+}
+
+impl Counted {
+    /// Each n-gram once.
+    fn ngrams(self) -> impl Iterator<Item = u64> {
+        self.words.into_iter().chain(self.characters).map(|(ngram, _)| ngram)
+    }
 }
 
 impl Ngrams {
@@ -40,15 +48,25 @@ impl Ngrams {
         let mut known = Self { is_unspaced, ..Self::default() };
         let (mut counts, mut all) = (FxHashMap::<u64, u32>::default(), 0_usize);
         for text in texts {
-            let Counted { words, characters } = known.count(text);
-            words.into_keys().chain(characters.into_keys()).for_each(|ngram| *counts.entry(ngram).or_default() += 1);
+            known.count(text).ngrams().for_each(|ngram| *counts.entry(ngram).or_default() += 1);
             all += 1;
         }
         let rarity = |count: u32| ((1.0 + all as f32) / (1.0 + count as f32)).ln() + 1.0;
         known.rarity = counts.into_iter().map(|(ngram, count)| (ngram, rarity(count))).collect();
-        known.unseen = rarity(0);
+        (known.unseen, known.once) = (rarity(0), rarity(1));
         known.width = known.rarity.len().next_power_of_two().min(widest);
         known
+    }
+
+    /// Knows the n-grams of a few more texts, as of a single one; all others are as rare as they were.
+    pub(crate) fn with<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut more = self.clone();
+        for text in texts {
+            for ngram in self.count(text).ngrams() {
+                more.rarity.entry(ngram).or_insert(self.once);
+            }
+        }
+        more
     }
 
     pub(crate) const fn width(&self) -> usize {
@@ -83,13 +101,13 @@ impl Ngrams {
 
     fn count(&self, text: &str) -> Counted {
         let text: String = fold(text).chars().take(READ).collect();
-        let mut counted = Counted { words: FxHashMap::default(), characters: FxHashMap::default() };
+        let (mut words, mut runs): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         let tokens: Vec<&str> =
             text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|token| !token.is_empty()).collect();
         for (index, token) in tokens.iter().enumerate() {
-            *counted.words.entry(hashed(&(1_u8, token))).or_default() += 1.0;
+            words.push(hashed(&(1_u8, token)));
             if let Some(next) = tokens.get(index + 1) {
-                *counted.words.entry(hashed(&(2_u8, token, next))).or_default() += 1.0;
+                words.push(hashed(&(2_u8, token, next)));
             }
             let mut characters: Vec<char> = token.chars().collect();
             if !self.is_unspaced {
@@ -97,13 +115,18 @@ impl Ngrams {
                 characters.push(' ');
             }
             for length in 1..=LONGEST.min(characters.len()) {
-                for ngram in characters.windows(length) {
-                    *counted.characters.entry(hashed(&(3_u8, ngram))).or_default() += 1.0;
-                }
+                runs.extend(characters.windows(length).map(|run| hashed(&(3_u8, run))));
             }
         }
-        counted
+        Counted { words: counts(words), characters: counts(runs) }
     }
+}
+
+/// Each with how often it is there.
+#[expect(clippy::cast_precision_loss, reason = "as many as a text has characters")]
+fn counts(mut ngrams: Vec<u64>) -> Vec<(u64, f32)> {
+    ngrams.sort_unstable();
+    ngrams.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as f32)).collect()
 }
 
 fn hashed(value: &impl Hash) -> u64 {
