@@ -28,27 +28,35 @@ pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &
     let borders = Borders { weighing, utterance, gaps: gaps(utterance, language) };
     borders.part(&mut said.fillings);
     let others = std::mem::take(&mut said.others);
-    let mut ways: Vec<(f32, Vec<Filling>)> = vec![(borders.odds(&said.fillings), std::mem::take(&mut said.fillings))];
-    let free = |fillings: &[Filling]| fillings.iter().filter(|one| one.anchor.is_none()).count();
-    for mut other in others {
-        // Odds of more values are lower by themselves.
-        if free(&other) == free(&ways[0].1) {
+    let first = std::mem::take(&mut said.fillings);
+    let ways: Vec<Vec<Filling>> = std::iter::once(first)
+        .chain(others.into_iter().map(|mut other| {
             borders.part(&mut other);
-            ways.push((borders.odds(&other), other));
-        }
-    }
+            other
+        }))
+        .collect();
+    let free = |fillings: &[Filling]| fillings.iter().filter(|one| one.anchor.is_none()).count();
+    let most = ways.iter().map(|way| free(way)).max().unwrap_or_default();
+    // Each value of a way with few counts for more, or else a way is the less likely the more values it has.
+    let odds = |way: &[Filling]| borders.odds(way) * share(most, free(way));
+    let mut ways: Vec<(f32, Vec<Filling>)> = ways.into_iter().map(|way| (odds(&way), way)).collect();
     let odds: Vec<f32> = ways.iter().map(|(odds, _)| *odds).collect();
     let best = (0..ways.len()).max_by(|one, other| odds[*one].total_cmp(&odds[*other]).then(other.cmp(one)));
     let Some(best) = best else { return };
     let (_, mut fillings) = ways.swap_remove(best);
-    let share = 1.0 / odds.iter().map(|other| (other - odds[best]).exp()).sum::<f32>();
+    let likely = 1.0 / odds.iter().map(|other| (other - odds[best]).exp()).sum::<f32>();
     let is_in_all = |own: &Filling| {
         ways.iter().all(|(_, other)| other.iter().any(|one| (one.slot, one.span) == (own.slot, own.span))) //
     };
     for own in fillings.iter_mut().filter(|own| own.anchor.is_none()) {
-        own.confidence *= if is_in_all(own) { 1.0 } else { share };
+        own.confidence *= if is_in_all(own) { 1.0 } else { likely };
     }
     said.fillings = fillings;
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a template has a few slots")]
+fn share(most: usize, own: usize) -> f32 {
+    most as f32 / own.max(1) as f32
 }
 
 struct Borders<'a> {

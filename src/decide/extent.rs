@@ -345,7 +345,13 @@ impl Extent<'_> {
         let is_small = |word: &Span| utterance.slice(*word).starts_with(char::is_lowercase);
         let is_cased = words.first().is_some_and(|first| !is_small(first));
         let small = words.iter().skip(1).position(|word| is_cased && is_small(word)).map(|small| small + 1);
-        let cut = small.unwrap_or(words.len().saturating_sub(1));
+        // A family name may be two: "Smith-Jones".
+        let is_joined = |at: &usize| {
+            let gap = Span::new(words[at - 1].end, words[*at].start);
+            matches!(utterance.slice(gap), "-" | "'" | "’")
+        };
+        let last = (1..words.len()).rev().find(|at| !is_joined(at)).unwrap_or_default();
+        let cut = small.unwrap_or(last);
         let (first, second) = words.split_at_checked(cut).filter(|(first, _)| !first.is_empty())?;
         let own = Span::new(fillings[at].span.start, first.last()?.end);
         let beside = Filling::by(Rule::Beside, other, Span::new(second.first()?.start, fillings[at].span.end));

@@ -12,7 +12,8 @@ pub(crate) struct Token {
     pub folded: String,
     /// A word that carries a sentence, or a Japanese particle.
     pub is_carrier: bool,
-    /// Written as names are: with a capital letter that the sentence does not ask for, in Japanese in Han and katakana.
+    /// Written as names are: with a capital letter that the sentence does not ask for, or before another one ("Will
+    /// Baker"), in Japanese in Han and katakana.
     pub is_name: bool,
 }
 
@@ -20,9 +21,12 @@ pub(crate) struct Token {
 pub(super) fn tokens(utterance: &Utterance, code: &str) -> Vec<Token> {
     let language = Language::or_english(code);
     let is_unspaced = is_unspaced_language(code);
+    let is_upper = |at: usize| {
+        utterance.words().get(at).is_some_and(|word| utterance.slice(*word).starts_with(char::is_uppercase)) //
+    };
     let token = |(at, (span, folded)): (usize, (&_, &str))| {
         let word = utterance.slice(*span);
-        let is_capital = (at > 0 || is_unspaced) && word.starts_with(char::is_uppercase);
+        let is_capital = is_upper(at) && (at > 0 || is_unspaced || is_upper(at + 1));
         let is_name = is_unspaced && word.chars().all(is_of_names) || is_capital && !language.words.is_number(folded);
         Token { is_carrier: is_carrier(folded, language), is_name, folded: folded.to_owned() }
     };
