@@ -43,7 +43,12 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return Interpretation { task, ..Interpretation::default() };
     }
     let settled = |act: Act| Interpretation::of(vec![act], reply.confidence);
+    // "No, don't cancel it" refuses the call, and leaves nothing to change.
+    let is_refused = reply.answer != YesNo::Affirmative
+        && dialogue.situation.refusal(open.id).is_some()
+        && !open.is_told_values(&dialogue.situation);
     match (reply.answer, reply.rest) {
+        _ if is_refused => {}
         (YesNo::Affirmative, None) if reply.confidence >= YES => return settled(Act::Yes),
         (YesNo::Negative, None) => return settled(Act::No),
         _ => {}
@@ -56,6 +61,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     let found = form_reply(dialogue, &OpenForm { acts, corrects, ..*open });
     let says_something = !found.acts.is_empty() || found.task.is_some();
     match reply.answer {
+        _ if !says_something && is_refused => settled(Act::Cancel),
         // A yes with a change is no yes to what was asked, but what it changes is.
         // Of a change that is not understood, there is none.
         YesNo::Affirmative if !says_something && reply.confidence >= YES && !changes(&analysis.acts) => {

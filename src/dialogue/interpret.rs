@@ -71,10 +71,10 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
         return None;
     }
     let analysis = situation.analysis;
+    let expects_yes = matches!(state.expects, Some(Expects::Yes { .. }));
     let agrees = |cue: Span| {
         let before: String = analysis.utterance.text().chars().take(cue.start).collect();
-        matches!(state.expects, Some(Expects::Yes { .. }))
-            && reply::read(dialogue.module().language(), None, &before).answer == YesNo::Affirmative
+        expects_yes && reply::read(dialogue.module().language(), None, &before).answer == YesNo::Affirmative
     };
     let of_conversation = |one: &Move| {
         let act = match one.kind {
@@ -83,6 +83,8 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
             Kind::Cancel => Act::Cancel,
             Kind::Restart => Act::Restart,
             Kind::Recall => Act::Recall,
+            // "Go on then", where that is to be confirmed.
+            Kind::Resume if analysis.reply.is_bare_yes() && expects_yes => Act::Yes,
             Kind::Resume => Act::Resume,
             _ => return None,
         };

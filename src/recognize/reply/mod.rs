@@ -72,6 +72,12 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// True of a yes, and nothing else.
+    #[must_use]
+    pub fn is_bare_yes(self) -> bool {
+        self.answer == YesNo::Affirmative && self.rest.is_none()
+    }
+
     /// True of a no, and nothing else.
     #[must_use]
     pub fn is_bare_no(self) -> bool {
