@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the decision model on what `uptake eval --features` wrote, and judges it on modules that it was not fitted on.
 
-usage: fit.py MODEL FILE... [--judge FILE...] [--without NAME...]
+usage: fit.py MODEL FILE... [--judge FILE...] [--without NAME...] [--ranking]
 
 Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are of
 logistic regression with a squared penalty; thresholds are chosen on held-out modules. Needs numpy, scipy, scikit-learn.
@@ -100,7 +100,7 @@ def balanced(labels, weight):
     return weight * np.where(labels > 0, RIGHT / share, (1 - RIGHT) / (1 - share))
 
 
-def fit_ranking(rows, penalty=0.3):
+def fit_ranking(rows, penalty=1.0):
     """A softmax over the candidates of each utterance, by Newton-like steps."""
     names = rows[0]["names"]["ranking"]
     groups = []
@@ -131,7 +131,33 @@ def fit_ranking(rows, penalty=0.3):
         return loss + held_back * (w @ w), slope + 2 * held_back * w
 
     found = minimize(objective, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    return dict(zip(names, found.x / scale))
+    return {name: weight for name, weight, spread in zip(names, found.x / scale, scale) if spread > 1e-8}
+
+
+def ranked_right(rows, ranking):
+    """The share of utterances with one request whose function is ranked first."""
+    right = []
+    for row in rows:
+        if len(row["expected"]) == 1 and row["candidates"]:
+            right.append(row["candidates"][int(shares(row, ranking).argmax())]["is_right"])
+    return float(np.mean(right)) if right else 0.0
+
+
+def fit_ranking_alone(path, rows, judged):
+    """Puts a new ranking into the model, and leaves everything else as it is."""
+    modules = sorted({row["module"] for row in rows})
+    held = []
+    for fold in range(FOLDS):
+        out = set(modules[fold::FOLDS])
+        ranking = fit_ranking([row for row in rows if row["module"] not in out])
+        held.append(ranked_right([row for row in rows if row["module"] in out], ranking))
+    print(f"held-out modules: {100 * np.mean(held):.1f} % ranked right")
+    ranking = fit_ranking(rows)
+    for file in judged:
+        print(f"{file.stem}: {100 * ranked_right(load([file]), ranking):.1f} % ranked right")
+    model = json.loads(path.read_text())
+    model["ranking"] = {name: round(float(weight), 5) for name, weight in ranking.items()}
+    path.write_text(json.dumps(model, indent=1) + "\n")
 
 
 def shares(row, ranking):
@@ -338,12 +364,16 @@ def main():
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--judge", type=Path, nargs="*", default=[])
     parser.add_argument("--without", nargs="*", default=[], help="features that are left out, for an ablation")
+    parser.add_argument("--ranking", action="store_true", help="fit the ranking alone, and keep the rest of MODEL")
     parser.add_argument("--penalty", type=float, default=0.1)
     parser.add_argument("--sure", type=float, help="the threshold, in place of the one that is found")
     parser.add_argument("--described", type=float, default=0.65, help="the same where functions are only described")
     parser.add_argument("--in-scope", type=float, help="the threshold, in place of the one that is found")
     options = parser.parse_args()
     rows = leave_out(load(options.files), options.without)
+    if options.ranking:
+        fit_ranking_alone(options.model, rows, options.judge)
+        return
     modules = sorted({row["module"] for row in rows})
     held = []
     for fold in range(FOLDS):

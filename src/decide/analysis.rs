@@ -203,7 +203,7 @@ pub(crate) fn candidates(
     }
     candidates.extend(search(unseen.len(), Some(&unseen)));
     expected.prefer(module, &mut candidates);
-    rank(DecisionModel::bundled(), &knowledge.head, &learned, &mut candidates);
+    rank(DecisionModel::bundled(), (module, &knowledge.head), &learned, &mut candidates);
     let mut place = 0;
     candidates.retain(|candidate| {
         place += 1;

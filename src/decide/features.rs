@@ -1,6 +1,6 @@
 //! What an answer rests on, as named numbers: the same for learning, for deciding and for explaining.
 
-use crate::{decide::head::Own, retrieve::Candidate};
+use crate::{decide::head::Own, module::Module, retrieve::Candidate};
 
 pub(crate) mod measure;
 
@@ -30,6 +30,12 @@ macro_rules! features {
 
 pub(crate) use features;
 
+/// Of a number that counts something, as features have it.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 of anything")]
+pub(crate) fn logarithm(number: usize) -> f32 {
+    (1.0 + number as f32).ln()
+}
+
 /// 1 for what is so.
 pub(crate) const fn flag(is: bool) -> f32 {
     if is { 1.0 } else { 0.0 }
@@ -58,16 +64,28 @@ features! {
         described_words,
         /// It has no exemplars.
         unshown,
+        /// Retrieval's score and the cosine of the centroid, times the logarithm of the number of functions: among many,
+        /// other evidence counts.
+        fused_of_many,
+        centroid_of_many,
+        /// What the description says, by how few exemplars the function has: all of it without any, next to nothing
+        /// with a dozen.
+        described_of_few,
+        described_words_of_few,
     }
 }
 
 impl RankingInput {
     #[must_use]
-    pub fn new(candidate: &Candidate, own: Own) -> Self {
+    pub fn new(candidate: &Candidate, own: Own, module: &Module) -> Self {
         let (shown, described) = (candidate.exemplars, candidate.description);
         let learned = candidate.learned;
         let of = |value: Option<f32>| value.unwrap_or_default();
         let [vectors, ngrams] = [of(learned.map(|it| it.vectors)), of(learned.map(|it| it.ngrams))];
+        let centroid = of(shown.map(|it| it.centroid));
+        let [dense, words] = [of(described.map(|it| it.dense)), of(described.map(|it| it.lexical))];
+        let many = logarithm(module.functions.len());
+        let few = (-logarithm(module.function(candidate.function).exemplars.len())).exp();
         Self {
             vectors,
             ngrams,
@@ -76,11 +94,15 @@ impl RankingInput {
             fused: candidate.score,
             fused_alone: if learned.is_none() { candidate.score } else { 0.0 },
             nearest: of(shown.map(|it| it.dense)),
-            centroid: of(shown.map(|it| it.centroid)),
+            centroid,
             words: of(shown.map(|it| it.lexical)),
-            described: of(described.map(|it| it.dense)),
-            described_words: of(described.map(|it| it.lexical)),
+            described: dense,
+            described_words: words,
             unshown: flag(shown.is_none()),
+            fused_of_many: candidate.score * many,
+            centroid_of_many: centroid * many,
+            described_of_few: dense * few,
+            described_words_of_few: words * few,
         }
     }
 }

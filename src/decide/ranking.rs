@@ -7,7 +7,7 @@ use crate::{
         head::{Head, log_softmax},
         model::DecisionModel,
     },
-    module::FunctionId,
+    module::{FunctionId, Module},
     probability::LEAST_LOG_PROBABILITY,
     retrieve::{Candidate, LearnedSignals},
 };
@@ -54,11 +54,16 @@ impl Learned {
 }
 
 /// Gives each candidate its share, and puts the likeliest first.
-pub(crate) fn rank(model: &DecisionModel, head: &Head, learned: &Learned, candidates: &mut [Candidate]) {
+pub(crate) fn rank(
+    model: &DecisionModel,
+    (module, head): (&Module, &Head),
+    learned: &Learned,
+    candidates: &mut [Candidate],
+) {
     let mut odds: Vec<f32> = Vec::with_capacity(candidates.len());
     for candidate in candidates.iter_mut() {
         candidate.learned = learned.at(candidate.function.index());
-        odds.push(model.rank(&RankingInput::new(candidate, head.own())));
+        odds.push(model.rank(&RankingInput::new(candidate, head.own(), module)));
     }
     if !odds.is_empty() {
         log_softmax(&mut odds);

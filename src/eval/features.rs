@@ -66,7 +66,7 @@ pub(super) fn line(knowledge: &Knowledge, case: &Case, task: &Task<'_>, turn: &T
             .map(|candidate| CandidateLine {
                 function: name(candidate.function),
                 is_right: expected.contains(&candidate.function),
-                values: RankingInput::new(candidate, own).values().to_vec(),
+                values: RankingInput::new(candidate, own, &knowledge.module).values().to_vec(),
             })
             .collect(),
         alternatives: turn

@@ -3,7 +3,7 @@
 use crate::{
     call::Call,
     decide::{
-        features::{Features, flag},
+        features::{Features, flag, logarithm},
         outcome::Frame,
         reading::Reading,
         situation::Situation,
@@ -169,8 +169,4 @@ fn of_the_rest(situation: &Situation<'_>, reading: &Reading<'_>, features: &mut 
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^24 of anything")]
 const fn count(number: usize) -> f32 {
     number as f32
-}
-
-fn logarithm(number: usize) -> f32 {
-    (1.0 + count(number)).ln()
 }
