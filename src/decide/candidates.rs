@@ -187,6 +187,11 @@ impl<'a> Weighing<'a> {
         (filling.rule == Some(Rule::Template)).then(|| self.evidence(filling.slot, filling.span, None))
     }
 
+    /// An exemplar shows just these words as a value of the slot: "my" of "add it to my list", which says nothing elsewhere.
+    pub(crate) fn is_shown(&self, slot: SlotId, span: Span) -> bool {
+        self.frames.framing(slot, span).known > 0.0
+    }
+
     /// How many words before it lead to the slot in templates; the beginning of the sentence is one.
     pub(crate) fn lead(&self, slot: SlotId, span: Span) -> f32 {
         self.frames.framing(slot, span).left

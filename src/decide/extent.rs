@@ -177,7 +177,12 @@ impl Extent<'_> {
         let is_claimed = |word: Span| {
             fillings.iter().enumerate().any(|(at, one)| at != own && one.span.overlaps(word)) //
         };
-        let is_lower = !utterance.text().contains(char::is_uppercase);
+        // Whoever writes no name with a capital letter may still write "QW/28" or "I" so.
+        let is_name = |word: &Span| {
+            let mut letters = utterance.slice(*word).chars();
+            letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+        };
+        let is_lower = !self.words().iter().any(is_name);
         let belongs = |word: Span| {
             let text = utterance.slice(word);
             let is_plain = || is_lower && !reply::says_nothing(self.situation.knowledge.module.language(), text);

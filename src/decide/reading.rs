@@ -122,6 +122,7 @@ impl<'a> Reading<'a> {
             filling.anchor.is_some()
                 || is_of_template(filling)
                 || remarked == Some(*filling)
+                || weighing.is_shown(filling.slot, filling.span)
                 || !asked::is_empty_talk(situation, filling) && !is_unsaid()
         });
         let mut values: Vec<Filled<'a>> =

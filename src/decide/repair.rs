@@ -3,7 +3,7 @@
 use crate::{
     recognize::{
         Mention,
-        acts::{ACTS, Kind, Moves},
+        acts::{ACTS, Kind, Moves, read},
         reply::{self, says_nothing},
     },
     text::{Span, Utterance, fold},
@@ -16,6 +16,8 @@ const FEW: usize = 3;
 /// Words of a no between two values, at most, and characters of them.
 const DENIAL: usize = 2;
 const SHORT: usize = 16;
+/// Characters of any other aside between two values, with its marks: ", Entschuldigung ".
+const ASIDE: usize = 24;
 
 /// An utterance without what its speaker takes back in it.
 pub(crate) struct Repaired {
@@ -32,7 +34,8 @@ pub(crate) struct Repaired {
 /// recognizer.
 pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Repaired> {
     let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
-    let cues = moves.map(|one| one.cue).chain(denials(language, utterance));
+    let cues =
+        moves.map(|one| one.cue).chain(denials(language, utterance)).chain(asides(language, utterance, mentions));
     let mut found = cues.filter_map(|cue| {
         let words = Around::new(language, utterance, cue)?;
         let retracted =
@@ -65,6 +68,25 @@ fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
     let spans = inner.map(|pair| Span::new(words[pair[0]].start, words[pair[1] - 1].end));
     let denies = |span: &Span| reply::read(language, None, utterance.slice(*span)).is_bare_no();
     spans.filter(|span| span.len() <= SHORT).filter(denies).collect()
+}
+
+/// What would correct between two commas, and stands right between two values of one kind: "33410, sorry 33140".
+fn asides(language: &str, utterance: &Utterance, mentions: &[Mention]) -> Vec<Span> {
+    let mut known: Vec<&Mention> = mentions.iter().collect();
+    known.sort_by_key(|mention| (mention.recognizer, mention.span));
+    let between = |pair: &[&Mention]| {
+        let gap = Span::new(pair[0].span.end, pair[1].span.start.max(pair[0].span.end));
+        let is_pair = pair[0].recognizer == pair[1].recognizer && gap.len() <= ASIDE;
+        let words = utterance.words().iter().filter(|word| is_pair && gap.contains(**word));
+        words.copied().reduce(|first, last| Span::new(first.start, last.end))
+    };
+    let corrects = |(pair, aside): &(&[&Mention], Span)| {
+        let [old, aside, new] = [pair[0].span, *aside, pair[1].span].map(|span| utterance.slice(span));
+        let moves = read(language, &format!("{old}, {aside}, {new}")).moves;
+        moves.iter().any(|one| one.kind == Kind::Correct && one.confidence >= ACTS)
+    };
+    let pairs = known.windows(2).filter_map(|pair| Some((pair, between(pair)?)));
+    pairs.filter(corrects).map(|(_, aside)| aside).collect()
 }
 
 /// The words before a correction, and those that it puts in their place.
@@ -181,6 +203,11 @@ mod tests {
             ("en", "to Oslo, no, Turku", &[], "to Turku"),
             ("en", "lost my red card, no sorry, my blue card", &["red card", "blue card"], "lost my my blue card"),
             ("en", "berth 12, no, 14 please", &["12", "14"], "berth 14 please"),
+            ("en", "the meter says 33410, sorry 33140", &["33410", "33140"], "the meter says 33140"),
+            ("en", "claim 45 sorry 54 for the train", &["45", "54"], "claim 54 for the train"),
+            ("de", "Stand 511, Entschuldigung 515", &["511", "515"], "Stand 515"),
+            ("es", "mesa para cinco, perdón seis", &["cinco", "seis"], "mesa para seis"),
+            ("fr", "le dossier 411, pardon 414", &["411", "414"], "le dossier 414"),
             ("de", "um acht, nein, um neun", &["acht", "neun"], "um um neun"),
             ("es", "el martes, no, el jueves", &["martes", "jueves"], "el el jueves"),
             ("fr", "deux, non, trois cafés", &["deux", "trois"], "trois cafés"),
@@ -203,8 +230,13 @@ mod tests {
             "I'd like a table, wait, for Tuesday",
             "Turku, thanks",
             "sorry, it is 42",
+            "room 12 for 14",
         ] {
-            let known = if text.contains("Tuesday") { &["Tuesday"][..] } else { &[] };
+            let known: &[&str] = match text {
+                _ if text.contains("Tuesday") => &["Tuesday"],
+                _ if text.contains("12") => &["12", "14"],
+                _ => &[],
+            };
             let words = Utterance::new(text).words().len();
             assert_eq!(left("en", text, known).split(' ').count(), words, "{text}");
         }

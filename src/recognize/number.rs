@@ -243,10 +243,18 @@ fn digits(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let is_fraction = |at: usize| {
         scan.joins(at, thousands) && scan.kind(at + 1) == Some(TokenKind::Digits) && scan.text(at + 1).len() <= 2
     };
+    // Two digits behind the last comma are no group of thousands: "17,80". In "12,17,80" they are one of several numbers.
+    let are_cents = |at: usize| {
+        thousands == ","
+            && is_fraction(at)
+            && scan.text(at + 1).len() == 2
+            && !scan.joins(at + 2, thousands)
+            && !(scan.is_glued(token) && token > 0 && scan.text(token - 1) == thousands)
+    };
     // "1.250,50" and "1 250,50" say themselves which is which.
     let is_foreign = match spaced {
         Some((_, after)) => is_fraction(after),
-        None => first.len() <= 3 && group(end, decimal).is_some() && is_fraction(end + 2),
+        None => are_cents(end) || first.len() <= 3 && group(end, decimal).is_some() && is_fraction(end + 2),
     };
     if is_foreign {
         (thousands, decimal) = (decimal, thousands);

@@ -73,7 +73,9 @@ fn tokenize(folded: &str, at_character: impl Fn(usize) -> bool) -> Vec<Token> {
             TokenKind::Symbol
         };
         // `1½` folds to `11⁄2`: a character that stands for several must not flow into the one before it.
-        let joins = open == Some(kind) && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1));
+        let joins = open == Some(kind)
+            && !is_unspaced(character)
+            && (kind != TokenKind::Digits || at_character(byte) == at_character(byte + 1));
         match tokens.last_mut() {
             Some(last) if joins => last.bytes.end = end,
             _ => tokens.push(Token { kind, bytes: byte..end, glued }),

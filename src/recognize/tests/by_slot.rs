@@ -274,6 +274,7 @@ fn measures_are_counted_in_the_slots_unit() {
             ("en", "1.5kg of it", &["1500"]),
             ("en", "750 g", &["750"]),
             ("de", "1,5 Kilo", &["1500"]),
+            ("ja", "2kgの荷物", &["2000"]),
             ("en", "two weeks", &[]),
         ],
     );

@@ -47,6 +47,21 @@ fn contacts_end_where_a_script_without_spaces_begins() {
 }
 
 #[test]
+fn two_digits_behind_a_comma_are_no_thousands() {
+    check(
+        Builtin::Number,
+        "en",
+        0.5,
+        &[
+            ("reimburse 17,80 for the train", &[("17,80", json!(17.8))]),
+            ("1,250 of them", &[("1,250", json!(1250))]),
+            ("rooms 12,17,80", &[("12", json!(12)), ("17", json!(17)), ("80", json!(80))]),
+            ("rooms 17, 80", &[("17", json!(17)), ("80", json!(80))]),
+        ],
+    );
+}
+
+#[test]
 fn spaces_part_the_digits_of_a_number_in_groups() {
     check(
         Builtin::Money,
