@@ -74,11 +74,13 @@ fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
 fn asides(language: &str, utterance: &Utterance, mentions: &[Mention]) -> Vec<Span> {
     let mut known: Vec<&Mention> = mentions.iter().collect();
     known.sort_by_key(|mention| (mention.recognizer, mention.span));
+    let words = utterance.words();
     let between = |pair: &[&Mention]| {
-        let gap = Span::new(pair[0].span.end, pair[1].span.start.max(pair[0].span.end));
-        let is_pair = pair[0].recognizer == pair[1].recognizer && gap.len() <= ASIDE;
-        let words = utterance.words().iter().filter(|word| is_pair && gap.contains(**word));
-        words.copied().reduce(|first, last| Span::new(first.start, last.end))
+        let (from, to) = (pair[0].span.end, pair[1].span.start);
+        let first = words.partition_point(|word| word.start < from);
+        let behind = words.partition_point(|word| word.end <= to);
+        let is_pair = pair[0].recognizer == pair[1].recognizer && to <= from + ASIDE && first < behind;
+        is_pair.then(|| Span::new(words[first].start, words[behind - 1].end))
     };
     let corrects = |(pair, aside): &(&[&Mention], Span)| {
         let [old, aside, new] = [pair[0].span, *aside, pair[1].span].map(|span| utterance.slice(span));
