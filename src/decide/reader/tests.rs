@@ -41,6 +41,12 @@ fn vectors() -> Vectors {
     serde_json::from_str(include_str!("../../../models/reader/vectors.json")).unwrap()
 }
 
+/// Products of 8 bits differ between processors. The examples were made on one with VNNI instructions; on one without,
+/// vectors were up to 0.0025 apart, states 0.034 and scores 0.28.
+const OF_VECTORS: f32 = 4e-3;
+const OF_STATES: f32 = 5e-2;
+const OF_SCORES: f32 = 0.4;
+
 fn near(own: &[f32], theirs: &[f32], tolerance: f32) -> bool {
     own.iter().zip(theirs).all(|(own, theirs)| (own - theirs).abs() < tolerance)
 }
@@ -59,8 +65,8 @@ async fn words_states_and_scores_are_those_of_training() {
     for read in readings {
         let embedded = embedder.embed_words(vec![read.text.clone()], Purpose::Symmetric).await.unwrap().remove(0);
         let states = embedded.words.unwrap();
-        assert!(near(&embedded.vector, &read.vector, 2e-3), "{:?} {:?}", &embedded.vector[..8], read.vector);
-        assert!(near(states.values(), &read.state_of_first_word, 2e-2), "{:?}", &states.values()[..8]);
+        assert!(near(&embedded.vector, &read.vector, OF_VECTORS), "{:?} {:?}", &embedded.vector[..8], read.vector);
+        assert!(near(states.values(), &read.state_of_first_word, OF_STATES), "{:?}", &states.values()[..8]);
         assert_eq!(states.spans().len(), read.words.len());
         let mut vectors: Vec<Arc<[f32]>> =
             embedder.embed(read.labels.clone(), Purpose::Symmetric).await.unwrap().into_iter().map(Arc::from).collect();
@@ -75,8 +81,7 @@ async fn words_states_and_scores_are_those_of_training() {
             let span = Span::new(read.words[first].0, read.words[last].1);
             let scores: Vec<f32> =
                 (1..of_labels.len()).filter_map(|at| own.score(SlotId::from_index(at - 1), span)).collect();
-            // Products of 8 bits differ between processors: by up to 0.15 on those that were tried.
-            assert!(near(&scores, &of_labels[1..], 0.25), "{}: {scores:?} {of_labels:?}", read.text);
+            assert!(near(&scores, &of_labels[1..], OF_SCORES), "{}: {scores:?} {of_labels:?}", read.text);
         }
     }
 }
