@@ -96,7 +96,7 @@ impl Validator {
         let zone = module.settings.time_zone.as_deref().and_then(|name| TimeZone::get(name).ok());
         Ok(Self {
             entries,
-            reader: ValueReader::new(module.language(), module.settings.date_order),
+            reader: ValueReader::new(&module.settings.locale(), module.settings.date_order),
             recognizers: module.recognizers.iter().map(|recognizer| recognizer.name.as_str().into()).collect(),
             zone: zone.unwrap_or(TimeZone::UTC),
         })

@@ -11,6 +11,7 @@ mod surface;
 
 pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
+pub(super) use surface::quotations;
 use surface::{Shape, Surface};
 
 use std::collections::HashSet;

@@ -95,6 +95,13 @@ impl Extent<'_> {
         phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
     }
 
+    /// "The" or "a".
+    fn is_any_article(&self, word: Span) -> bool {
+        let senses = self.language().values.beginning_with(&self.said(word));
+        let is_indefinite = || senses.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Sense::A);
+        self.is_article(word) || is_indefinite()
+    }
+
     fn said(&self, word: Span) -> String {
         fold(self.situation.utterance().slice(word))
     }
@@ -142,13 +149,7 @@ impl Extent<'_> {
         let (slot, span) = (fillings[at].slot, fillings[at].span);
         let article = self.words().iter().rfind(|word| word.end <= span.start);
         let is_free = |word: &&Span| fillings.iter().all(|one| !one.span.overlaps(**word));
-        let is_indefinite = |word: Span| {
-            let senses = self.language().values.beginning_with(&self.said(word));
-            senses.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Sense::A)
-        };
-        let is_article = |word: &&Span| {
-            (self.is_article(**word) || is_indefinite(**word)) && !self.is_parted(word.end, span.start) //
-        };
+        let is_article = |word: &&Span| self.is_any_article(**word) && !self.is_parted(word.end, span.start);
         let Some(article) = article.filter(is_article).filter(is_free) else { return span };
         let whole = Span::new(article.start, span.end);
         let led = self.weighing.lead(slot, whole);
@@ -460,7 +461,11 @@ impl Extent<'_> {
         let parts = asked::parts_of_list(self.situation, whole);
         let (first, last) = (span.start, span.end);
         for part in parts.iter().filter(|part| part.start >= last) {
-            let words = self.words_in(*part);
+            // "a couch and a carpet": the article belongs to the item.
+            let mut words = self.words_in(*part);
+            if words.len() > 1 && !is_asked && self.is_any_article(words[0]) {
+                words.remove(0);
+            }
             let names = words.iter().take_while(|word| is_name(word) && is_free(word)).count();
             if !(1..=ITEM).contains(&names) || !self.joins(span, Span::new(part.start, words[0].end), others) {
                 break;

@@ -59,6 +59,10 @@ pub enum Rule {
     Beside,
     /// The name of a flag is ruled out: "no sauce".
     Denied,
+    /// They are a part of an address that is written in one line.
+    Address,
+    /// They stand between quotation marks.
+    Quoted,
 }
 
 impl Filling {

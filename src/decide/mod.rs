@@ -21,6 +21,8 @@ pub(crate) mod local;
 pub mod model;
 pub(crate) mod near_duplicates;
 pub mod outcome;
+mod postal;
+mod quotation;
 mod ranges;
 pub(crate) mod ranking;
 pub mod reader;

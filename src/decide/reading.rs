@@ -12,7 +12,7 @@ use crate::{
         extent,
         filling::{self, Anchor, Filling, Rule},
         outcome::{self, Frame},
-        ranges, remark,
+        postal, quotation, ranges, remark,
         situation::Situation,
         templates::Said,
         written,
@@ -113,6 +113,8 @@ impl<'a> Reading<'a> {
             fillings.push(part);
         }
         extent::settle(situation, &weighing, &expected, &mut fillings);
+        postal::settle(situation, &weighing, &found, is_settled, &mut fillings);
+        quotation::settle(situation, &weighing, is_settled, &mut fillings);
         fillings.retain(|one| {
             expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
         });

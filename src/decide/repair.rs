@@ -85,7 +85,12 @@ fn asides(language: &str, utterance: &Utterance, mentions: &[Mention]) -> Vec<Sp
     let corrects = |(pair, aside): &(&[&Mention], Span)| {
         let [old, aside, new] = [pair[0].span, *aside, pair[1].span].map(|span| utterance.slice(span));
         let moves = read(language, &format!("{old}, {aside}, {new}")).moves;
-        moves.iter().any(|one| one.kind == Kind::Correct && one.confidence >= ACTS)
+        // "260,000 rather than 255,000": the first one counts.
+        let replaces = || {
+            let moves = read(language, &format!("{old} {aside} {new}")).moves;
+            moves.iter().any(|one| matches!(one.kind, Kind::Replace { .. }))
+        };
+        moves.iter().any(|one| one.kind == Kind::Correct && one.confidence >= ACTS) && !replaces()
     };
     let pairs = known.windows(2).filter_map(|pair| Some((pair, between(pair)?)));
     pairs.filter(corrects).map(|(_, aside)| aside).collect()
@@ -233,10 +238,12 @@ mod tests {
             "Turku, thanks",
             "sorry, it is 42",
             "room 12 for 14",
+            "make that 260 rather than 255",
         ] {
             let known: &[&str] = match text {
                 _ if text.contains("Tuesday") => &["Tuesday"],
                 _ if text.contains("12") => &["12", "14"],
+                _ if text.contains("260") => &["260", "255"],
                 _ => &[],
             };
             let words = Utterance::new(text).words().len();

@@ -52,6 +52,12 @@ pub struct OfSlots {
     pub ends: Vec<String>,
     /// How names of slots end that take whatever is remarked: "note".
     pub remarks: Vec<String>,
+    /// How names of slots end that take a part of an address: "street"; "city"; "zip".
+    pub streets: Vec<String>,
+    pub towns: Vec<String>,
+    /// Words that streets begin with, where they do: "calle".
+    pub kinds_of_street: Vec<String>,
+    pub postal_codes: Vec<String>,
     /// Places in a row: "floor".
     pub ranks: Vec<String>,
     /// Units beside those that people say, which `values.toml` has: "nights".
@@ -80,7 +86,17 @@ impl OfSlots {
         for word in lists.into_iter().chain(self.units.values_mut()).flatten() {
             *word = singular(&fold(word)).into_owned();
         }
-        let plain = [&mut self.measured, &mut self.periods, &mut self.counting, &mut self.begins, &mut self.ends];
+        let plain = [
+            &mut self.measured,
+            &mut self.periods,
+            &mut self.counting,
+            &mut self.begins,
+            &mut self.ends,
+            &mut self.streets,
+            &mut self.kinds_of_street,
+            &mut self.towns,
+            &mut self.postal_codes,
+        ];
         for word in plain.into_iter().flatten() {
             *word = fold(word);
         }

@@ -1,6 +1,6 @@
 //! `module.toml`, as the rest of the house uses it. Every member is optional in the file.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,17 @@ impl Settings {
     #[must_use]
     pub fn language(&self) -> &str {
         self.language.as_deref().unwrap_or("en")
+    }
+
+    /// The same with a region, in which numbers and days are written as there: the tag's own, else that of the time zone.
+    #[must_use]
+    pub fn locale(&self) -> Cow<'_, str> {
+        let language = self.language();
+        if tag::region(language).is_some() {
+            return language.into();
+        }
+        let region = self.time_zone.as_deref().and_then(tag::region_of_zone);
+        region.map_or(language.into(), |region| format!("{language}-{region}").into())
     }
 
     /// What is set for a slot, by its function's name and its path, once names are looked up.

@@ -168,7 +168,7 @@ impl Recognizers {
         used.sort_by_key(|(builtin, ..)| Builtin::ALL.iter().position(|one| one == builtin));
         let language = module.language();
         let builtins = (!used.is_empty()).then(|| {
-            let lexicon = Lexicon::for_language(language, module.settings.date_order);
+            let lexicon = Lexicon::for_language(&module.settings.locale(), module.settings.date_order);
             let contacts = Contacts::new(&lexicon.region);
             Builtins { lexicon, contacts, used }
         });

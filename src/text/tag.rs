@@ -1,5 +1,7 @@
 //! BCP 47 tags: `pt-BR` is Portuguese as in Brazil. An underscore counts as a hyphen, and case does not count.
 
+use icu_time::zone::IanaParser;
+
 /// The language of a tag, in lower case: `pt` of `pt-BR`.
 #[must_use]
 pub fn language(tag: &str) -> String {
@@ -14,9 +16,33 @@ pub fn region(tag: &str) -> Option<String> {
     Some(region.to_ascii_uppercase())
 }
 
+/// The country of an IANA time zone: `GB` of `Europe/London`; `None` of `UTC`.
+#[must_use]
+pub fn region_of_zone(zone: &str) -> Option<String> {
+    let zone = IanaParser::new().parse(zone);
+    // Unicode's names are of five letters: those of the country, and those of a town in it.
+    let country = zone.as_str().get(..2).filter(|_| zone.as_str().len() == 5)?;
+    Some(country.to_ascii_uppercase())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zones_lie_in_countries() {
+        for (zone, expected) in [
+            ("Europe/London", Some("GB")),
+            ("America/Chicago", Some("US")),
+            ("America/Argentina/Buenos_Aires", Some("AR")),
+            ("Asia/Tokyo", Some("JP")),
+            ("UTC", None),
+            ("Etc/GMT+3", None),
+            ("Mars/Olympus", None),
+        ] {
+            assert_eq!(region_of_zone(zone).as_deref(), expected, "{zone}");
+        }
+    }
 
     #[test]
     fn tags_name_a_language_and_a_region() {

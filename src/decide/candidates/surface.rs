@@ -6,8 +6,11 @@ use crate::{
     text::{Span, Utterance},
 };
 
+/// Words that join the parts of a name, at most: "de la".
+const JOINT: usize = 2;
 /// Marks that open a quotation, each with the one that closes it.
-const QUOTES: [(char, char); 6] = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』')];
+const QUOTES: [(char, char); 8] =
+    [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』'), ('‘', '’'), ('\'', '\'')];
 
 /// The words of an utterance as they are written.
 pub(super) struct Surface {
@@ -99,9 +102,10 @@ impl Surface {
         let word = |back: usize| first.checked_sub(back).and_then(|at| self.words.get(at));
         let Some((own, one)) = word(0).zip(word(1)) else { return false };
         let is_name = |word: &Written| word.is_capital && !word.is_first;
-        own.is_capital
-            && own.is_spaced
-            && (is_name(one) || one.is_carrier && one.is_spaced && word(2).is_some_and(is_name))
+        // "Avenida de la | Constitución"
+        let joint =
+            (1..=JOINT).take_while(|back| word(*back).is_some_and(|one| one.is_carrier && one.is_spaced)).count();
+        own.is_capital && own.is_spaced && (is_name(one) || joint > 0 && word(joint + 1).is_some_and(is_name))
     }
 
     /// A name goes on to the right, before the word `behind`: "Nintendo | Switch 2".
@@ -114,17 +118,27 @@ impl Surface {
 }
 
 /// What stands between quotation marks, without them.
-fn quotations(text: &str) -> Vec<Span> {
+pub(in crate::decide) fn quotations(text: &str) -> Vec<Span> {
     let (mut found, mut open) = (Vec::new(), None);
-    for (at, mark) in text.chars().enumerate() {
+    let mut before = ' ';
+    let mut marks = text.chars().enumerate().peekable();
+    while let Some((at, mark)) = marks.next() {
+        let behind = marks.peek().map_or(' ', |(_, next)| *next);
+        // An apostrophe has a letter before it, or behind it where it closes.
+        let is_apostrophe = |beside: char| matches!(mark, '\'' | '’' | '‘') && beside.is_alphanumeric();
         match open {
-            Some((from, closing)) if mark == closing => {
-                found.push(Span::new(from, at));
+            Some((from, closing)) if mark == closing && !is_apostrophe(behind) => {
+                if at > from {
+                    found.push(Span::new(from, at));
+                }
                 open = None;
             }
-            Some(_) => {}
-            None => open = QUOTES.iter().find(|(opening, _)| *opening == mark).map(|(_, closing)| (at + 1, *closing)),
+            None if !is_apostrophe(before) => {
+                open = QUOTES.iter().find(|(opening, _)| *opening == mark).map(|(_, closing)| (at + 1, *closing));
+            }
+            _ => {}
         }
+        before = mark;
     }
     found
 }
@@ -137,6 +151,18 @@ mod tests {
         let from = text.find(part).expect("a part of the text");
         let from = text[..from].chars().count();
         Surface::new(&Utterance::new(text), "en").shape(Span::new(from, from + part.chars().count()))
+    }
+
+    #[test]
+    fn an_apostrophe_quotes_nothing() {
+        let quoted = |text: &str| {
+            let utterance = Utterance::new(text);
+            quotations(text).into_iter().map(|span| utterance.slice(span).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(quoted("say 'it won't start' to O'Brien's boss"), ["it won't start"]);
+        assert_eq!(quoted("the boys' room, rock 'n' roll and \"Don't Panic\""), ["n", "Don't Panic"]);
+        assert_eq!(quoted("it's “half open and ‘Emma’"), Vec::<String>::new());
+        assert_eq!(quoted("\"\" and „Nathan der Weise“"), ["Nathan der Weise"]);
     }
 
     #[test]

@@ -56,6 +56,15 @@ pub(super) fn numeric(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) 
     let end = match separator {
         "/" => token + 3,
         "." if scan.lexicon.comma_decimal && scan.is_symbol(token + 3, ".") && scan.is_glued(token + 3) => token + 4,
+        // "zum 1.4"
+        "." if scan.lexicon.comma_decimal
+            && !goes_on(token + 3)
+            && date(2024, second, first).is_some()
+            && token > 0
+            && scan.pick(token - 1, |s| matches!(s, Sense::On | Sense::The | Sense::Until).then_some(())).is_some() =>
+        {
+            token + 3
+        }
         _ => return None,
     };
     let (this_year, _) = ordered(i64::from(reckoning.today().year())).or_else(|| ordered(2024))?;
