@@ -91,12 +91,11 @@ pub(super) fn settle(
         if is_settled && !(group.code.is_some() && fillings.iter().any(is_whole)) {
             continue;
         }
-        let is_own = |slot: SlotId| [group.street, group.town, group.code].contains(&Some(slot));
         // What fills the slots elsewhere is no part of this address.
         let whole = line.span();
         let parts: Vec<(SlotId, Span)> = group.parts(line).collect();
         let is_filled = |slot: SlotId| parts.iter().any(|(own, _)| *own == slot);
-        fillings.retain(|one| !one.span.overlaps(whole) && !(is_own(one.slot) && is_filled(one.slot)));
+        fillings.retain(|one| !one.span.overlaps(whole) && !is_filled(one.slot));
         fillings.extend(parts.into_iter().map(|(slot, span)| Filling {
             anchor: found.iter().position(|(anchor, _)| anchor.slot == slot && anchor.span == span),
             ..Filling::by(Rule::Address, slot, span)
