@@ -11,7 +11,6 @@ mod surface;
 
 pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
-pub(super) use surface::quotations;
 use surface::{Shape, Surface};
 
 use std::collections::HashSet;
@@ -171,6 +170,11 @@ impl<'a> Weighing<'a> {
 
     pub(crate) const fn definition(&self) -> &'a Function {
         self.definition
+    }
+
+    /// What stands between quotation marks, without them.
+    pub(crate) fn quotations(&self) -> &[Span] {
+        self.surface.quotations()
     }
 
     /// What a recognizer found.

@@ -56,6 +56,10 @@ struct Line {
 }
 
 impl Slots {
+    fn all(&self) -> impl Iterator<Item = SlotId> {
+        [self.street, self.town, self.code].into_iter().flatten()
+    }
+
     fn parts(&self, line: Line) -> impl Iterator<Item = (SlotId, Span)> {
         let parts = [(self.street, line.street), (self.town, line.town), (self.code, Some(line.code))];
         parts.into_iter().filter_map(|(slot, span)| Some((slot?, span?)))
@@ -79,6 +83,10 @@ pub(super) fn settle(
     is_settled: bool,
     fillings: &mut Vec<Filling>,
 ) {
+    // Neither a recognizer nor digits: no code.
+    if found.is_empty() && !situation.utterance().text().contains(|c: char| c.is_ascii_digit()) {
+        return;
+    }
     let groups = slots_of(situation, weighing.definition());
     if groups.is_empty() {
         return;
@@ -135,7 +143,7 @@ fn slots_of(situation: &Situation<'_>, function: &Function) -> Vec<Slots> {
         });
         part(&mut groups[at]).get_or_insert(id);
     }
-    groups.retain(|group| [group.street, group.town, group.code].iter().flatten().count() > 1);
+    groups.retain(|group| group.all().count() > 1);
     groups
 }
 
@@ -183,13 +191,10 @@ impl Postal<'_> {
         let first = words.partition_point(|word| word.end <= from);
         let behind = words.partition_point(|word| word.start < code.end);
         let is_free = |at: usize| self.is_free(words[at], code, fillings);
-        if let Some(town) = self.town_behind(code, behind, &is_free) {
-            let line = self.best_street(first..before, &is_free);
-            return self.is_address(line, code).then_some(Line { street: line, town: Some(town), code });
-        }
-        if self.groups.iter().all(|group| group.town.is_none()) {
+        let town = self.town_behind(code, behind, &is_free);
+        if town.is_some() || self.groups.iter().all(|group| group.town.is_none()) {
             let street = self.best_street(first..before, &is_free);
-            return self.is_address(street, code).then_some(Line { street, town: None, code });
+            return self.is_address(street, code).then_some(Line { street, town, code });
         }
         // "8b Quay Street Bristol BS1 4DJ": where the one ends, the other begins.
         let least = before.saturating_sub(TOWN).max(first);
@@ -212,10 +217,7 @@ impl Postal<'_> {
 
     /// Nothing that a recognizer read for a slot that is no part of an address fills the word.
     fn is_free(&self, word: Span, code: Span, fillings: &[Filling]) -> bool {
-        let is_part = |slot: SlotId| {
-            let mut groups = self.groups.iter();
-            groups.any(|group| [group.street, group.town, group.code].contains(&Some(slot)))
-        };
+        let is_part = |slot: SlotId| self.groups.iter().flat_map(Slots::all).any(|part| part == slot);
         !word.overlaps(code)
             && fillings.iter().all(|one| one.anchor.is_none() || is_part(one.slot) || !one.span.overlaps(word))
     }
@@ -301,7 +303,7 @@ impl Postal<'_> {
         let least = end.saturating_sub(STREET).max(words.start);
         let mut starts = Vec::new();
         for at in (least..end).rev() {
-            let is_joined = at == last || matches!(self.gap(at).trim(), "" | "," | "-" | "." | "'" | "’" | "/" | ". ");
+            let is_joined = at == last || matches!(self.gap(at).trim(), "" | "," | "-" | "." | "'" | "’" | "/");
             if !is_joined || !is_free(at) {
                 break;
             }

@@ -3,7 +3,7 @@
 use crate::{
     decide::{
         bars::bars,
-        candidates::{Weighing, quotations},
+        candidates::Weighing,
         filling::{Filling, Rule},
         situation::Situation,
     },
@@ -20,7 +20,7 @@ pub(super) fn settle(
     fillings: &mut Vec<Filling>,
 ) {
     let utterance = situation.utterance();
-    for quotation in quotations(utterance.text()) {
+    for &quotation in weighing.quotations() {
         let marked = Span::new(quotation.start - 1, quotation.end + 1);
         let touching: Vec<usize> = (0..fillings.len()).filter(|at| fillings[*at].span.overlaps(marked)).collect();
         match touching[..] {

@@ -77,6 +77,10 @@ impl Surface {
         Self { words, quotations: quotations(utterance.text()), is_cased }
     }
 
+    pub(super) fn quotations(&self) -> &[Span] {
+        &self.quotations
+    }
+
     pub(super) fn shape(&self, span: Span) -> Shape {
         let first = self.words.partition_point(|word| word.span.end <= span.start);
         let behind = self.words.partition_point(|word| word.span.start < span.end);
@@ -118,7 +122,7 @@ impl Surface {
 }
 
 /// What stands between quotation marks, without them.
-pub(in crate::decide) fn quotations(text: &str) -> Vec<Span> {
+fn quotations(text: &str) -> Vec<Span> {
     let (mut found, mut open) = (Vec::new(), None);
     let mut before = ' ';
     let mut marks = text.chars().enumerate().peekable();
