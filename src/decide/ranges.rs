@@ -11,7 +11,7 @@ use crate::{
     decide::situation::Situation,
     language::{Language, slots::OfSlots},
     module::{
-        Function, SlotId, SlotPath,
+        Function, Module, SlotId, SlotPath,
         rule::{Base, Comparison, Rule},
     },
     recognize::{self, Mention},
@@ -42,7 +42,7 @@ pub(super) fn in_order(
     for (first_at, first, begin, begins) in &days {
         for (last_at, last, end, ends) in &days {
             let is_backwards = ends < begins || ends == begins && begin.span != end.span;
-            if !is_backwards || !is_range(situation, function, (*first, *last)) {
+            if !is_backwards || !is_range(&situation.knowledge.module, function, (*first, *last)) {
                 continue;
             }
             let later = reckoned(situation, end, *begins).filter(|(day, _)| day > begins);
@@ -75,8 +75,7 @@ fn day_of(value: &Value) -> Option<Date> {
 }
 
 /// True if the first slot has the beginning of what the second has the end of.
-fn is_range(situation: &Situation<'_>, function: &Function, (first, last): (SlotId, SlotId)) -> bool {
-    let module = &situation.knowledge.module;
+pub(crate) fn is_range(module: &Module, function: &Function, (first, last): (SlotId, SlotId)) -> bool {
     let (begin, end) = (&function.slot(first).path, &function.slot(last).path);
     let own = module.settings.functions.get(&function.name);
     let mut rules = own.into_iter().flat_map(|own| &own.rules).filter_map(|own| own.rule.as_ref());

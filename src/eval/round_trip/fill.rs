@@ -1,11 +1,15 @@
 //! Templates with values in them, as people say them: as they are, in carrier phrases, in lower case without
 //! punctuation, with one more slot that another template shows.
 
+use std::cmp::Ordering;
+
+use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::values::{Place, Stock, Values, Words};
 use crate::{
+    decide::ranges,
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, SlotId},
     text::Span,
 };
@@ -67,7 +71,8 @@ pub(super) fn fill(
     let sentence = (0..TRIES).find_map(|_| {
         let sentence = say(module, values, id, exemplar, form, random)?;
         let spans: Vec<Span> = sentence.said.iter().map(|(_, span)| *span).collect();
-        (!sentence.runs_back() && !values.is_blurred(id, &sentence.text, &spans)).then_some(sentence)
+        (!sentence.runs_back(module, module.function(id)) && !values.is_blurred(id, &sentence.text, &spans))
+            .then_some(sentence)
     })?;
     let mut arguments = values.arguments(id, &sentence.said);
     let spans: Vec<Span> = sentence.said.iter().map(|(_, span)| *span).collect();
@@ -149,11 +154,19 @@ impl Sentence {
         self.said.push((words, span));
     }
 
-    /// A day stands behind a later one. Whoever reads "from 5 December to 14 March" takes the next March.
-    fn runs_back(&self) -> bool {
-        let day = |value: &Value| value.as_str()?.parse::<jiff::civil::Date>().ok();
-        let days = self.said.iter().filter_map(|(words, _)| day(&words.value));
-        !days.is_sorted()
+    /// A day stands behind a later one, or a range does not end behind the day on which it begins. Whoever reads "from
+    /// 5 December to 14 March" takes the next March, and of "from Friday to Friday" the Friday a week later.
+    fn runs_back(&self, module: &Module, function: &Function) -> bool {
+        let day = |(words, _): &(Words, Span)| Some((words.slot, words.value.as_str()?.parse::<Date>().ok()?));
+        let days: Vec<(SlotId, Date)> = self.said.iter().filter_map(day).collect();
+        let is_range = |one: SlotId, other: SlotId| ranges::is_range(module, function, (one, other));
+        let mut pairs =
+            days.iter().enumerate().flat_map(|(at, one)| days[at + 1..].iter().map(move |other| (one, other)));
+        pairs.any(|((one, first), (other, second))| match second.cmp(first) {
+            Ordering::Less => true,
+            Ordering::Equal => is_range(*one, *other),
+            Ordering::Greater => is_range(*other, *one),
+        })
     }
 }
 
@@ -236,19 +249,37 @@ mod tests {
         assert_eq!(plain("¿Dónde está "), "dónde está ");
     }
 
+    /// A module of one function with these slots of text, and these exemplars.
+    fn module_of(slots: &Value, exemplars: &Value) -> Module {
+        let directory = tempfile::tempdir().expect("a directory");
+        let parameters = json!({"type": "object", "properties": slots});
+        let schema = json!([{"name": "f", "description": "Do it", "parameters": parameters}]);
+        std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("written");
+        std::fs::write(directory.path().join("exemplars.json"), json!({"f": exemplars}).to_string()).expect("written");
+        let name = crate::module::ModuleName::new("test").expect("a name");
+        crate::module::load(directory.path(), name, &crate::module::Limits::default()).expect("it loads")
+    }
+
     #[test]
     fn days_are_said_in_their_order() {
-        let says = |days: [&str; 2]| {
+        let day = json!({"type": "string", "format": "date"});
+        let module = module_of(&json!({"start": day, "end": day, "seen": day}), &json!(["from <start> to <end>"]));
+        let runs_back = |days: [(usize, &str); 2]| {
             let mut sentence = Sentence::default();
-            for day in days {
-                let (slot, keeps_case) = (SlotId::from_index(0), false);
-                sentence.say(Words { slot, text: day.to_owned(), value: json!(day), keeps_case });
+            for (slot, day) in days {
+                let slot = SlotId::from_index(slot);
+                sentence.say(Words { slot, text: day.to_owned(), value: json!(day), keeps_case: false });
             }
-            sentence.runs_back()
+            sentence.runs_back(&module, module.function(FunctionId::from_index(0)))
         };
-        assert!(says(["2026-12-05", "2026-03-14"]));
-        assert!(!says(["2026-03-14", "2026-12-05"]));
-        assert!(!says(["two", "one"]));
+        let (start, end, seen) = (0, 1, 2);
+        assert!(runs_back([(start, "2026-12-05"), (end, "2026-03-14")]));
+        assert!(!runs_back([(start, "2026-03-14"), (end, "2026-12-05")]));
+        assert!(!runs_back([(start, "two"), (end, "one")]));
+        // "From Friday to Friday" is a week; "until March from December" ends a year later.
+        assert!(runs_back([(start, "2026-03-06"), (end, "2026-03-06")]));
+        assert!(!runs_back([(start, "2026-03-06"), (seen, "2026-03-06")]));
+        assert!(runs_back([(end, "2026-03-14"), (start, "2026-12-05")]));
     }
 
     #[test]
@@ -263,18 +294,19 @@ mod tests {
 
     #[test]
     fn a_slot_is_added_only_where_its_words_add_it() {
-        let directory = tempfile::tempdir().expect("a directory");
         let text = json!({"type": "string"});
-        let schema = json!([{"name": "f", "description": "Do it", "parameters": {"type": "object", "properties": {
+        let slots = json!({
             "guests": {"type": "integer"}, "hours": {"type": "integer"}, "note": text, "old_city": text,
-            "new_city": text, "street": text, "thing": text}}}]);
-        let exemplars = json!({"f": [
-            "food for <guests> guests, <hours> hours", "from <street> in <old_city>", "to <street> in <new_city>",
-            "take <thing> to <street>", "the <thing>", "note: <note>"]});
-        std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("written");
-        std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("written");
-        let name = crate::module::ModuleName::new("test").expect("a name");
-        let module = crate::module::load(directory.path(), name, &crate::module::Limits::default()).expect("it loads");
+            "new_city": text, "street": text, "thing": text});
+        let exemplars = json!([
+            "food for <guests> guests, <hours> hours",
+            "from <street> in <old_city>",
+            "to <street> in <new_city>",
+            "take <thing> to <street>",
+            "the <thing>",
+            "note: <note>"
+        ]);
+        let module = module_of(&slots, &exemplars);
         let now = "2026-03-02T09:00:00[UTC]".parse().expect("a moment");
         let values = Values::new(&module, crate::recognize::Context { now }).expect("it compiles");
         let id = FunctionId::from_index(0);
