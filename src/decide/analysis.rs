@@ -12,7 +12,7 @@ use crate::{
         model::DecisionModel,
         ranking::{ALL, Learned, rank},
         reader::Words,
-        repair,
+        repair, vocabulary,
     },
     module::FunctionId,
     recognize::{
@@ -99,10 +99,12 @@ impl Analysis {
                 let negations = knowledge.recognizers.negations(&utterance, &mentions);
                 negations.iter().any(|one| one.kind == NegationKind::Absence && one.scope.overlaps(span))
             };
+            let is_own = |cue: &str| vocabulary::says(&knowledge.module, cue);
             let repaired = if is_crowded(&mentions) || repairs == MOST_REPAIRS {
                 None
             } else {
-                repair::repaired(language, &utterance, &mentions, &acts).filter(|one| !is_ruled_out(one.retracted))
+                let repaired = repair::repaired(language, &utterance, &mentions, &acts, &is_own);
+                repaired.filter(|one| !is_ruled_out(one.retracted))
             };
             match repaired.map(|one| one.utterance) {
                 Some(repaired) => (utterance, repairs) = (repaired, repairs + 1),

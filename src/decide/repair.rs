@@ -4,11 +4,14 @@ use crate::{
     recognize::{
         Mention,
         acts::{ACTS, Kind, Moves, read},
+        certainty::Certainty,
         reply::{self, says_nothing},
     },
     text::{Span, Utterance, fold},
 };
 
+/// What is no surer is no value.
+const NO_VALUE: Certainty = Certainty::Possible;
 /// Words between what is taken back and the words that take it back.
 const NEAR: usize = 6;
 /// Words of a text that takes the place of another one.
@@ -32,11 +35,21 @@ pub(crate) struct Repaired {
 /// What comes last takes the place of a value of its own kind, as recognizers know kinds; else of the words that
 /// begin as it does ("to Lisbon, no wait, to Porto"); else of as many words of a text, where neither is known to any
 /// recognizer.
-pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mention], acts: &Moves) -> Option<Repaired> {
+///
+/// `is_own` is true of words that the module's own templates say: "put a hold on <title>" corrects nothing.
+pub(crate) fn repaired(
+    language: &str,
+    utterance: &Utterance,
+    mentions: &[Mention],
+    acts: &Moves,
+    is_own: &dyn Fn(&str) -> bool,
+) -> Option<Repaired> {
     let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
     let cues =
         moves.map(|one| one.cue).chain(denials(language, utterance)).chain(asides(language, utterance, mentions));
-    let mut found = cues.filter_map(|cue| {
+    let cues: Vec<Span> = cues.filter(|cue| !is_own(utterance.slice(*cue))).collect();
+    let mut found = cues.iter().filter_map(|cue| {
+        let cue = joined(utterance, &cues, *cue);
         let words = Around::new(language, utterance, cue)?;
         let retracted =
             words.by_kind(mentions).or_else(|| words.by_beginning()).or_else(|| words.by_length(mentions))?;
@@ -54,6 +67,17 @@ pub(crate) fn repaired(language: &str, utterance: &Utterance, mentions: &[Mentio
     let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
     let text: String = utterance.text().chars().enumerate().map(|(at, c)| if is_blank(at) { ' ' } else { c }).collect();
     Some(Repaired { utterance: Utterance::new(&text), retracted })
+}
+
+/// The cue with those that follow it at once: "no wait, rather".
+fn joined(utterance: &Utterance, cues: &[Span], cue: Span) -> Span {
+    let follows = |end: usize| {
+        let next = utterance.words().iter().find(|word| word.start >= end)?;
+        cues.iter().find(|other| other.start == next.start)
+    };
+    std::iter::successors(Some(cue), |cue| follows(cue.end).map(|next| Span::new(cue.start, next.end)))
+        .last()
+        .unwrap_or(cue)
 }
 
 /// A no that stands between two commas: "Lisbon, no, Porto".
@@ -129,23 +153,44 @@ impl<'a> Around<'a> {
     fn by_kind(&self, mentions: &[Mention]) -> Option<Span> {
         let inside = |words: &[Span]| Some(Span::new(words.first()?.start, words.last()?.end));
         let (before, after) = (inside(&self.before)?, inside(&self.after)?);
-        let first =
-            mentions.iter().filter(|mention| after.contains(mention.span)).map(|mention| mention.span.start).min()?;
+        // An article is no value: "a viola, I mean a violin".
+        let known = || mentions.iter().filter(|mention| mention.score > NO_VALUE.score());
+        let first = known().filter(|mention| after.contains(mention.span)).map(|mention| mention.span.start).min()?;
         let new: Vec<&Mention> =
-            mentions.iter().filter(|mention| mention.span.start == first && after.contains(mention.span)).collect();
+            known().filter(|mention| mention.span.start == first && after.contains(mention.span)).collect();
         let text: Vec<char> = self.utterance.text().chars().collect();
         let is_letter = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| c.is_alphanumeric());
         let is_whole = |one: &&Mention| !is_letter(one.span.start.checked_sub(1)) && !is_letter(Some(one.span.end));
         let is_same = |old: &&Mention| new.iter().any(|new| new.recognizer == old.recognizer);
         let is_near = |old: &&Mention| self.before.iter().filter(|word| word.start >= old.span.end).count() <= NEAR;
-        let old = mentions.iter().filter(|mention| before.contains(mention.span)).filter(is_same).filter(is_near);
+        let old = known().filter(|mention| before.contains(mention.span)).filter(is_same).filter(is_near);
         let old = old.filter(is_whole);
         let old: Vec<&Mention> = old.collect();
         let last = old.iter().max_by_key(|mention| (mention.span.end, mention.span.len()))?.span;
         // "200 pounds, no, 250": the number goes, and its currency stays.
         let shared = |span: Span| old.iter().filter(|mention| mention.span == span).count();
         let within = old.iter().map(|mention| mention.span).filter(|span| last.contains(*span));
-        within.max_by_key(|span| (shared(*span), span.len()))
+        let old = within.max_by_key(|span| (shared(*span), span.len()))?;
+        let new = new.iter().map(|mention| mention.span).max_by_key(|span| span.len())?;
+        Some(self.with_repeated(old, new))
+    }
+
+    /// What is taken back, with the words beside it that are said again beside the new value: "12 Mill Lane, oops, 21
+    /// Mill Lane".
+    fn with_repeated(&self, old: Span, new: Span) -> Span {
+        let said = |word: &Span| fold(self.utterance.slice(*word));
+        let is_same = |(one, other): &(&Span, &Span)| said(one) == said(other);
+        let leading = |words: &[Span], value: Span| words.partition_point(|word| word.end <= value.start);
+        let following = |words: &[Span], value: Span| words.partition_point(|word| word.start < value.end);
+        let (before, after) = (&self.before, &self.after);
+        let led = before[..leading(before, old)].iter().rev().zip(after[..leading(after, new)].iter().rev());
+        // All words before the new value are those before the old one.
+        let led: Vec<&Span> = led.take_while(is_same).map(|(word, _)| word).collect();
+        let is_led = !led.is_empty() && led.len() == leading(after, new);
+        let followed = before[following(before, old)..].iter().zip(&after[following(after, new)..]);
+        let followed = followed.take_while(is_same).map(|(word, _)| word.end).last();
+        let start = led.last().filter(|_| is_led).map_or(old.start, |word| word.start);
+        Span::new(start, followed.unwrap_or(old.end))
     }
 
     /// From the last word before it that is the first one behind it.
@@ -188,7 +233,7 @@ mod tests {
             }
         };
         let mentions: Vec<Mention> = known.iter().map(mention).collect();
-        let repaired = repaired(language, &utterance, &mentions, &read(language, text));
+        let repaired = repaired(language, &utterance, &mentions, &read(language, text), &|_| false);
         let repaired = repaired.map_or(utterance, |repaired| repaired.utterance);
         let words: Vec<&str> = repaired.words().iter().map(|word| repaired.slice(*word)).collect();
         words.join(" ")
@@ -208,15 +253,19 @@ mod tests {
             ("es", "una habitación para tres, digo cuatro", &["tres", "cuatro"], "una habitación para cuatro"),
             ("fr", "pour mardi, je veux dire mercredi", &["mardi", "mercredi"], "pour mercredi"),
             ("en", "to Oslo, no, Turku", &[], "to Turku"),
-            ("en", "lost my red card, no sorry, my blue card", &["red card", "blue card"], "lost my my blue card"),
+            ("en", "lost my red card, no sorry, my blue card", &["red card", "blue card"], "lost my blue card"),
             ("en", "berth 12, no, 14 please", &["12", "14"], "berth 14 please"),
             ("en", "the meter says 33410, sorry 33140", &["33410", "33140"], "the meter says 33140"),
             ("en", "claim 45 sorry 54 for the train", &["45", "54"], "claim 54 for the train"),
             ("de", "Stand 511, Entschuldigung 515", &["511", "515"], "Stand 515"),
             ("es", "mesa para cinco, perdón seis", &["cinco", "seis"], "mesa para seis"),
             ("fr", "le dossier 411, pardon 414", &["411", "414"], "le dossier 414"),
-            ("de", "um acht, nein, um neun", &["acht", "neun"], "um um neun"),
-            ("es", "el martes, no, el jueves", &["martes", "jueves"], "el el jueves"),
+            ("de", "um acht, nein, um neun", &["acht", "neun"], "um neun"),
+            ("es", "el martes, no, el jueves", &["martes", "jueves"], "el jueves"),
+            ("en", "to 12 Mill Lane in Ely, oops, 21 Mill Lane in Ely", &["12", "21"], "to 21 Mill Lane in Ely"),
+            ("de", "Am Wall 20, Verzeihung, Am Wall 22", &["20", "22"], "Am Wall 22"),
+            ("de", "am Dienstag, ach nee, Freitag um vier", &["Dienstag", "Freitag"], "am Freitag um vier"),
+            ("fr", "des roses, non attendez, plutôt des lys", &["roses", "lys"], "des lys"),
             ("fr", "deux, non, trois cafés", &["deux", "trois"], "trois cafés"),
         ] {
             assert_eq!(left(language, text, known), expected, "{text}");

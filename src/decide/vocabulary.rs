@@ -112,6 +112,13 @@ pub(crate) fn own_words(module: &Module, function: FunctionId) -> Vec<String> {
     literals.chain(names).flat_map(words_of).collect()
 }
 
+/// True of words that stand side by side in a template of the module.
+pub(crate) fn says(module: &Module, words: &str) -> bool {
+    let words = words_of(words);
+    let mut literals = module.functions.iter().flat_map(shown).flat_map(literals);
+    !words.is_empty() && literals.any(|text| words_of(text).windows(words.len()).any(|said| said == words.as_slice()))
+}
+
 /// The words of a text or of a name, folded.
 pub(crate) fn words_of(text: &str) -> Vec<String> {
     let text = Utterance::new(&fold(text).replace(['_', '-'], " "));
