@@ -5,8 +5,10 @@ use crate::{
     call::{Call, SlotValue},
     conversation::Pending,
     decide::{
+        analysis::Analysis,
         answered,
         bars::bars,
+        enumerated,
         features::measure,
         model::DecisionModel,
         near_duplicates as overloads,
@@ -38,31 +40,60 @@ const OFFERED: usize = 3;
 /// See [the module](self).
 pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
     match (situation.segments, Reading::as_written(situation)) {
-        ([_, _, ..], None) => read_each(situation),
-        (_, written) => read_one(situation, written),
+        (segments @ [_, _, ..], None) => together(
+            situation,
+            segments.iter().map(|segment| {
+                let alone = situation.analysis.within(segment);
+                (segment.span, read_one(&situation.within(&alone), None))
+            }),
+        ),
+        (_, written) => {
+            let decision = read_one(situation, written);
+            let each = read_each_value(situation, written, &decision);
+            if each.is_empty() { decision } else { together(situation, each.into_iter()) }
+        }
     }
+}
+
+/// The decision for each of several values of a slot that takes one, if each makes a whole call of the same function.
+fn read_each_value(
+    situation: &Situation<'_>,
+    written: Option<FunctionId>,
+    decision: &Decision,
+) -> Vec<(Span, Decision)> {
+    let is_open = !situation.expected.is_empty() || situation.given.is_some();
+    let [frame] = &decision.frames[..] else { return Vec::new() };
+    if is_open || !frame.missing.is_empty() {
+        return Vec::new();
+    }
+    let requests = enumerated::requests(situation, frame);
+    let read = |(span, alone): &(Span, Analysis)| (*span, read_one(&situation.within(alone), written));
+    let each: Vec<(Span, Decision)> = requests.iter().map(read).collect();
+    let is_whole = |(_, one): &(Span, Decision)| match &one.frames[..] {
+        [own] => own.function == frame.function && own.missing.is_empty() && own.invalid.is_empty(),
+        _ => false,
+    };
+    if each.iter().all(is_whole) { each } else { Vec::new() }
 }
 
 /// Each part by itself, with no value from another one: calls if all of them are, else the first question that one of
 /// them leaves. A part that means nothing, or refuses what it names, takes nothing from the others.
-fn read_each(situation: &Situation<'_>) -> Decision {
+fn together(situation: &Situation<'_>, parts: impl Iterator<Item = (Span, Decision)>) -> Decision {
     let (mut calls, mut question, mut frames) = (Vec::new(), None, Vec::new());
     let (mut confidence, mut notes, mut alternatives) = (1.0, Vec::new(), Vec::new());
-    for segment in situation.segments {
-        let alone = situation.analysis.within(segment);
-        let mut part = read_one(&situation.within(&alone), None);
+    for (span, mut part) in parts {
         notes.append(&mut part.notes);
         alternatives.append(&mut part.alternatives);
         match part.outcome {
             Outcome::Call(found) => calls.extend(found),
             Outcome::Ask(next) => question = question.or(Some(next)),
             Outcome::NoMatch => {
-                let text = situation.utterance().slice(segment.span);
+                let text = situation.utterance().slice(span);
                 notes.push(format!("nothing is asked of any function by `{}`", text.trim()));
                 continue;
             }
         }
-        part.frames.iter_mut().for_each(|frame| frame.segment = segment.span);
+        part.frames.iter_mut().for_each(|frame| frame.segment = span);
         frames.append(&mut part.frames);
         confidence *= part.confidence;
     }

@@ -11,6 +11,8 @@ use crate::{
         situation::{Requests, Situation},
     },
     module::FunctionId,
+    probability::EVEN,
+    recognize::Mention,
     retrieve::Candidate,
     text::Span,
 };
@@ -51,8 +53,8 @@ fn lead(found: &[Candidate], other: FunctionId) -> f32 {
 /// The parts that each ask for something of their own, in order, with what belongs to them; empty unless there are
 /// several. `whole` is the utterance as one request.
 ///
-/// A part is a request of its own if it is in scope by itself, and asks for another function than its neighbours do; or
-/// for the same one, if each is a whole call by itself and they differ in a value that a call has only once. All others
+/// A part is a request of its own if it is in scope by itself, and asks for another function than its neighbours do, as
+/// its score or its values say; or for the same one, if each is a whole call by itself and they differ in a value that a call has only once. All others
 /// belong to the request before, or to the first. Where nothing but the functions differs, the requests must also be
 /// better evidence than the whole.
 fn several(whole: &Situation<'_>) -> Vec<Part> {
@@ -71,6 +73,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
         }
         let part = Part { span: Span::new(start.take().unwrap_or(span.start), span.end), ..clause.clone() };
         match requests.last_mut() {
+            Some(before) if take_other_values(whole, before, &part) => {}
             Some(before) if are_apart(&before.candidates, &part.candidates) => {
                 by_function |= !differ_in_values(whole, before, &part);
             }
@@ -106,6 +109,26 @@ fn are_apart(one: &[Candidate], other: &[Candidate]) -> bool {
     let (Some(first), Some(second)) = (one.first(), other.first()) else { return false };
     let apart = bars().apart;
     first.function != second.function && lead(one, second.function) >= apart && lead(other, first.function) >= apart
+}
+
+/// Each means a function of its own, and has a value that no slot of the other's takes: "extend RC414 by a month and
+/// send me two rosins".
+fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
+    let module = &whole.knowledge.module;
+    let (Some(first), Some(second)) = (one.candidates.first(), other.candidates.first()) else { return false };
+    let takes = |function: FunctionId, mention: &Mention| {
+        module.function(function).slots.iter().any(|slot| slot.recognizers.contains(&mention.recognizer)) //
+    };
+    let has_own = |part: &Part, own: FunctionId, others: FunctionId| {
+        let found = || whole.mentions().iter().filter(|one| one.score >= EVEN && part.span.contains(one.span));
+        let is_others = |mention: &Mention| {
+            found().any(|one| one.span.overlaps(mention.span) && takes(others, one)) //
+        };
+        found().any(|mention| takes(own, mention) && !is_others(mention))
+    };
+    first.function != second.function
+        && has_own(one, first.function, second.function)
+        && has_own(other, second.function, first.function)
 }
 
 /// Each is a call by itself, of a function that needs to be told something, and they differ in a value that one call

@@ -1,0 +1,114 @@
+//! Several values of a slot that takes one: "check W1919 and W1920" asks for two calls, and "move 245001 to Friday and
+//! 245002 to Monday" for two with two values each. What stands around the values belongs to each of them.
+
+use crate::{
+    decide::{analysis::Analysis, outcome::Frame, situation::Situation},
+    language::Language,
+    module::{RecognizerId, RecognizerKind},
+    probability::EVEN,
+    recognize::{Mention, reply},
+    text::{Span, Utterance, fold},
+};
+
+/// Values that are told apart, at most.
+const MOST: usize = 8;
+
+/// The utterance once for each of the values, without the others; empty unless a slot of `frame` that takes one value
+/// was filled with one of several.
+pub(super) fn requests(situation: &Situation<'_>, frame: &Frame) -> Vec<(Span, Analysis)> {
+    let groups = frame.slots.iter().find_map(|slot| {
+        let taken = slot.span.filter(|_| !slot.path().is_repeated())?;
+        let known =
+            situation.mentions().iter().find(|one| one.span == taken && is_of_list(situation, one.recognizer))?;
+        groups(situation, known)
+    });
+    let groups = groups.unwrap_or_default();
+    let only = |own: &Span| (*own, without(situation.analysis, &groups, *own));
+    groups.iter().map(only).collect()
+}
+
+/// What an author listed or gave a pattern for. Two days or two numbers beside each other may be one value.
+fn is_of_list(situation: &Situation<'_>, recognizer: RecognizerId) -> bool {
+    let kind = &situation.knowledge.module.recognizer(recognizer).kind;
+    matches!(kind, RecognizerKind::List(_) | RecognizerKind::Pattern(_))
+}
+
+/// Where each of several values of one recognizer stands, with what is said of it alone, if words join all of them.
+fn groups(situation: &Situation<'_>, known: &Mention) -> Option<Vec<Span>> {
+    let found = || situation.mentions().iter().filter(|one| one.score >= EVEN);
+    let is_denied = |span: Span| situation.negations().iter().any(|one| one.scope.overlaps(span));
+    let mut values: Vec<&Mention> = found().filter(|one| one.recognizer == known.recognizer).collect();
+    values.sort_by_key(|one| one.span);
+    values.dedup_by(|next, one| next.span.overlaps(one.span));
+    let is_each_new = (1..values.len()).all(|at| values[..at].iter().all(|one| one.value != values[at].value));
+    if !(2..=MOST).contains(&values.len()) || !is_each_new || values.iter().any(|one| is_denied(one.span)) {
+        return None;
+    }
+    let mut groups: Vec<Span> = Vec::new();
+    // The recognizers of what is said of one value alone: the same for each.
+    let mut beside: Option<Vec<RecognizerId>> = None;
+    for (at, value) in values.iter().enumerate() {
+        let end = values.get(at + 1).map_or(situation.utterance().len(), |next| next.span.start);
+        let joint = match values.get(at + 1) {
+            Some(_) => joint_within(situation, Span::new(value.span.end, end))?,
+            None => end,
+        };
+        let mut own: Vec<&Mention> =
+            found().filter(|one| value.span.end <= one.span.start && one.span.end <= joint).collect();
+        if let Some(beside) = &beside {
+            own.retain(|one| beside.contains(&one.recognizer));
+        }
+        let mut kinds: Vec<RecognizerId> = own.iter().map(|one| one.recognizer).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if *beside.get_or_insert_with(|| kinds.clone()) != kinds {
+            return None;
+        }
+        let last = own.iter().map(|one| one.span.end).max().unwrap_or(value.span.end);
+        // Words of a request of its own stand before the joint: "check W1919 for scratches and W1920".
+        let is_said = |word: &&Span| {
+            let is_known = own.iter().any(|one| one.span.overlaps(**word));
+            !is_known && !reply::says_nothing(language(situation), situation.utterance().slice(**word))
+        };
+        let within = Span::new(value.span.end, if at + 1 < values.len() { joint } else { last });
+        let mut words = situation.utterance().words().iter().filter(|word| within.contains(**word));
+        if words.any(|word| is_said(&word)) {
+            return None;
+        }
+        groups.push(Span::new(value.span.start, last));
+    }
+    Some(groups)
+}
+
+/// Where the words that join two values begin, if nothing but these stands before the second one: "and", "und dann auch
+/// den von".
+fn joint_within(situation: &Situation<'_>, gap: Span) -> Option<usize> {
+    let utterance = situation.utterance();
+    let joints = &Language::or_english(language(situation)).words.joints;
+    let words: Vec<&Span> = utterance.words().iter().filter(|word| gap.contains(**word)).collect();
+    let joins = |word: &str| joints.conjunctions.iter().chain(&joints.sequences).any(|joint| joint == word);
+    let at = words.iter().rposition(|word| joins(&fold(utterance.slice(**word))));
+    let says_nothing = |word: &&&Span| reply::says_nothing(language(situation), utterance.slice(***word));
+    match at {
+        Some(at) => words[at + 1..].iter().all(|word| says_nothing(&word)).then_some(words[at].start),
+        None => (words.is_empty() && utterance.slice(gap).contains([',', '、'])).then_some(gap.start),
+    }
+}
+
+fn language<'a>(situation: &Situation<'a>) -> &'a str {
+    situation.knowledge.module.language()
+}
+
+/// The utterance with one of the groups alone. Blanks stand in place of the others, so that spans stay.
+fn without(analysis: &Analysis, groups: &[Span], own: Span) -> Analysis {
+    let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return analysis.clone() };
+    let is_kept = |span: Span| own.contains(span) || span.end <= first.start || last.end <= span.start;
+    let text = analysis.utterance.text().chars().enumerate();
+    let text: String = text.map(|(at, c)| if is_kept(Span::new(at, at + 1)) { c } else { ' ' }).collect();
+    Analysis {
+        utterance: Utterance::new(&text),
+        mentions: analysis.mentions.iter().filter(|one| is_kept(one.span)).cloned().collect(),
+        clauses: Vec::new(),
+        ..analysis.clone()
+    }
+}
