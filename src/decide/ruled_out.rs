@@ -8,7 +8,7 @@ use crate::{
     call::{RuledOut, SlotValue, Source, kin},
     decide::situation::Situation,
     language::{Language, words::Names},
-    module::{Function, FunctionId, OwnerMode, Piece, Slot, SlotId, SlotKind},
+    module::{Function, FunctionId, OwnerMode, Piece, RecognizerKind, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
     text::{Span, Utterance, fold, in_words},
 };
@@ -17,6 +17,9 @@ use crate::{
 const PLACEHOLDER: &str = "thing";
 /// Shorter words say too little of what is asked for.
 const WORD: usize = 4;
+
+/// Words from its no on within which the verb of a refusal stands; half as many before it.
+const VERB_WITHIN: usize = 4;
 
 /// How the exemplars of a function speak.
 #[derive(Debug, Default)]
@@ -58,8 +61,43 @@ impl Situation<'_> {
                 NegationKind::Removal => !goes && !manner.before_slot.contains(&NegationKind::Removal),
                 NegationKind::Refusal => !goes && !manner.before_slot.contains(&NegationKind::Refusal),
             })
-            .map(|negation| RuledOut { cue: negation.cue, scope: negation.scope, said_for: said_for.clone() })
+            .map(|negation| {
+                let mut said_for = said_for.clone();
+                if self.refuses_another(function, negation) {
+                    said_for.extend(definition.slot_ids().filter(|id| self.is_identifier(definition.slot(*id))));
+                }
+                RuledOut { cue: negation.cue, scope: negation.scope, said_for }
+            })
             .collect()
+    }
+
+    /// "Don't cancel 4077, just move it": what is refused is what another function does, and the number says to what
+    /// this one is to be done.
+    fn refuses_another(&self, function: FunctionId, negation: &Negation) -> bool {
+        let module = &self.knowledge.module;
+        // The verb may stand before its no: "n'annulez surtout pas".
+        let words = self.utterance().words();
+        let cue = words.partition_point(|word| word.end <= negation.cue.start.min(negation.scope.start));
+        let near = &words[cue.saturating_sub(VERB_WITHIN / 2)..words.len().min(cue + VERB_WITHIN)];
+        let said: Vec<String> = near.iter().flat_map(|word| words_of(self.utterance().slice(*word))).collect();
+        let does = |id: FunctionId| {
+            let definition = module.function(id);
+            let shown = definition.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative);
+            let openings = shown.filter_map(|exemplar| match exemplar.pieces.first() {
+                Some(Piece::Text(text)) => words_of(text).into_iter().next(),
+                _ => None,
+            });
+            let known: Vec<String> =
+                words_of(&in_words(&definition.name)).into_iter().take(1).chain(openings).collect();
+            said.iter().any(|word| known.iter().any(|own| begin_alike(word, own)))
+        };
+        !does(function) && module.function_ids().any(does)
+    }
+
+    /// The author gave a pattern for it.
+    fn is_identifier(&self, slot: &Slot) -> bool {
+        let module = &self.knowledge.module;
+        slot.recognizers.iter().any(|id| matches!(module.recognizer(*id).kind, RecognizerKind::Pattern(_)))
     }
 
     /// Why the utterance refuses the very thing that this function does; `None` if it does not.
@@ -168,6 +206,13 @@ impl Situation<'_> {
         }
         manner
     }
+}
+
+/// Two forms of one verb: "annulez" and "annuler".
+fn begin_alike(one: &str, other: &str) -> bool {
+    let common = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    let longest = one.chars().count().max(other.chars().count());
+    common >= WORD && 3 * common >= 2 * longest
 }
 
 /// True for a function that makes something go away.
