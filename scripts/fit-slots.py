@@ -4,6 +4,7 @@
     cargo build --locked --example slot-evidence
     venv/bin/python scripts/fit-slots.py               # from modules that the reader was not trained on
     venv/bin/python scripts/fit-slots.py --without named literal    # what these add: figures only
+    venv/bin/python scripts/fit-slots.py --keep free said rules     # these parts as the file has them
 
 The modules of models/reader/data that the reader was not trained on are cut down at random (scripts/decision/modules.py);
 every third keeps the values in its exemplars. The service notes the evidence for every candidate, and three logistic
@@ -251,6 +252,7 @@ def main():
     parser.add_argument("--work", type=Path, default=reader.ROOT / "target" / "slots")
     parser.add_argument("--variants", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="evidence to leave out: figures only, no file")
+    parser.add_argument("--keep", nargs="*", default=[], choices=("found", "free", "said", "rules"), help="parts not to fit anew")
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "slots.json")
     arguments = parser.parse_args()
     is_unread = lambda name: name.startswith(tuple(f"{language}_" for language in UNREAD))
@@ -263,6 +265,11 @@ def main():
         return
     unread, _ = fit_part(arguments.binary, ["--unread"], folders)
     made = {"command": COMMAND, "read": read, "unread": unread, "rules": rules}
+    known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.keep else {}
+    for part in arguments.keep:
+        kept = [(made, known)] if part == "rules" else [(made[judge], known[judge]) for judge in ("read", "unread")]
+        for own, before in kept:
+            own[part] = before[part]
     arguments.out.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(made, indent=2))
 

@@ -40,6 +40,8 @@ features! {
         pattern,
         builtin,
         hint,
+        /// 1 if recognizers found nothing else for the slot, and the span for no other slot.
+        alone,
         /// 1 for free text where the slot has a list.
         off_list,
         /// Of free text, the share of words that recognizers read for other slots.
