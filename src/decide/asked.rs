@@ -430,7 +430,16 @@ pub(crate) fn is_short(situation: &Situation<'_>, function: FunctionId, slots: &
 
 /// The part of the utterance that is not only said around an answer for these slots.
 pub(crate) fn core(situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
-    core_of(situation.utterance(), situation, function, slots)
+    let reply = situation.analysis.reply;
+    match reply.rest.filter(|_| reply.answer == YesNo::Affirmative) {
+        // "Yes: happy birthday"
+        Some(rest) => {
+            let rest = situation.utterance().only(rest);
+            let core = core_of(&rest, situation, function, slots);
+            if core.len() < rest.len() { core } else { rest.trimmed(core, char::is_whitespace) }
+        }
+        None => core_of(situation.utterance(), situation, function, slots),
+    }
 }
 
 fn core_of(utterance: &Utterance, situation: &Situation<'_>, function: FunctionId, slots: &[SlotId]) -> Span {
@@ -459,7 +468,9 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
         return slots;
     }
     let reply = yes_no::read(language(&situation.knowledge.module), None, situation.utterance().text().trim());
-    let is_value = reply.answer == YesNo::Irrelevant && !reply.leaves_open();
+    // "Yes: happy birthday, Ann" says what "any message?" asks for.
+    let is_yes = reply.answer == YesNo::Affirmative && reply.rest.is_some();
+    let is_value = (reply.answer == YesNo::Irrelevant || is_yes) && !reply.leaves_open();
     if !is_value || is_polite_question(language(&situation.knowledge.module), situation.utterance().text()) {
         return Vec::new();
     }
@@ -550,6 +561,21 @@ pub(crate) fn is_named_behind(
     gap.chars().all(|c| c.is_whitespace() || c == '-')
         && !is_empty
         && own_name(function, slot, rivals).iter().any(is_same)
+}
+
+/// True if the dimension that the slot's name has is said right behind `span` and its unit: "45 cm wide" of a width.
+pub(crate) fn is_dimension_of(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
+    let languages = Language::and_english(language(&situation.knowledge.module));
+    let words = situation.utterance().words();
+    let behind = words[words.partition_point(|word| word.start < span.end)..].iter();
+    let mut said = behind.map(|word| fold(situation.utterance().slice(*word))).take(2);
+    let is_unit = |word: &String| languages.iter().any(|language| language.units(word).next().is_some());
+    let Some(next) = said.next().and_then(|next| if is_unit(&next) { said.next() } else { Some(next) }) else {
+        return false;
+    };
+    let name = words_of(function.slot(slot).label());
+    let mut dimensions = languages.iter().flat_map(|language| &language.words.slots.dimensions);
+    dimensions.any(|words| words.contains(&next) && name.iter().any(|word| words.contains(word)))
 }
 
 /// The words of the slot's name that no rival has in its.

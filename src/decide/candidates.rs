@@ -168,6 +168,10 @@ impl<'a> Weighing<'a> {
         candidates
     }
 
+    pub(crate) const fn function(&self) -> FunctionId {
+        self.function
+    }
+
     pub(crate) const fn definition(&self) -> &'a Function {
         self.definition
     }
@@ -241,11 +245,15 @@ impl<'a> Weighing<'a> {
             pattern: of_kind(matches!(kind, Some(RecognizerKind::Pattern(_)))),
             builtin: of_kind(matches!(kind, Some(RecognizerKind::Builtin(_)))),
             hint: of_kind(kind.is_none()),
+            alone: flag(anchor.is_some() && rivals.len() == 1 && self.is_alone(slot, span)),
             off_list: flag(anchor.is_none() && !own.recognizers.is_empty()),
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
             outscored: mention.map_or(0.0, |own| (self.best_score(span) - own).max(0.0)),
-            named: flag(asked::is_named_before(self.situation, self.definition, slot, &rivals, span)),
+            named: flag(
+                asked::is_named_before(self.situation, self.definition, slot, &rivals, span)
+                    || anchor.is_some() && asked::is_dimension_of(self.situation, self.definition, slot, span),
+            ),
             named_behind: flag(asked::is_named_behind(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),
             words: (self.words(span) as f32).max(1.0).ln(),
@@ -260,6 +268,11 @@ impl<'a> Weighing<'a> {
             required: flag(own.required),
         }
         .bounded()
+    }
+
+    /// Recognizers found nothing elsewhere for the slot.
+    fn is_alone(&self, slot: SlotId, span: Span) -> bool {
+        self.found.iter().all(|(anchor, _)| anchor.slot != slot || anchor.span.overlaps(span))
     }
 
     /// The slots for which a recognizer found just this span.

@@ -17,8 +17,13 @@ use crate::{
         templates::Said,
         written,
     },
-    language::Language,
-    module::{Builtin, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath},
+    language::{
+        Language,
+        units::{Dimension, Unit},
+    },
+    module::{
+        Builtin, Counting, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath,
+    },
     recognize::{Mention, certainty::Certainty},
     text::Span,
 };
@@ -67,6 +72,7 @@ impl<'a> Reading<'a> {
         let scores = situation.span_scores(function, &expected);
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
         let mut fillings = weighing.fillings();
+        fillings.extend(dimensions(situation, definition, &found, &fillings));
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
         let asks_for_number = match expected[..] {
             [slot] => definition.slot(slot).kind.is_number(),
@@ -302,6 +308,24 @@ fn anchors_of(found: &[Found<'_>]) -> Vec<Anchor> {
     found.iter().map(|(anchor, _)| *anchor).collect()
 }
 
+/// Numbers that their dimension says, where nothing else fills their words: "25 cm deep".
+fn dimensions(
+    situation: &Situation<'_>,
+    function: &Function,
+    found: &[Found<'_>],
+    fillings: &[Filling],
+) -> Vec<Filling> {
+    let is_free = |own: &Anchor| {
+        let is_list = function.slot(own.slot).path.is_repeated();
+        fillings.iter().all(|one| !one.span.overlaps(own.span) && (is_list || one.slot != own.slot))
+    };
+    let own = found.iter().enumerate().filter(|(_, (anchor, _))| {
+        is_free(anchor) && asked::is_dimension_of(situation, function, anchor.slot, anchor.span) //
+    });
+    own.map(|(at, (anchor, _))| Filling { anchor: Some(at), ..Filling::by(Rule::Named, anchor.slot, anchor.span) })
+        .collect()
+}
+
 /// Everything that may fill a slot of the function, with its evidence.
 pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
     let found = found(situation, situation.knowledge.module.function(function));
@@ -385,6 +409,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     }
     drop_misspelt(&situation.knowledge.module, &mut anchors);
     keep_named(situation, function, &mut anchors);
+    drop_unmeasured(&situation.knowledge.module, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
     anchors
 }
@@ -421,6 +446,22 @@ fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
     });
 }
 
+/// A number without a unit that may count the items of a list measures none of them: "6 chairs" have no length.
+fn drop_unmeasured(module: &Module, function: &Function, anchors: &mut Vec<Found<'_>>) {
+    let reading = |(_, mention): &Found<'_>| mention.map(|mention| module.recognizer(mention.recognizer).reading);
+    let counts = |one: &&Found<'_>| {
+        let slot = function.slot(one.0.slot);
+        let is_bare = reading(one).is_some_and(|reading| reading.unit.is_none());
+        slot.path.is_repeated() && slot.counting != Counting::No && is_bare
+    };
+    let measures = |one: &Found<'_>| {
+        let unit = reading(one).and_then(|reading| reading.unit).map(Unit::dimension);
+        matches!(unit, Some(Dimension::Length | Dimension::Mass | Dimension::Volume))
+    };
+    let counted: Vec<Span> = anchors.iter().filter(counts).map(|(anchor, _)| anchor.span).collect();
+    anchors.retain(|one| !measures(one) || !counted.contains(&one.0.span));
+}
+
 /// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".
 fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
     let spans: Vec<Span> = anchors.iter().map(|(anchor, _)| anchor.span).collect();
@@ -429,7 +470,10 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
         let named: Vec<SlotId> = rivals
             .iter()
-            .filter(|slot| asked::is_named_before(situation, function, **slot, &rivals, span))
+            .filter(|slot| {
+                asked::is_named_before(situation, function, **slot, &rivals, span)
+                    || asked::is_dimension_of(situation, function, **slot, span)
+            })
             .copied()
             .collect();
         if let [slot] = named[..]

@@ -57,7 +57,11 @@ pub struct OfSlots {
     pub towns: Vec<String>,
     /// Words that streets begin with, where they do: "calle".
     pub kinds_of_street: Vec<String>,
+    /// Parts of a house, which stand before its street: "flat".
+    pub dwellings: Vec<String>,
     pub postal_codes: Vec<String>,
+    /// Each dimension, as names of slots have it and as people say it behind a number: "width", "wide".
+    pub dimensions: Vec<Vec<String>>,
     /// Places in a row: "floor".
     pub ranks: Vec<String>,
     /// Units beside those that people say, which `values.toml` has: "nights".
@@ -94,10 +98,11 @@ impl OfSlots {
             &mut self.ends,
             &mut self.streets,
             &mut self.kinds_of_street,
+            &mut self.dwellings,
             &mut self.towns,
             &mut self.postal_codes,
         ];
-        for word in plain.into_iter().flatten() {
+        for word in plain.into_iter().chain(&mut self.dimensions).flatten() {
             *word = fold(word);
         }
         let names = [&mut self.counts, &mut self.count_beginnings, &mut self.given_names, &mut self.family_names];

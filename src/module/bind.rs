@@ -19,9 +19,12 @@ use super::{
     Builtin, Instance, ListSpec, Recognizer, RecognizerId, RecognizerKind, Slot, SlotKind, SlotReading, Step,
     pattern::compile_of_schema, schema::type_names, squeeze,
 };
-use crate::text::{
-    name_words,
-    names::{is_camel_case, singular},
+use crate::{
+    language::units::{Dimension, Unit},
+    text::{
+        name_words,
+        names::{is_camel_case, singular},
+    },
 };
 
 /// The recognizers of a module while its slots are bound: defined ones first, implicit ones as they are needed.
@@ -94,7 +97,7 @@ impl Binder {
             } else {
                 bound.extend(self.by_format(slot));
                 bound.extend(self.by_label(slot));
-                bound.extend(self.by_type(slot, &Builtin::ALL));
+                bound.extend(self.by_type(slot, allowed(reading)));
                 if bound.is_empty() && slot.kind == SlotKind::String {
                     bound.extend(guess(slot).map(|builtin| self.builtin(builtin)));
                 }
@@ -280,6 +283,14 @@ impl Binder {
         }
         builtins.retain(|builtin| allowed.contains(builtin));
         builtins.into_iter().map(|builtin| self.builtin(builtin)).collect()
+    }
+}
+
+/// What may be read for a slot by its type. What is measured is no sum and no share.
+fn allowed(reading: SlotReading) -> &'static [Builtin] {
+    match reading.unit.map(Unit::dimension) {
+        None | Some(Dimension::Money) => &Builtin::ALL,
+        Some(_) => &[Builtin::Integer, Builtin::Number, Builtin::Boolean],
     }
 }
 

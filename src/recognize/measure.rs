@@ -32,7 +32,7 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
         Some((unit, Dimension::Time | Dimension::Calendar)) => lengths_of_time(scan, unit),
         Some((unit, Dimension::Money)) => sums(scan, unit),
         Some((unit, Dimension::Mass | Dimension::Length | Dimension::Volume)) => {
-            bare_or(scan, |number| measured(scan, number, unit))
+            without_parts(bare_or(scan, |number| measured(scan, number, unit)))
         }
         None if reading.counts_things => bare_or(scan, |_| None),
         None => number::cardinals(&scan.numbers).map(plain).collect(),
@@ -85,6 +85,13 @@ fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec
         .collect()
 }
 
+/// Without the numbers that lie within another one: no 20 in "1 Meter 20".
+fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
+    let ends: Vec<(usize, usize)> = found.iter().map(|one| (one.start, one.end)).collect();
+    found.retain(|one| !ends.iter().any(|(start, end)| *start < one.start && one.end <= *end));
+    found
+}
+
 /// True for the number of a house, which counts nothing: "Flat 3, 7 Mill Lane, York", "12 rue de la Paix". In English
 /// it is told where it stands behind a comma, and at most two words lie between it and the street.
 fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
@@ -123,8 +130,21 @@ fn measured(scan: &Scan<'_>, number: &Number, unit: Unit) -> Option<Found<f64>> 
     let (said, after) =
         units_at(scan, unit_place(scan, number)).find(|(said, _)| said.dimension() == unit.dimension())?;
     let is_own = number.end == unit_start(scan, number);
+    if is_own && let Some((centimetres, end)) = centimetres_behind(scan, said, after) {
+        let value = said.convert(number.value, unit)? + Unit::Centimetres.convert(centimetres, unit)?;
+        return Some(Found::new(number.start, end, value, number.certainty));
+    }
     let end = if said == unit || !is_own { number.end } else { after };
     Some(Found::new(number.start, end, said.convert(number.value, unit)?, number.certainty))
+}
+
+/// "Ein Meter zwanzig": the two digits right behind whole metres, with no unit of their own.
+fn centimetres_behind(scan: &Scan<'_>, said: Unit, at: usize) -> Option<(f64, usize)> {
+    let number =
+        scan.numbers.get(at)?.as_ref().filter(|number| number.start == at && !number.ordinal && !number.code)?;
+    let centimetres = number.integer.filter(|own| said == Unit::Metres && (10..100).contains(own))?;
+    let is_alone = units_at(scan, unit_start(scan, number)).next().is_none();
+    is_alone.then_some((f64::from(i8::try_from(centimetres).ok()?), number.end))
 }
 
 /// The token where the unit of a number would stand: behind it, or behind the numbers that share it.

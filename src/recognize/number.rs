@@ -324,7 +324,10 @@ fn is_of_letters(scan: &Senses<'_>, token: usize, end: usize) -> bool {
             && (scan.is_symbol(letters, "x") || scan.pick(letters, |_| Some(())).is_some())
     };
     let is_word = |at: usize| scan.kind(at) == Some(TokenKind::Word) && scan.text(at).is_ascii();
-    let follows = scan.is_glued(token) && token > 0 && is_word(token - 1) && !joins_numbers(token - 1);
+    // "Gate x2": twice.
+    let is_times = |at: usize| scan.text(at) == "x" && !scan.is_glued(at);
+    let is_joined = scan.is_glued(token) && token > 0 && is_word(token - 1);
+    let follows = is_joined && !joins_numbers(token - 1) && !is_times(token - 1);
     let goes_on = || scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits);
     let is_unit =
         || scan.pick(end, |sense| matches!(sense, Sense::Unit(_) | Sense::GluedUnit(_)).then_some(())).is_some();

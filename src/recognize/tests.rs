@@ -389,7 +389,8 @@ fn times() {
             ("8 Uhr", &[("8 Uhr", json!("08:00:00"))]),
             ("halb drei", &[("halb drei", json!("02:30:00"))]),
             ("viertel nach acht", &[("viertel nach acht", json!("08:15:00"))]),
-            ("8 Uhr abends", &[("8 Uhr", json!("20:00:00"))]),
+            ("8 Uhr abends", &[("8 Uhr abends", json!("20:00:00"))]),
+            ("um halb acht abends, bitte", &[("halb acht abends", json!("19:30:00"))]),
         ],
     );
     check(

@@ -153,8 +153,9 @@ fn half_at(scan: &Scan<'_>, token: usize) -> Option<(Half, usize)> {
         Sense::Part(part) => Some(part),
         _ => None,
     })?;
-    // "in the morning" is part of the time; a bare "morning" belongs to what follows.
-    (end > token + 1).then_some((Half::Part(part), end))
+    // "in the morning" is part of the time, and so is a bare "abends"; before another word, "morning" belongs to that.
+    let stands_alone = end >= scan.len() || ends_clause(scan, end) || scan.has(end, Sense::Function);
+    (end > token + 1 || stands_alone).then_some((Half::Part(part), end))
 }
 
 /// An hour in digits or words, before anything is known of its half of the day.

@@ -291,6 +291,9 @@ fn measures_are_counted_in_the_slots_unit() {
             ("en", "1.2 m wide", &["120"]),
             ("de", "60 mal 40 cm", &["60", "40"]),
             ("fr", "60 sur 40 cm", &["60", "40"]),
+            ("de", "ein Meter zwanzig lang, 60 breit", &["120", "60"]),
+            ("fr", "2 mètres 40 de haut", &["240"]),
+            ("en", "2 metres 40 cm and 3 metres", &["200", "40", "300"]),
         ],
     );
     check_read(
@@ -357,6 +360,7 @@ fn digits_of_a_code_count_nothing() {
             ("de", "von DE02 1203 0000 0000 2020 51 bitte", &[]),
             ("en", "call me on +44 7700 900461", &[]),
             ("en", "section 3b, 2x and 5kg", &["2", "5"]),
+            ("en", "gate x2, model ax3", &["2"]),
             ("en", "write to desk7@example.com about 3 chairs", &["3"]),
         ],
     );
