@@ -9,12 +9,13 @@ use crate::{
         candidates::Weighing,
         carrier,
         filling::{Filling, Rule},
+        postal,
         situation::Situation,
         vocabulary::words_of,
     },
     language::{Language, negation::Role, slots::OfSlots, values::Sense},
     module::{Function, Piece, Slot, SlotId, Step, squeeze},
-    recognize::reply,
+    recognize::{acts::Kind, reply},
     text::{Span, fold},
 };
 
@@ -44,6 +45,7 @@ pub(super) fn settle(
             continue;
         }
         if !matches!(fillings[at].rule, Some(Rule::Template | Rule::Beside)) {
+            fillings[at].span = extent.without_tail(fillings[at].span);
             fillings[at].span = extent.without_lead(fillings, at);
             fillings[at].span = extent.with_article(fillings, at);
             fillings[at].span = extent.with_parts(fillings[at].span, fillings, at);
@@ -143,6 +145,28 @@ impl Extent<'_> {
         if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
     }
 
+    /// A name without what its request goes on with: "stattdessen", or the verb that a German sentence ends in ("den
+    /// Termin von Dierks streichen").
+    fn without_tail(&self, span: Span) -> Span {
+        let utterance = self.situation.utterance();
+        let words = self.words_in(span);
+        let is_capital = |word: &Span| utterance.slice(*word).starts_with(char::is_uppercase);
+        let is_own = |word: &Span| {
+            let corrects = self.situation.analysis.acts.moves.iter().any(|one| {
+                one.kind == Kind::Correct && one.cue.contains(*word) //
+            });
+            let vocabulary = &self.situation.knowledge.vocabulary;
+            corrects || vocabulary.literal(self.weighing.function(), &self.said(*word)) > 0.0
+        };
+        let kept = words.iter().rposition(|word| is_capital(word) || !is_own(word)).map_or(0, |last| last + 1);
+        match &words[..kept] {
+            [first, .., last] | [first @ last] if kept < words.len() && first.start > 0 && is_capital(first) => {
+                Span::new(span.start, last.end)
+            }
+            _ => span,
+        }
+    }
+
     /// With the article before it, where the templates have the slot before that: what they lead to is the value, from
     /// there on.
     fn with_article(&self, fillings: &[Filling], at: usize) -> Span {
@@ -191,9 +215,12 @@ impl Extent<'_> {
                 && !self.is_conjunction(word)
                 && (text.starts_with(char::is_uppercase) || has_digit(word) || is_plain() && !self.is_lead(word))
         };
-        if !has_digit(span) || self.is_one_part(fillings[own].slot) {
+        let slot = fillings[own].slot;
+        if !has_digit(span) || self.has_parts_beside(slot) {
             return span;
         }
+        // Of what another value may follow behind a comma, the parts up to a postal code are its own.
+        let (is_followed, mut with_code) = (self.is_followed(slot), span);
         loop {
             let from = self.words().partition_point(|word| word.start < span.end);
             let mut end = from;
@@ -203,13 +230,11 @@ impl Extent<'_> {
             {
                 end += 1;
             }
-            let Some(last) = end.checked_sub(1).filter(|last| *last >= from).map(|last| self.words()[last]) else {
-                return span;
-            };
-            let gap = utterance.slice(Span::new(span.end, self.words()[from].start));
-            // "Mind the step, Jo": what is no address seldom goes on with a code.
-            if gap.trim() != "," {
-                return span;
+            let last = end.checked_sub(1).filter(|last| *last >= from).map(|last| self.words()[last]);
+            let is_part = |_: &Span| utterance.slice(Span::new(span.end, self.words()[from].start)).trim() == ",";
+            let Some(last) = last.filter(is_part) else { return if is_followed { with_code } else { span } };
+            if postal::has_code(utterance.slice(Span::new(span.end, last.end))) {
+                with_code = Span::new(span.start, last.end);
             }
             span = Span::new(span.start, last.end);
         }
@@ -217,20 +242,24 @@ impl Extent<'_> {
 
     /// True of a slot that holds one part of what stands between commas: the street of an address with a town of its
     /// own.
-    fn is_one_part(&self, slot: SlotId) -> bool {
+    fn has_parts_beside(&self, slot: SlotId) -> bool {
         let path = &self.function.slot(slot).path.0;
         let beside = |other: SlotId| {
             let other = &self.function.slot(other).path.0;
             path.len() > 1 && other.len() == path.len() && other[..other.len() - 1] == path[..path.len() - 1]
         };
+        self.function.slot_ids().any(|other| other != slot && beside(other))
+    }
+
+    /// True of a slot that another one follows behind a comma in a template.
+    fn is_followed(&self, slot: SlotId) -> bool {
         let mut windows = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));
-        let is_followed = windows.any(|pieces| match pieces {
+        windows.any(|pieces| match pieces {
             [Piece::Slot { slot: Some(one), .. }, Piece::Text(text), Piece::Slot { slot: Some(_), .. }] => {
                 *one == slot && text.trim() == ","
             }
             _ => false,
-        });
-        is_followed || self.function.slot_ids().any(|other| other != slot && beside(other))
+        })
     }
 
     /// True of a word that leads to a slot in a template.

@@ -37,6 +37,11 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(code).expect("a test reads it")
 });
 
+/// True of words with something in them that is written as postal codes are.
+pub(super) fn has_code(text: &str) -> bool {
+    CODE.is_match(text)
+}
+
 /// The slots of one address.
 #[derive(Debug, Clone, PartialEq)]
 struct Slots {
@@ -234,6 +239,16 @@ impl Postal<'_> {
         })
     }
 
+    /// The name of a town goes on behind the word: "St. Ives", "Stoke-on-Trent".
+    fn goes_on(&self, at: usize) -> bool {
+        let language = Language::or_english(self.situation.knowledge.module.language());
+        match self.gap(at) {
+            "-" => true,
+            ". " => language.is_abbreviation(&fold(self.text(at))),
+            gap => gap.trim().is_empty(),
+        }
+    }
+
     fn is_capital(&self, at: usize) -> bool {
         self.text(at).starts_with(char::is_uppercase)
     }
@@ -261,7 +276,7 @@ impl Postal<'_> {
     fn is_of_town(&self, at: usize, end: usize) -> bool {
         let gap = self.gap(at);
         self.is_word(at)
-            && (gap.trim().is_empty() || gap == "-" || at + 1 == end && gap.trim() == ",")
+            && (self.goes_on(at) || at + 1 == end && gap.trim() == ",")
             && !(self.is_all_lower() && self.says_nothing(at))
     }
 
@@ -278,8 +293,7 @@ impl Postal<'_> {
         }
         let mut ends = vec![at];
         for next in at + 1..words.len().min(at + TOWN) {
-            let gap = self.gap(next - 1);
-            if !(gap.trim().is_empty() || gap == "-") || !is_free(next) || !self.is_word(next) {
+            if !self.goes_on(next - 1) || !is_free(next) || !self.is_word(next) {
                 break;
             }
             if self.is_capital(next) {
@@ -313,6 +327,10 @@ impl Postal<'_> {
                 starts = vec![if is_numbered { at - 1 } else { at }];
                 break;
             }
+            if self.is_dwelling(at) && at < last && self.has_digit(at + 1) {
+                starts = vec![at];
+                break;
+            }
             if self.is_capital(at) || self.has_digit(at) || self.is_all_lower() {
                 starts.push(at);
             }
@@ -330,6 +348,12 @@ impl Postal<'_> {
     fn is_kind_of_street(&self, at: usize) -> bool {
         let language = Language::or_english(self.situation.knowledge.module.language());
         language.words.slots.kinds_of_street.contains(&fold(self.text(at)))
+    }
+
+    /// "Flat", before its number.
+    fn is_dwelling(&self, at: usize) -> bool {
+        let mut languages = Language::and_english(self.situation.knowledge.module.language()).into_iter();
+        languages.any(|language| language.words.slots.dwellings.contains(&fold(self.text(at))))
     }
 
     fn has_digit(&self, at: usize) -> bool {

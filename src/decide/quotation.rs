@@ -23,12 +23,13 @@ pub(super) fn settle(
     for &quotation in weighing.quotations() {
         let marked = Span::new(quotation.start - 1, quotation.end + 1);
         let touching: Vec<usize> = (0..fillings.len()).filter(|at| fillings[*at].span.overlaps(marked)).collect();
+        let is_of_it = |span: Span| {
+            // Nobody's value has one mark of a pair.
+            let is_cut = (span.start < quotation.start) != (span.end > quotation.end);
+            marked.contains(utterance.trimmed(span, is_outside)) || is_cut
+        };
         match touching[..] {
-            [at] if fillings[at].anchor.is_none()
-                && marked.contains(utterance.trimmed(fillings[at].span, is_outside)) =>
-            {
-                fillings[at].span = quotation;
-            }
+            [at] if fillings[at].anchor.is_none() && is_of_it(fillings[at].span) => fillings[at].span = quotation,
             [] if !is_settled => fillings.extend(unclaimed(weighing, quotation, fillings)),
             _ => {}
         }

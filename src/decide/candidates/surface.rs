@@ -68,7 +68,8 @@ impl Surface {
                 is_carrier: is_carrier(folded, language),
                 is_first: index == 0 || matches!(sign, Some('.' | '!' | '?')),
                 is_spaced: gap == " ",
-                is_broken: matches!(sign, Some('.' | '!' | '?' | ';' | ':' | ',')),
+                is_broken: matches!(sign, Some('.' | '!' | '?' | ';' | ':' | ','))
+                    || matches!(gap, " / " | " | " | " – " | " — "),
             }
         };
         let words: Vec<Written> =

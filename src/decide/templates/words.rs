@@ -73,8 +73,10 @@ impl Gap {
             matches!(mark, '?' | '!' | '。' | '？' | '！') || (mark == '.' && !is_short_for_something(before, language))
         };
         let is_unspaced = text.contains(['。', '？', '！']);
+        // "NAME: GRACE LOVELL / SITE: KERSTEMAN ROAD"
+        let is_stroke = is_written_apart && matches!(text.trim(), "/" | "|" | "–" | "—");
         Self {
-            has_mark: text.chars().any(parts),
+            has_mark: is_stroke || text.chars().any(parts),
             has_stop: (is_written_apart || is_unspaced) && text.chars().any(ends),
             joins: !text.is_empty() && !is_written_apart && !is_unspaced && !text.chars().any(parts),
         }
