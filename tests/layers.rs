@@ -49,7 +49,7 @@ const OWNERS: [(&str, &[&str]); 35] = [
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
     ("regex_automata::", &["module/pattern.rs"]),
-    ("regex_syntax::", &["sample/pattern.rs"]),
+    ("regex_syntax::", &["recognize/pattern.rs", "sample/pattern.rs"]),
     ("jsonschema_regex::", &["module/pattern.rs"]),
     ("hyper::", &["http/connections.rs", "http/middleware/keys.rs"]),
     ("hyper_util::", &["http/connections.rs"]),

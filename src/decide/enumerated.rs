@@ -2,9 +2,9 @@
 //! 245002 to Monday" for two with two values each. What stands around the values belongs to each of them.
 
 use crate::{
-    decide::{analysis::Analysis, outcome::Frame, situation::Situation},
+    decide::{analysis::Analysis, outcome::Frame, situation::Situation, vocabulary::words_of},
     language::Language,
-    module::{RecognizerId, RecognizerKind},
+    module::{FunctionId, RecognizerId, RecognizerKind},
     probability::EVEN,
     recognize::{Mention, reply},
     text::{Span, Utterance, fold},
@@ -20,7 +20,7 @@ pub(super) fn requests(situation: &Situation<'_>, frame: &Frame) -> Vec<(Span, A
         let taken = slot.span.filter(|_| !slot.path().is_repeated())?;
         let known =
             situation.mentions().iter().find(|one| one.span == taken && is_of_list(situation, one.recognizer))?;
-        groups(situation, known)
+        groups(situation, frame.function, known)
     });
     let groups = groups.unwrap_or_default();
     let only = |own: &Span| (*own, without(situation.analysis, &groups, *own));
@@ -34,10 +34,15 @@ fn is_of_list(situation: &Situation<'_>, recognizer: RecognizerId) -> bool {
 }
 
 /// Where each of several values of one recognizer stands, with what is said of it alone, if words join all of them.
-fn groups(situation: &Situation<'_>, known: &Mention) -> Option<Vec<Span>> {
+fn groups(situation: &Situation<'_>, function: FunctionId, known: &Mention) -> Option<Vec<Span>> {
     let found = || situation.mentions().iter().filter(|one| one.score >= EVEN);
     let is_denied = |span: Span| situation.negations().iter().any(|one| one.scope.overlaps(span));
-    let mut values: Vec<&Mention> = found().filter(|one| one.recognizer == known.recognizer).collect();
+    // "Squash and merge 502": what the function's templates say themselves is not one of several.
+    let is_own = |one: &&Mention| {
+        let vocabulary = &situation.knowledge.vocabulary;
+        words_of(&one.text).iter().all(|word| vocabulary.literal(function, word) > 0.0)
+    };
+    let mut values: Vec<&Mention> = found().filter(|one| one.recognizer == known.recognizer && !is_own(one)).collect();
     values.sort_by_key(|one| one.span);
     values.dedup_by(|next, one| next.span.overlaps(one.span));
     let is_each_new = (1..values.len()).all(|at| values[..at].iter().all(|one| one.value != values[at].value));

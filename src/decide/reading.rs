@@ -24,7 +24,8 @@ use crate::{
     module::{
         Builtin, Counting, Function, FunctionId, Module, Piece, RecognizerKind, Slot, SlotId, SlotKind, SlotPath,
     },
-    recognize::{Mention, certainty::Certainty},
+    probability::EVEN,
+    recognize::{BARE, Mention, certainty::Certainty},
     text::Span,
 };
 
@@ -67,7 +68,7 @@ impl<'a> Reading<'a> {
     /// Fills the slots by what recognizers found, by what the reader reads, and by the function's templates.
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.knowledge.module.function(function);
-        let found = found(situation, definition);
+        let found = found(situation, function);
         let expected = asked::awaited(situation, function);
         let scores = situation.span_scores(function, &expected);
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
@@ -169,8 +170,7 @@ impl<'a> Reading<'a> {
         let mut said: Vec<(FunctionId, Said)> = Vec::new();
         for candidate in situation.candidates() {
             let function = candidate.function;
-            let definition = knowledge.module.function(function);
-            let found = anchors_of(&found(situation, definition));
+            let found = anchors_of(&found(situation, function));
             said.extend(knowledge.templates.said(function, situation.utterance(), &found).map(|one| (function, one)));
         }
         said.sort_by_key(|(_, one)| std::cmp::Reverse(one.own_words));
@@ -328,7 +328,7 @@ fn dimensions(
 
 /// Everything that may fill a slot of the function, with its evidence.
 pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
-    let found = found(situation, situation.knowledge.module.function(function));
+    let found = found(situation, function);
     let asked = asked::awaited(situation, function);
     let scores = situation.span_scores(function, &asked);
     Weighing::new(situation, function, &found, &asked, scores.as_deref()).candidates()
@@ -349,19 +349,35 @@ pub(crate) fn by_rules(
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
 /// slot's preferred one counts.
-fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
+fn found<'a>(situation: &Situation<'a>, id: FunctionId) -> Vec<Found<'a>> {
+    let function = situation.knowledge.module.function(id);
+    let awaited = asked::awaited(situation, id);
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
             let in_list = function.slot(id).path.is_repeated();
             let is_value = |score: f32| score > NO_VALUE.score() || in_list && score >= NO_VALUE.score();
-            let own = |mention: &&Mention| mention.recognizer == *recognizer && is_value(mention.score);
+            let is_pattern =
+                matches!(situation.knowledge.module.recognizer(*recognizer).kind, RecognizerKind::Pattern(_));
+            let is_bare = |mention: &Mention| is_pattern && mention.score <= BARE.score();
+            // What only has the form of the author's pattern is a value where that is asked for, or shown.
+            let is_meant = |mention: &Mention| {
+                let is_expected = awaited.contains(&id)
+                    || written::is_led(situation, function, id, mention.span, 1)
+                    || written::is_apart(situation, function, id, mention.span);
+                is_expected && !is_of_others(situation, function, mention)
+            };
+            let own = |mention: &&Mention| {
+                let is_own = mention.recognizer == *recognizer;
+                is_own && if is_bare(mention) { is_meant(mention) } else { is_value(mention.score) }
+            };
             for mention in situation.mentions().iter().filter(own) {
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
                 }
+                let sure = if is_bare(mention) { HINTED.score() } else { mention.score };
                 #[expect(clippy::cast_precision_loss, reason = "a slot has a few recognizers")]
-                let score = mention.score * 0.9_f32.powf(rank as f32);
+                let score = sure * 0.9_f32.powf(rank as f32);
                 anchors.push((Anchor { slot: id, span: mention.span, score }, Some(mention)));
             }
         }
@@ -412,6 +428,18 @@ fn found<'a>(situation: &Situation<'a>, function: &Function) -> Vec<Found<'a>> {
     drop_unmeasured(&situation.knowledge.module, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
     anchors
+}
+
+/// Something else than a number was surely read there for the function.
+fn is_of_others(situation: &Situation<'_>, function: &Function, bare: &Mention) -> bool {
+    use Builtin::{Integer, Number, Ordinal};
+    let is_number = |mention: &Mention| {
+        let kind = &situation.knowledge.module.recognizer(mention.recognizer).kind;
+        matches!(kind, RecognizerKind::Builtin(Integer | Number | Ordinal))
+    };
+    let is_taken = |one: &&Mention| function.slots.iter().any(|slot| slot.recognizers.contains(&one.recognizer));
+    let mut others = situation.mentions().iter().filter(|one| one.recognizer != bare.recognizer).filter(is_taken);
+    others.any(|one| one.span.overlaps(bare.span) && one.score > EVEN && !is_number(one))
 }
 
 /// What is an entry of one slot's list, letter for letter, is no misspelt one of another's: "basil" is not "basic".

@@ -10,7 +10,7 @@ use crate::{
         outcome::{Frame, Outcome},
         situation::{Requests, Situation},
     },
-    module::FunctionId,
+    module::{Builtin, FunctionId, RecognizerKind},
     probability::EVEN,
     recognize::Mention,
     retrieve::Candidate,
@@ -116,11 +116,17 @@ fn are_apart(one: &[Candidate], other: &[Candidate]) -> bool {
 fn take_other_values(whole: &Situation<'_>, one: &Part, other: &Part) -> bool {
     let module = &whole.knowledge.module;
     let (Some(first), Some(second)) = (one.candidates.first(), other.candidates.first()) else { return false };
+    // Many a sentence has a number in it.
+    let tells = |mention: &&Mention| {
+        use Builtin::{Boolean, Integer, Number, Ordinal};
+        let kind = &module.recognizer(mention.recognizer).kind;
+        !matches!(kind, RecognizerKind::Builtin(Boolean | Integer | Number | Ordinal)) && mention.score >= EVEN
+    };
     let takes = |function: FunctionId, mention: &Mention| {
         module.function(function).slots.iter().any(|slot| slot.recognizers.contains(&mention.recognizer)) //
     };
     let has_own = |part: &Part, own: FunctionId, others: FunctionId| {
-        let found = || whole.mentions().iter().filter(|one| one.score >= EVEN && part.span.contains(one.span));
+        let found = || whole.mentions().iter().filter(tells).filter(|one| part.span.contains(one.span));
         let is_others = |mention: &Mention| {
             found().any(|one| one.span.overlaps(mention.span) && takes(others, one)) //
         };

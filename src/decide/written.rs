@@ -45,7 +45,7 @@ pub(super) fn settle(
             other.slot == own.slot
                 && other.span.start == own.span.start
                 && other.span.end < own.span.end
-                && may_end(situation, own, other, fillings)
+                && may_end(situation, weighing, (own, other), fillings)
         };
         fillings.iter().find(|other| is_open && is_its(other)).copied().unwrap_or(*own)
     });
@@ -108,21 +108,37 @@ fn is_choice_within(situation: &Situation<'_>, function: &Function, own: &Fillin
         && own.span.contains(one.span)
         && says(before)
         && says(behind)
-        && !is_led(situation, function, one)
+        && !is_led(situation, function, one.slot, one.span, 2)
 }
 
-/// The two words before it stand before its slot in an exemplar: "in the" of "in the <room>".
-fn is_led(situation: &Situation<'_>, function: &Function, one: &Filling) -> bool {
+/// The last words before the span, so many of them, stand before the slot in an exemplar: "in the" of "in the <room>".
+pub(super) fn is_led(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span, words: usize) -> bool {
     let utterance = situation.utterance();
-    let before = utterance.words().iter().rev().filter(|word| word.end <= one.span.start);
-    let mut said: Vec<String> = before.take(2).map(|word| fold(utterance.slice(*word))).collect();
+    let before = utterance.words().iter().rev().filter(|word| word.end <= span.start);
+    let mut said: Vec<String> = before.take(words).map(|word| fold(utterance.slice(*word))).collect();
     said.reverse();
     let mut pairs = function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
-    pairs.any(|pair| match pair {
-        [Piece::Text(text), Piece::Slot { slot: Some(slot), .. }] => {
-            *slot == one.slot && words_of(text).ends_with(&said)
-        }
-        _ => false,
+    !said.is_empty()
+        && pairs.any(|pair| match pair {
+            [Piece::Text(text), Piece::Slot { slot: Some(own), .. }] => *own == slot && words_of(text).ends_with(&said),
+            _ => false,
+        })
+}
+
+/// An exemplar has the slot at its beginning, or behind a comma, and so stands the span: behind a greeting, too.
+pub(super) fn is_apart(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
+    let utterance = situation.utterance();
+    let before = utterance.words().iter().rfind(|word| word.end <= span.start);
+    let gap = before.map(|word| utterance.slice(Span::new(word.end, span.start)));
+    let is_own = |piece: &Piece| matches!(piece, Piece::Slot { slot: Some(own), .. } if *own == slot);
+    let parts = |text: &str| text.trim_end().ends_with([',', '、', '.', '。', '!', '！']);
+    let is_parted = gap.is_none_or(parts);
+    function.exemplars.iter().any(|exemplar| {
+        is_parted && exemplar.pieces.first().is_some_and(is_own)
+            || exemplar.pieces.windows(2).any(|pair| match pair {
+                [Piece::Text(text), own] => is_own(own) && parts(text) && gap.is_some_and(parts),
+                _ => false,
+            })
     })
 }
 
@@ -137,21 +153,29 @@ fn is_reason(situation: &Situation<'_>, span: Span) -> bool {
 /// A reading may end before the template does. What follows begins something else: it stands behind a comma, fills
 /// another slot, or says something behind a word that carries a sentence; where the reading is sure, behind any word
 /// that is not written as a name.
-fn may_end(situation: &Situation<'_>, own: &Filling, filling: &Filling, fillings: &[Filling]) -> bool {
+fn may_end(
+    situation: &Situation<'_>,
+    weighing: &Weighing<'_>,
+    (own, filling): (&Filling, &Filling),
+    fillings: &[Filling],
+) -> bool {
     let (utterance, end) = (situation.utterance(), filling.span.end);
     let rest = Span::new(end, own.span.end);
-    let is_claimed = fillings.iter().any(|one| one.slot != own.slot && one.span.overlaps(rest));
+    let is_part = |one: &Filling| one.anchor.is_some() && may_hold(situation, weighing, own, one);
+    let is_claimed = fillings.iter().any(|one| one.slot != own.slot && one.span.overlaps(rest) && !is_part(one));
     let words = utterance.words();
     let Some(next) = words.get(words.partition_point(|word| word.start < end)) else { return true };
     let gap = utterance.slice(Span::new(end, next.start));
     let word = utterance.slice(*next);
     let language = Language::or_english(situation.knowledge.module.language());
     let is_joint = language.words.joints.conjunctions.contains(&fold(word));
+    let is_within = fillings.iter().any(|one| one.span.overlaps(*next) && is_part(one));
     gap.contains([',', ';'])
         || is_claimed && !is_reason(situation, own.span)
         || gap.chars().all(char::is_whitespace)
             && says_something(situation, rest)
             && !is_joint
+            && !is_within
             && (language.words.is_carrier(&fold(word))
                 || filling.confidence >= bars().ends_value && !word.starts_with(char::is_uppercase))
 }

@@ -97,7 +97,9 @@ fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
 fn is_house_number(scan: &Scan<'_>, number: &Found<f64>) -> bool {
     let is_street = |at: usize| scan.has(at, Sense::Street);
     if !scan.lexicon.english {
-        return is_street(number.end);
+        // "7 bis avenue"
+        let behind = if matches!(scan.text(number.end), "bis" | "ter") { number.end + 1 } else { number.end };
+        return is_street(behind);
     }
     let follows_comma = number.start > 0 && scan.is_symbol(number.start - 1, ",");
     let words = (number.end..number.end + 3).take_while(|at| scan.kind(*at) == Some(TokenKind::Word));

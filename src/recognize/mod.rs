@@ -10,7 +10,7 @@
 //!
 //! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use jiff::Zoned;
 use serde::Serialize;
@@ -49,7 +49,7 @@ mod moment;
 mod money;
 mod negation;
 mod number;
-mod pattern;
+pub(crate) mod pattern;
 mod pieces;
 mod reckoning;
 pub mod reply;
@@ -112,6 +112,8 @@ pub enum RecognizeError {
 
 /// How sure a number within a date or time is at most.
 const WITHIN_ANOTHER: Certainty = Certainty::Doubtful;
+/// How sure what only has the form of a pattern's value is one: `pattern`'s bare forms.
+pub(crate) const BARE: Certainty = Certainty::Possible;
 /// How sure a number within an amount of money or a percentage is at most.
 const WITHIN_AMOUNT: Certainty = Certainty::Likely;
 
@@ -197,11 +199,18 @@ impl Recognizers {
         // The same places: a value is written in the usual width, what was said stays as it is.
         let plain = utterance.half_width();
         if !self.patterns.is_empty() {
-            let (haystack, score) = (Haystack::new(&plain), Certainty::WrittenOut.score());
+            let haystack = Haystack::new(&plain);
             for (recognizer, patterns) in &self.patterns {
-                for bytes in patterns.matches(&haystack) {
+                let matched = patterns.matches(&haystack);
+                let is_new = |bare: &Range<usize>| {
+                    matched.iter().all(|known| bare.end <= known.start || known.end <= bare.start) //
+                };
+                let bare = patterns.bare(&haystack).into_iter().filter(is_new).map(|range| (range, BARE));
+                let bare: Vec<(Range<usize>, Certainty)> = bare.collect();
+                let found = matched.into_iter().map(|range| (range, Certainty::WrittenOut)).chain(bare);
+                for (bytes, certainty) in found {
                     let value = Value::from(&plain.text()[bytes.clone()]);
-                    mentions.push(mention(*recognizer, plain.span_of_bytes(bytes), value, score));
+                    mentions.push(mention(*recognizer, plain.span_of_bytes(bytes), value, certainty.score()));
                 }
             }
         }

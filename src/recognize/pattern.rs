@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
 
 use super::RecognizeError;
 use crate::{
@@ -84,6 +85,8 @@ struct Pattern {
     value: Option<usize>,
     /// It asks where words begin and end.
     has_bounds: bool,
+    /// What the group `value` matches, without what must stand around it.
+    bare: Option<Regex>,
 }
 
 impl Patterns {
@@ -94,7 +97,8 @@ impl Patterns {
                     |source| RecognizeError::Pattern { recognizer: name.to_owned(), index, source: Box::new(source) },
                 )?;
             let value = regex.capture_names().position(|group| group == Some("value"));
-            Ok(Pattern { regex, value, has_bounds: pattern.contains(r"\b") })
+            let bare = value.and_then(|_| bare(pattern));
+            Ok(Pattern { regex, value, has_bounds: pattern.contains(r"\b"), bare })
         });
         Ok(Self { patterns: patterns.collect::<Result<_, _>>()? })
     }
@@ -112,6 +116,40 @@ impl Patterns {
         found.retain(|range| !range.is_empty());
         found
     }
+
+    /// What has the form of a value, though nothing says that it is one: 30045 of `RC(?P<value>\d{5})`. A word without a
+    /// digit has any form.
+    pub(super) fn bare(&self, haystack: &Haystack<'_>) -> Vec<Range<usize>> {
+        let forms = || self.patterns.iter().filter_map(|pattern| pattern.bare.as_ref());
+        let in_text = forms().flat_map(|form| form.find_iter(haystack.text).map(|found| found.range()));
+        let apart = haystack.apart.iter().flat_map(|apart| {
+            forms().flat_map(|form| form.find_iter(&apart.text).map(|found| apart.original(found.range())))
+        });
+        let has_digit = |range: &Range<usize>| haystack.text[range.clone()].contains(|c: char| c.is_ascii_digit());
+        let mut bare: Vec<Range<usize>> = in_text.chain(apart).filter(has_digit).collect();
+        bare.sort_unstable_by_key(|range| (range.start, range.end));
+        bare.dedup();
+        bare
+    }
+}
+
+/// What the group `value` of a pattern matches, between the borders of words.
+fn bare(pattern: &str) -> Option<Regex> {
+    let parsed = regex_syntax::parse(pattern).ok()?;
+    let own = value_group(&parsed).filter(|own| **own != parsed)?;
+    let form = format!(r"\b(?:{own})\b");
+    RegexBuilder::new(&form).size_limit(PROGRAM_BYTES).dfa_size_limit(CACHE_BYTES).build().ok()
+}
+
+/// What stands in the group `value`.
+pub(crate) fn value_group(hir: &Hir) -> Option<&Hir> {
+    match hir.kind() {
+        HirKind::Capture(capture) if capture.name.as_deref() == Some("value") => Some(&capture.sub),
+        HirKind::Capture(capture) => value_group(&capture.sub),
+        HirKind::Repetition(repetition) => value_group(&repetition.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().find_map(value_group),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => None,
+    }
 }
 
 impl Pattern {
@@ -125,5 +163,33 @@ impl Pattern {
                 .map(|found| found.range())
                 .collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the patterns match, and what only has the form of a value.
+    fn found(pattern: &str, text: &str) -> (Vec<String>, Vec<String>) {
+        let patterns =
+            Patterns::compile("test", &PatternSpec { patterns: vec![pattern.to_owned()] }).expect("it compiles");
+        let utterance = Utterance::new(text);
+        let haystack = Haystack::new(&utterance);
+        let said = |ranges: Vec<Range<usize>>| ranges.into_iter().map(|range| text[range].to_owned()).collect();
+        (said(patterns.matches(&haystack)), said(patterns.bare(&haystack)))
+    }
+
+    #[test]
+    fn a_value_has_its_form_without_what_stands_around_it() {
+        let one = |text: &str| vec![text.to_owned()];
+        let contract = r"(?i)\bRC[ -]?(?P<value>\d{5})\b";
+        assert_eq!(found(contract, "extend 30045"), (vec![], one("30045")));
+        assert_eq!(found(contract, "extend RC 30045").0, one("30045"));
+        assert_eq!(found(contract, "extend 3004512"), (vec![], vec![]));
+        assert_eq!(found(contract, "30045の予約"), (vec![], one("30045")));
+        // A pattern that is nothing but its value has no other form, and words have any.
+        assert_eq!(found(r"\d{5}", "extend 30045"), (one("30045"), vec![]));
+        assert_eq!(found(r"name is (?P<value>\w+)", "call Ann"), (vec![], vec![]));
     }
 }

@@ -2,6 +2,8 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use crate::recognize::pattern::value_group;
+
 /// How often something without an upper bound is said beyond its lower one, at most.
 const MORE: u32 = 3;
 
@@ -16,16 +18,6 @@ pub fn matching(pattern: &str, random: &mut fastrand::Rng) -> Option<String> {
     let mut text = String::new();
     write(value_group(&parsed).unwrap_or(&parsed), random, &mut text)?;
     (!text.trim().is_empty()).then(|| text.trim().to_owned())
-}
-
-fn value_group(hir: &Hir) -> Option<&Hir> {
-    match hir.kind() {
-        HirKind::Capture(capture) if capture.name.as_deref() == Some("value") => Some(&capture.sub),
-        HirKind::Capture(capture) => value_group(&capture.sub),
-        HirKind::Repetition(repetition) => value_group(&repetition.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().find_map(value_group),
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => None,
-    }
 }
 
 fn write(hir: &Hir, random: &mut fastrand::Rng, text: &mut String) -> Option<()> {
