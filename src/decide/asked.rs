@@ -566,16 +566,30 @@ pub(crate) fn is_named_behind(
 /// True if the dimension that the slot's name has is said right behind `span` and its unit: "45 cm wide" of a width.
 pub(crate) fn is_dimension_of(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span) -> bool {
     let languages = Language::and_english(language(&situation.knowledge.module));
-    let words = situation.utterance().words();
-    let behind = words[words.partition_point(|word| word.start < span.end)..].iter();
-    let mut said = behind.map(|word| fold(situation.utterance().slice(*word))).take(2);
-    let is_unit = |word: &String| languages.iter().any(|language| language.units(word).next().is_some());
-    let Some(next) = said.next().and_then(|next| if is_unit(&next) { said.next() } else { Some(next) }) else {
-        return false;
-    };
+    let mut said = words_behind(situation, span);
+    let next = said.next().and_then(|next| if is_unit(languages, &next) { said.next() } else { Some(next) });
+    let Some(next) = next else { return false };
     let name = words_of(function.slot(slot).label());
     let mut dimensions = languages.iter().flat_map(|language| &language.words.slots.dimensions);
     dimensions.any(|words| words.contains(&next) && name.iter().any(|word| words.contains(word)))
+}
+
+/// A unit stands behind the number, or is written as one with it: "3 kg", "3kg".
+pub(crate) fn has_unit(situation: &Situation<'_>, number: Span) -> bool {
+    let languages = Language::and_english(language(&situation.knowledge.module));
+    let joined = Span::new(number.end, number.end + 1);
+    situation.utterance().slice(joined).contains(char::is_alphabetic)
+        || words_behind(situation, number).next().is_some_and(|next| is_unit(languages, &next))
+}
+
+fn words_behind<'a>(situation: &'a Situation<'_>, span: Span) -> impl Iterator<Item = String> + 'a {
+    let words = situation.utterance().words();
+    let behind = words[words.partition_point(|word| word.start < span.end)..].iter();
+    behind.map(|word| fold(situation.utterance().slice(*word)))
+}
+
+fn is_unit(languages: [&Language; 2], word: &str) -> bool {
+    languages.iter().any(|language| language.units(word).next().is_some())
 }
 
 /// The words of the slot's name that no rival has in its.

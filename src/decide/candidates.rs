@@ -27,12 +27,15 @@ use crate::{
     },
     module::{Function, FunctionId, RecognizerKind, SlotId},
     probability::{MOST_ODDS, log_odds},
-    recognize::Mention,
+    recognize::{Mention, certainty::Certainty},
     text::{Span, fold},
 };
 
 /// Candidates that are looked at: what recognizers found, then the reader's best, then those that stand best in frames.
 const MOST: usize = 48;
+
+/// An entry of a list with a letter wrong is no surer.
+const MISSPELT: Certainty = Certainty::Usual;
 
 /// A slot with a span that may fill it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -245,7 +248,7 @@ impl<'a> Weighing<'a> {
             pattern: of_kind(matches!(kind, Some(RecognizerKind::Pattern(_)))),
             builtin: of_kind(matches!(kind, Some(RecognizerKind::Builtin(_)))),
             hint: of_kind(kind.is_none()),
-            alone: flag(anchor.is_some() && rivals.len() == 1 && self.is_alone(slot, span)),
+            alone: flag(rivals.len() == 1 && anchor.is_some_and(|anchor| self.is_alone(anchor))),
             off_list: flag(anchor.is_none() && !own.recognizers.is_empty()),
             foreign: if anchor.is_none() { self.foreign(slot, span) } else { 0.0 },
             rivals: rivals.len().saturating_sub(1) as f32,
@@ -270,9 +273,17 @@ impl<'a> Weighing<'a> {
         .bounded()
     }
 
-    /// Recognizers found nothing elsewhere for the slot.
-    fn is_alone(&self, slot: SlotId, span: Span) -> bool {
-        self.found.iter().all(|(anchor, _)| anchor.slot != slot || anchor.span.overlaps(span))
+    /// Recognizers found nothing elsewhere for the slot. A misspelt entry of a list may be another word: no "leather" in
+    /// "the weather is nice".
+    fn is_alone(&self, anchor: usize) -> bool {
+        let (own, mention) = &self.found[anchor];
+        let module = &self.situation.knowledge.module;
+        let is_list = |mention: &Mention| {
+            matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::List(_)) //
+        };
+        let is_misspelt = mention.is_some_and(|mention| is_list(mention) && mention.score <= MISSPELT.score());
+        let is_elsewhere = |other: &Anchor| other.slot == own.slot && !other.span.overlaps(own.span);
+        !is_misspelt && !self.found.iter().any(|(other, _)| is_elsewhere(other))
     }
 
     /// The slots for which a recognizer found just this span.

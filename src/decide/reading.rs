@@ -349,9 +349,9 @@ pub(crate) fn by_rules(
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
 /// slot's preferred one counts.
-fn found<'a>(situation: &Situation<'a>, id: FunctionId) -> Vec<Found<'a>> {
-    let function = situation.knowledge.module.function(id);
-    let awaited = asked::awaited(situation, id);
+fn found<'a>(situation: &Situation<'a>, meant: FunctionId) -> Vec<Found<'a>> {
+    let function = situation.knowledge.module.function(meant);
+    let awaited = asked::awaited(situation, meant);
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
@@ -425,7 +425,7 @@ fn found<'a>(situation: &Situation<'a>, id: FunctionId) -> Vec<Found<'a>> {
     }
     drop_misspelt(&situation.knowledge.module, &mut anchors);
     keep_named(situation, function, &mut anchors);
-    drop_unmeasured(&situation.knowledge.module, function, &mut anchors);
+    drop_unmeasured(situation, function, &mut anchors);
     drop_out_of_bounds(function, &mut anchors);
     anchors
 }
@@ -474,12 +474,15 @@ fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
     });
 }
 
-/// A number without a unit that may count the items of a list measures none of them: "6 chairs" have no length.
-fn drop_unmeasured(module: &Module, function: &Function, anchors: &mut Vec<Found<'_>>) {
+/// A number without a unit that may count the items of a list measures none of them ("6 chairs" have no length), and one
+/// with a unit that a slot measures in counts none: "3 kg of apples".
+fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
+    let module = &situation.knowledge.module;
     let reading = |(_, mention): &Found<'_>| mention.map(|mention| module.recognizer(mention.recognizer).reading);
     let counts = |one: &&Found<'_>| {
         let slot = function.slot(one.0.slot);
-        let is_bare = reading(one).is_some_and(|reading| reading.unit.is_none());
+        let has_no_unit = reading(one).is_some_and(|reading| reading.unit.is_none());
+        let is_bare = has_no_unit && !asked::has_unit(situation, one.0.span);
         slot.path.is_repeated() && slot.counting != Counting::No && is_bare
     };
     let measures = |one: &Found<'_>| {
@@ -488,6 +491,19 @@ fn drop_unmeasured(module: &Module, function: &Function, anchors: &mut Vec<Found
     };
     let counted: Vec<Span> = anchors.iter().filter(counts).map(|(anchor, _)| anchor.span).collect();
     anchors.retain(|one| !measures(one) || !counted.contains(&one.0.span));
+    let is_measured = |one: &&Found<'_>| measures(one) && !counted.contains(&one.0.span);
+    let measured: Vec<Span> = anchors.iter().filter(is_measured).map(|(anchor, _)| anchor.span).collect();
+    let is_plain = |one: &Found<'_>| {
+        let is_number = one.1.is_some_and(|mention| {
+            let kind = &module.recognizer(mention.recognizer).kind;
+            matches!(kind, RecognizerKind::Builtin(Builtin::Integer | Builtin::Number))
+        });
+        is_number && reading(one).is_some_and(|reading| reading.unit.is_none())
+    };
+    anchors.retain(|one| {
+        let is_unit_of = |span: &Span| span.overlaps(one.0.span) && asked::has_unit(situation, one.0.span);
+        !is_plain(one) || !measured.iter().any(is_unit_of)
+    });
 }
 
 /// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".

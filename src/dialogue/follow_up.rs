@@ -4,7 +4,7 @@
 use crate::{
     call::SlotValue,
     conversation::{Act, End, Form, Manner, Said, merge::CERTAIN},
-    decide::{asked, bars::bars, reading::Reading, situation::Situation, vocabulary::own_words},
+    decide::{asked, bars::bars, carrier, reading::Reading, situation::Situation, vocabulary::own_words},
     dialogue::{
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation},
@@ -137,7 +137,11 @@ impl<'a> Ellipsis<'a> {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.called.id);
         let is_other = request.meant >= EVEN && !request.acts.iter().all(is_same);
         let analysis = self.situation.analysis;
-        if is_other || !request.tied.is_empty() || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
+        // "It's the joint account" tells something, to whatever it may be near.
+        let core = carrier::core(self.called.module.language(), self.situation.utterance(), &[]);
+        let is_told = self.situation.utterance().words().first().is_some_and(|first| first.start < core.start);
+        let is_tied = !request.tied.is_empty() && !is_told;
+        if is_other || is_tied || analysis.reply.leaves_open() || analysis.acts.courtesy.is_some() {
             return None;
         }
         let called = OpenForm { corrects: false, ..self.called };

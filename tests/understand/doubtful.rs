@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Hours and a menu; the opening hours are what all of it looks most like.
-const BOTH: &str = "what time do you close on saturday and is something vegan";
+const BOTH: &str = "what time do you close on saturday and is something tasty";
 const NOTE: &str = "the utterance may ask for more than one thing";
 
 fn hours() -> (&'static str, Value) {
@@ -24,7 +24,7 @@ fn hours() -> (&'static str, Value) {
 }
 
 fn menu() -> (&'static str, Value) {
-    ("get_menu", json!({"diet": "vegan"}))
+    ("get_menu", json!({}))
 }
 
 async fn ask(chat: &Scripted, strategy: Option<StrategyName>) -> Turn {
