@@ -264,7 +264,8 @@ def main():
     if arguments.without:
         return
     unread, _ = fit_part(arguments.binary, ["--unread"], folders)
-    made = {"command": COMMAND, "read": read, "unread": unread, "rules": rules}
+    command = " ".join([COMMAND, *(["--keep", *arguments.keep] if arguments.keep else [])])
+    made = {"command": command, "read": read, "unread": unread, "rules": rules}
     known = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.keep else {}
     for part in arguments.keep:
         kept = [(made, known)] if part == "rules" else [(made[judge], known[judge]) for judge in ("read", "unread")]

@@ -203,12 +203,17 @@ impl Utterance {
         Cow::Owned(Self::new(&said.into_iter().collect::<String>()))
     }
 
-    /// The utterance as if only `span` had been said: a space stands for each other `char`, so that spans stay.
+    /// The utterance as if only `span` had been said.
     #[must_use]
     pub fn only(&self, span: Span) -> Self {
-        let said = |index: usize| span.start <= index && index < span.end;
-        let text: String = self.text.chars().enumerate().map(|(index, c)| if said(index) { c } else { ' ' }).collect();
-        Self::new(&text)
+        self.keeping(|index| span.start <= index && index < span.end)
+    }
+
+    /// The utterance as if only the `char`s at these places had been said: a space stands for each other one, so that
+    /// spans stay.
+    pub(crate) fn keeping(&self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let text = self.text.chars().enumerate().map(|(index, c)| if is_kept(index) { c } else { ' ' });
+        Self::new(&text.collect::<String>())
     }
 
     /// The span of a byte range of [`Self::text`]. Both ends must be character boundaries.

@@ -7,7 +7,7 @@ use crate::{
     module::{FunctionId, RecognizerId, RecognizerKind},
     probability::EVEN,
     recognize::{Mention, reply},
-    text::{Span, Utterance, fold},
+    text::{Span, fold},
 };
 
 /// Values that are told apart, at most.
@@ -104,14 +104,12 @@ fn language<'a>(situation: &Situation<'a>) -> &'a str {
     situation.knowledge.module.language()
 }
 
-/// The utterance with one of the groups alone. Blanks stand in place of the others, so that spans stay.
+/// The utterance with one of the groups alone.
 fn without(analysis: &Analysis, groups: &[Span], own: Span) -> Analysis {
     let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return analysis.clone() };
     let is_kept = |span: Span| own.contains(span) || span.end <= first.start || last.end <= span.start;
-    let text = analysis.utterance.text().chars().enumerate();
-    let text: String = text.map(|(at, c)| if is_kept(Span::new(at, at + 1)) { c } else { ' ' }).collect();
     Analysis {
-        utterance: Utterance::new(&text),
+        utterance: analysis.utterance.keeping(|at| is_kept(Span::new(at, at + 1))),
         mentions: analysis.mentions.iter().filter(|one| is_kept(one.span)).cloned().collect(),
         clauses: Vec::new(),
         ..analysis.clone()

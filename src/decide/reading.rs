@@ -68,8 +68,8 @@ impl<'a> Reading<'a> {
     /// Fills the slots by what recognizers found, by what the reader reads, and by the function's templates.
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.knowledge.module.function(function);
-        let found = found(situation, function);
         let expected = asked::awaited(situation, function);
+        let found = found(situation, definition, &expected);
         let scores = situation.span_scores(function, &expected);
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
         let mut fillings = weighing.fillings();
@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
         let mut said: Vec<(FunctionId, Said)> = Vec::new();
         for candidate in situation.candidates() {
             let function = candidate.function;
-            let found = anchors_of(&found(situation, function));
+            let found = anchors_of(&found(situation, knowledge.module.function(function), &[]));
             said.extend(knowledge.templates.said(function, situation.utterance(), &found).map(|one| (function, one)));
         }
         said.sort_by_key(|(_, one)| std::cmp::Reverse(one.own_words));
@@ -328,8 +328,8 @@ fn dimensions(
 
 /// Everything that may fill a slot of the function, with its evidence.
 pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
-    let found = found(situation, function);
     let asked = asked::awaited(situation, function);
+    let found = found(situation, situation.knowledge.module.function(function), &asked);
     let scores = situation.span_scores(function, &asked);
     Weighing::new(situation, function, &found, &asked, scores.as_deref()).candidates()
 }
@@ -349,16 +349,14 @@ pub(crate) fn by_rules(
 
 /// Every mention that could fill a slot of the function. Where two recognizers of a slot found the same span, the
 /// slot's preferred one counts.
-fn found<'a>(situation: &Situation<'a>, meant: FunctionId) -> Vec<Found<'a>> {
-    let function = situation.knowledge.module.function(meant);
-    let awaited = asked::awaited(situation, meant);
+fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId]) -> Vec<Found<'a>> {
+    let module = &situation.knowledge.module;
     let mut anchors: Vec<Found<'a>> = Vec::new();
     for id in function.slot_ids() {
         for (rank, recognizer) in function.slot(id).recognizers.iter().enumerate() {
             let in_list = function.slot(id).path.is_repeated();
             let is_value = |score: f32| score > NO_VALUE.score() || in_list && score >= NO_VALUE.score();
-            let is_pattern =
-                matches!(situation.knowledge.module.recognizer(*recognizer).kind, RecognizerKind::Pattern(_));
+            let is_pattern = matches!(module.recognizer(*recognizer).kind, RecognizerKind::Pattern(_));
             let is_bare = |mention: &Mention| is_pattern && mention.score <= BARE.score();
             // What only has the form of the author's pattern is a value where that is asked for, or shown.
             let is_meant = |mention: &Mention| {
@@ -383,14 +381,9 @@ fn found<'a>(situation: &Situation<'a>, meant: FunctionId) -> Vec<Found<'a>> {
         }
     }
     // Digits inside a longer mention are no numbers of their own: no 7 in 2026-04-07.
-    let builtin = |mention: &Mention| match situation.knowledge.module.recognizer(mention.recognizer).kind {
-        RecognizerKind::Builtin(builtin) => Some(builtin),
-        _ => None,
-    };
-    let is_number = |mention: &Mention| matches!(builtin(mention), Some(Builtin::Integer | Builtin::Number));
     let is_whole = |mention: &&Mention| {
         use Builtin::{Date, DateTime, Email, Phone, Time, Url};
-        matches!(builtin(mention), Some(Date | DateTime | Email | Phone | Time | Url))
+        matches!(builtin(module, mention), Some(Date | DateTime | Email | Phone | Time | Url))
     };
     let others: Vec<Span> = situation.mentions().iter().filter(is_whole).map(|one| one.span).collect();
     let is_joined = |at: usize| !situation.utterance().slice(Span::new(at, at + 1)).trim().is_empty();
@@ -402,7 +395,7 @@ fn found<'a>(situation: &Situation<'a>, meant: FunctionId) -> Vec<Found<'a>> {
     };
     // Nor is the hour behind "at", where the function takes a time.
     let is_hour = |found: &Found<'a>| {
-        found.1.is_some_and(|mention| builtin(mention) == Some(Builtin::Time) && mention.score >= HOUR.score())
+        found.1.is_some_and(|mention| builtin(module, mention) == Some(Builtin::Time) && mention.score >= HOUR.score())
     };
     let hours: Vec<Span> = anchors.iter().filter(|one| is_hour(one)).map(|(anchor, _)| anchor.span).collect();
     let is_none = |span: Span| is_part(span) || hours.contains(&span);
@@ -412,7 +405,7 @@ fn found<'a>(situation: &Situation<'a>, meant: FunctionId) -> Vec<Found<'a>> {
         is_measured && situation.utterance().slice(mention.span).split_whitespace().nth(1).is_some()
     };
     anchors.retain(|(anchor, mention)| {
-        !mention.is_some_and(|mention| is_number(mention) && !has_unit(mention)) || !is_none(anchor.span) //
+        !mention.is_some_and(|mention| is_number(module, mention) && !has_unit(mention)) || !is_none(anchor.span) //
     });
     for hint in situation.hints {
         let Some(slot) = function.slot_labelled(&hint.label) else { continue };
@@ -430,16 +423,27 @@ fn found<'a>(situation: &Situation<'a>, meant: FunctionId) -> Vec<Found<'a>> {
     anchors
 }
 
+/// The built-in recognizer that found it.
+fn builtin(module: &Module, mention: &Mention) -> Option<Builtin> {
+    match module.recognizer(mention.recognizer).kind {
+        RecognizerKind::Builtin(builtin) => Some(builtin),
+        RecognizerKind::List(_) | RecognizerKind::Pattern(_) => None,
+    }
+}
+
+fn is_number(module: &Module, mention: &Mention) -> bool {
+    matches!(builtin(module, mention), Some(Builtin::Integer | Builtin::Number))
+}
+
 /// Something else than a number was surely read there for the function.
 fn is_of_others(situation: &Situation<'_>, function: &Function, bare: &Mention) -> bool {
-    use Builtin::{Integer, Number, Ordinal};
-    let is_number = |mention: &Mention| {
-        let kind = &situation.knowledge.module.recognizer(mention.recognizer).kind;
-        matches!(kind, RecognizerKind::Builtin(Integer | Number | Ordinal))
+    let module = &situation.knowledge.module;
+    let is_count = |mention: &Mention| {
+        is_number(module, mention) || builtin(module, mention) == Some(Builtin::Ordinal) //
     };
     let is_taken = |one: &&Mention| function.slots.iter().any(|slot| slot.recognizers.contains(&one.recognizer));
     let mut others = situation.mentions().iter().filter(|one| one.recognizer != bare.recognizer).filter(is_taken);
-    others.any(|one| one.span.overlaps(bare.span) && one.score > EVEN && !is_number(one))
+    others.any(|one| one.span.overlaps(bare.span) && one.score > EVEN && !is_count(one))
 }
 
 /// What is an entry of one slot's list, letter for letter, is no misspelt one of another's: "basil" is not "basic".
@@ -491,14 +495,10 @@ fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut
     };
     let counted: Vec<Span> = anchors.iter().filter(counts).map(|(anchor, _)| anchor.span).collect();
     anchors.retain(|one| !measures(one) || !counted.contains(&one.0.span));
-    let is_measured = |one: &&Found<'_>| measures(one) && !counted.contains(&one.0.span);
-    let measured: Vec<Span> = anchors.iter().filter(is_measured).map(|(anchor, _)| anchor.span).collect();
+    let measured: Vec<Span> = anchors.iter().filter(|one| measures(one)).map(|(anchor, _)| anchor.span).collect();
     let is_plain = |one: &Found<'_>| {
-        let is_number = one.1.is_some_and(|mention| {
-            let kind = &module.recognizer(mention.recognizer).kind;
-            matches!(kind, RecognizerKind::Builtin(Builtin::Integer | Builtin::Number))
-        });
-        is_number && reading(one).is_some_and(|reading| reading.unit.is_none())
+        one.1.is_some_and(|mention| is_number(module, mention))
+            && reading(one).is_some_and(|reading| reading.unit.is_none())
     };
     anchors.retain(|one| {
         let is_unit_of = |span: &Span| span.overlaps(one.0.span) && asked::has_unit(situation, one.0.span);
@@ -611,8 +611,7 @@ fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut
         .iter()
         .filter_map(|filled| {
             let mention = filled.mention?;
-            let is_money =
-                matches!(module.recognizer(mention.recognizer).kind, RecognizerKind::Builtin(Builtin::Money));
+            let is_money = builtin(module, mention) == Some(Builtin::Money);
             let currency = mention.value.get("currency").filter(|currency| is_money && currency.is_string())?;
             Some((filled.clone(), currency.clone()))
         })

@@ -2,16 +2,13 @@
 
 use crate::{
     recognize::{
-        Mention,
+        ARTICLE, Mention,
         acts::{ACTS, Kind, Moves, read},
-        certainty::Certainty,
         reply::{self, says_nothing},
     },
     text::{Span, Utterance, fold},
 };
 
-/// What is no surer is no value.
-const NO_VALUE: Certainty = Certainty::Possible;
 /// Words between what is taken back and the words that take it back.
 const NEAR: usize = 6;
 /// Words of a text that takes the place of another one.
@@ -65,8 +62,7 @@ pub(crate) fn repaired(
     let gap = if stays { retracted.end } else { cue.start };
     let after = utterance.words().iter().find(|word| word.start >= cue.end)?.start;
     let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
-    let text: String = utterance.text().chars().enumerate().map(|(at, c)| if is_blank(at) { ' ' } else { c }).collect();
-    Some(Repaired { utterance: Utterance::new(&text), retracted })
+    Some(Repaired { utterance: utterance.keeping(|at| !is_blank(at)), retracted })
 }
 
 /// The cue with those that follow it at once: "no wait, rather".
@@ -154,7 +150,7 @@ impl<'a> Around<'a> {
         let inside = |words: &[Span]| Some(Span::new(words.first()?.start, words.last()?.end));
         let (before, after) = (inside(&self.before)?, inside(&self.after)?);
         // An article is no value: "a viola, I mean a violin".
-        let known = || mentions.iter().filter(|mention| mention.score > NO_VALUE.score());
+        let known = || mentions.iter().filter(|mention| mention.score > ARTICLE.score());
         let first = known().filter(|mention| after.contains(mention.span)).map(|mention| mention.span.start).min()?;
         let new: Vec<&Mention> =
             known().filter(|mention| mention.span.start == first && after.contains(mention.span)).collect();

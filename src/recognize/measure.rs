@@ -85,10 +85,14 @@ fn bare_or(scan: &Scan<'_>, read: impl Fn(&Number) -> Option<Found<f64>>) -> Vec
         .collect()
 }
 
-/// Without the numbers that lie within another one: no 20 in "1 Meter 20".
+/// Without the numbers that lie within one before them: no 20 in "1 Meter 20". They stand in their order.
 fn without_parts(mut found: Vec<Found<f64>>) -> Vec<Found<f64>> {
-    let ends: Vec<(usize, usize)> = found.iter().map(|one| (one.start, one.end)).collect();
-    found.retain(|one| !ends.iter().any(|(start, end)| *start < one.start && one.end <= *end));
+    let mut reach = 0;
+    found.retain(|one| {
+        let is_part = one.end <= reach;
+        reach = reach.max(one.end);
+        !is_part
+    });
     found
 }
 

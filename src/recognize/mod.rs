@@ -10,7 +10,7 @@
 //!
 //! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::collections::BTreeSet;
 
 use jiff::Zoned;
 use serde::Serialize;
@@ -202,13 +202,9 @@ impl Recognizers {
             let haystack = Haystack::new(&plain);
             for (recognizer, patterns) in &self.patterns {
                 let matched = patterns.matches(&haystack);
-                let is_new = |bare: &Range<usize>| {
-                    matched.iter().all(|known| bare.end <= known.start || known.end <= bare.start) //
-                };
-                let bare = patterns.bare(&haystack).into_iter().filter(is_new).map(|range| (range, BARE));
-                let bare: Vec<(Range<usize>, Certainty)> = bare.collect();
-                let found = matched.into_iter().map(|range| (range, Certainty::WrittenOut)).chain(bare);
-                for (bytes, certainty) in found {
+                let bare = patterns.bare(&haystack, &matched).into_iter().map(|range| (range, BARE));
+                let matched = matched.into_iter().map(|range| (range, Certainty::WrittenOut));
+                for (bytes, certainty) in matched.chain(bare) {
                     let value = Value::from(&plain.text()[bytes.clone()]);
                     mentions.push(mention(*recognizer, plain.span_of_bytes(bytes), value, certainty.score()));
                 }

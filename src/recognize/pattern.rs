@@ -117,16 +117,23 @@ impl Patterns {
         found
     }
 
-    /// What has the form of a value, though nothing says that it is one: 30045 of `RC(?P<value>\d{5})`. A word without a
-    /// digit has any form.
-    pub(super) fn bare(&self, haystack: &Haystack<'_>) -> Vec<Range<usize>> {
+    /// What has the form of a value outside of what is `matched`, though nothing says that it is one: 30045 of
+    /// `RC(?P<value>\d{5})`. A word without a digit has any form.
+    pub(super) fn bare(&self, haystack: &Haystack<'_>, matched: &[Range<usize>]) -> Vec<Range<usize>> {
+        if self.patterns.iter().all(|pattern| pattern.bare.is_none()) {
+            return Vec::new();
+        }
+        let mut is_taken = vec![false; haystack.text.len()];
+        matched.iter().for_each(|range| is_taken[range.clone()].fill(true));
         let forms = || self.patterns.iter().filter_map(|pattern| pattern.bare.as_ref());
         let in_text = forms().flat_map(|form| form.find_iter(haystack.text).map(|found| found.range()));
         let apart = haystack.apart.iter().flat_map(|apart| {
             forms().flat_map(|form| form.find_iter(&apart.text).map(|found| apart.original(found.range())))
         });
         let has_digit = |range: &Range<usize>| haystack.text[range.clone()].contains(|c: char| c.is_ascii_digit());
-        let mut bare: Vec<Range<usize>> = in_text.chain(apart).filter(has_digit).collect();
+        let is_new = |range: &Range<usize>| !is_taken[range.clone()].contains(&true);
+        let mut bare: Vec<Range<usize>> =
+            in_text.chain(apart).filter(|range| has_digit(range) && is_new(range)).collect();
         bare.sort_unstable_by_key(|range| (range.start, range.end));
         bare.dedup();
         bare
@@ -177,7 +184,9 @@ mod tests {
         let utterance = Utterance::new(text);
         let haystack = Haystack::new(&utterance);
         let said = |ranges: Vec<Range<usize>>| ranges.into_iter().map(|range| text[range].to_owned()).collect();
-        (said(patterns.matches(&haystack)), said(patterns.bare(&haystack)))
+        let matched = patterns.matches(&haystack);
+        let bare = patterns.bare(&haystack, &matched);
+        (said(matched), said(bare))
     }
 
     #[test]
@@ -185,7 +194,7 @@ mod tests {
         let one = |text: &str| vec![text.to_owned()];
         let contract = r"(?i)\bRC[ -]?(?P<value>\d{5})\b";
         assert_eq!(found(contract, "extend 30045"), (vec![], one("30045")));
-        assert_eq!(found(contract, "extend RC 30045").0, one("30045"));
+        assert_eq!(found(contract, "extend RC 30045"), (one("30045"), vec![]));
         assert_eq!(found(contract, "extend 3004512"), (vec![], vec![]));
         assert_eq!(found(contract, "30045の予約"), (vec![], one("30045")));
         // A pattern that is nothing but its value has no other form, and words have any.
