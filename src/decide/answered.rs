@@ -55,7 +55,7 @@ pub(crate) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
 /// True if a word belongs to no value and could: it is none of the function's own, and no empty one.
 pub(crate) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> bool {
     let module = &situation.knowledge.module;
-    let covered = reading.spans_of(&[]);
+    let covered = reading.account(situation);
     let own = own_words(module, reading.function);
     let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let is_plain = |word: &Span| {
@@ -83,7 +83,7 @@ pub(crate) fn lacks_values(situation: &Situation<'_>, reading: &Reading<'_>) -> 
 
 /// Another function is clearly meant, by more than one word beside the values.
 fn asks_otherwise(situation: &Situation<'_>, own: &Candidate, reading: &Reading<'_>) -> bool {
-    let covered = reading.spans_of(&[]);
+    let covered = reading.account(situation);
     let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let says = |word: &&Span| {
         let text = situation.utterance().slice(**word);

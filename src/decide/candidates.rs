@@ -21,6 +21,7 @@ use crate::{
         bars::bars,
         features::flag,
         filling::{Anchor, Filling, Rule, is_open},
+        limits,
         reader::SpanScores,
         situation::Situation,
         templates::FramedUtterance,
@@ -255,7 +256,8 @@ impl<'a> Weighing<'a> {
             outscored: mention.map_or(0.0, |own| (self.best_score(span) - own).max(0.0)),
             named: flag(
                 asked::is_named_before(self.situation, self.definition, slot, &rivals, span)
-                    || anchor.is_some() && asked::is_dimension_of(self.situation, self.definition, slot, span),
+                    || anchor.is_some() && asked::is_dimension_of(self.situation, self.definition, slot, span)
+                    || anchor.is_some() && limits::is_limit_of(self.situation, own, span),
             ),
             named_behind: flag(asked::is_named_behind(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),

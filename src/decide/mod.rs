@@ -18,6 +18,7 @@ pub(crate) mod features;
 pub mod filling;
 pub mod head;
 pub mod knowledge;
+mod limits;
 pub(crate) mod local;
 pub mod model;
 pub(crate) mod near_duplicates;

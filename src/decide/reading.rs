@@ -11,6 +11,7 @@ use crate::{
         candidates::{self, Candidate, Found, Weighing},
         extent,
         filling::{self, Anchor, Filling, Rule},
+        limits,
         outcome::{self, Frame},
         postal, quotation, ranges, remark,
         situation::Situation,
@@ -221,6 +222,18 @@ impl<'a> Reading<'a> {
     pub(crate) fn spans_of(&self, slots: &[SlotId]) -> Vec<Span> {
         let filled = self.values.iter().chain(&self.excluded);
         filled.filter(|filled| slots.is_empty() || slots.contains(&filled.slot)).map(|filled| filled.span).collect()
+    }
+
+    /// What fills any slot, or rules a value out, with the words that make a number a limit: "at most 300".
+    pub(crate) fn account(&self, situation: &Situation<'_>) -> Vec<Span> {
+        let limits = |filled: &Filled<'_>| {
+            let slot = self.definition.slot(filled.slot);
+            let is_limit = slot.kind.is_number() && limits::is_limit_of(situation, slot, filled.span);
+            limits::words_beside(situation, filled.span).filter(move |_| is_limit).collect::<Vec<_>>()
+        };
+        let mut spans = self.spans_of(&[]);
+        spans.extend(self.values.iter().flat_map(limits));
+        spans
     }
 
     fn is_required(&self, pointer: &str) -> bool {
@@ -517,6 +530,7 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             .filter(|slot| {
                 asked::is_named_before(situation, function, **slot, &rivals, span)
                     || asked::is_dimension_of(situation, function, **slot, span)
+                    || limits::is_limit_of(situation, function.slot(**slot), span)
             })
             .copied()
             .collect();

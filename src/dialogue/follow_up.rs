@@ -103,7 +103,7 @@ impl<'a> Ellipsis<'a> {
         if found.values.is_empty() || !found.invalid.is_empty() || !found.values.iter().all(is_plain) {
             return None;
         }
-        let values = reading.spans_of(&[]);
+        let values = reading.account(&self.situation);
         // "What about seven days?" may use its words where it asks for nothing else, and is no request without the
         // rest; any follow-up those that stand right before a value: "und am 21.?"
         let own = own_words(self.called.module, self.called.id);

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{PackError, slots::OfSlots};
-use crate::text::{fold, words::phrase_words};
+use crate::text::{Utterance, fold, words::phrase_words};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +32,7 @@ pub struct Words {
     pub values: OfValues,
     pub names: Names,
     pub slots: OfSlots,
+    pub limits: Vec<Limit>,
 }
 
 /// What people say around a request that says nothing of it, each phrase as its words.
@@ -53,6 +54,34 @@ impl From<Sides> for Phrases {
     fn from(Sides { before, behind }: Sides) -> Self {
         let words = |phrases: Vec<String>| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
         Self { before: words(before), behind: words(behind) }
+    }
+}
+
+/// What makes a number a limit of one kind: the highest that is meant, or the lowest.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Bounds")]
+pub struct Limit {
+    /// Words in names of slots that take this limit: "max".
+    pub names: Vec<String>,
+    /// What people say right before the number, each phrase as its words: "at most".
+    pub before: Vec<Vec<String>>,
+    /// What they say right behind it: "or less".
+    pub behind: Vec<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bounds {
+    names: Vec<String>,
+    before: Vec<String>,
+    behind: Vec<String>,
+}
+
+impl From<Bounds> for Limit {
+    fn from(Bounds { names, before, behind }: Bounds) -> Self {
+        let words = |phrase: &String| Utterance::new(phrase).folded_words().map(str::to_owned).collect();
+        let phrases = |all: &[String]| all.iter().map(words).collect();
+        Self { names: names.iter().map(|name| fold(name)).collect(), before: phrases(&before), behind: phrases(&behind) }
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn of_alternative(
     (frame, call): (&Frame, Option<&Call>),
 ) -> Features {
     let mut features = of_candidates(situation, act, situation.candidates(), at);
-    let spans = reading.spans_of(&[]);
+    let spans = reading.account(situation);
     of_words(situation, reading.function, &spans, &mut features);
     of_slots(situation, reading, frame, &mut features);
     features.complete = flag(call.is_some());
