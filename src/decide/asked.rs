@@ -332,7 +332,7 @@ pub(crate) fn led(
     found
 }
 
-fn is_list_of_texts(slot: &Slot) -> bool {
+pub(crate) fn is_list_of_texts(slot: &Slot) -> bool {
     slot.path.0.last() == Some(&Step::Each) && slot.kind == SlotKind::String && slot.choices.is_empty()
 }
 

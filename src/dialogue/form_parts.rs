@@ -48,6 +48,13 @@ impl OpenForm<'_> {
         named.iter().find(|slot| self.function.slot(**slot).required).or(named.first()).copied()
     }
 
+    /// The function's only list, if that is one of texts, any words each.
+    pub(crate) fn only_texts(&self) -> Option<SlotId> {
+        let mut lists = self.function.slot_ids().filter(|slot| self.function.slot(*slot).path.is_repeated());
+        let list = lists.next().filter(|_| lists.next().is_none());
+        list.filter(|list| asked::is_list_of_texts(self.function.slot(*list)))
+    }
+
     /// The slots that exemplars show behind this one, with nothing but such a text between.
     fn shown_behind(&self, slot: SlotId, joins: fn(&str) -> bool) -> impl Iterator<Item = SlotId> {
         let triples = self.function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(3));

@@ -210,7 +210,10 @@ impl OpenForm<'_> {
                 self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
             }
             // "And a coke" names one more item, though no recognizer knows it.
-            Manner::Add if found.values.is_empty() => self.head().is_some_and(|head| self.fill(own, head, part, read)),
+            Manner::Add if found.values.is_empty() => {
+                let list = self.head().or_else(|| self.only_texts());
+                list.is_some_and(|list| self.fill(own, list, part, read))
+            }
             Manner::Fill if self.asked.is_empty() && found.values.is_empty() => self.corrects_by_kind(own, part, read),
             Manner::Add | Manner::Fill => false,
         }

@@ -42,7 +42,7 @@ const MOST_ADDITIONS: usize = 16;
 impl Compiled {
     /// `values` are those that the module's exemplars show, by the slots' names.
     pub(super) fn new(module: &Module, function: &Function, values: &HashMap<String, Shown>) -> Self {
-        let templates: Vec<Template> = function.exemplars.iter().filter_map(Template::new).collect();
+        let mut templates: Vec<Template> = function.exemplars.iter().filter_map(Template::new).collect();
         let mut additions: Vec<Vec<Item>> = Vec::new();
         for addition in templates.iter().filter(|one| one.speaks()).flat_map(Template::additions) {
             if additions.len() < MOST_ADDITIONS && !additions.contains(&addition) {
@@ -58,6 +58,9 @@ impl Compiled {
         let values: Vec<Option<&Shown>> =
             function.slots.iter().map(|slot| values.get(&squeeze(slot.label()))).collect();
         let frames = Frames::new(templates.iter().filter(|one| !one.is_negative), &values);
-        Self { frames, places: function.slots.iter().map(place).collect(), templates, additions }
+        let places: Vec<Place> = function.slots.iter().map(place).collect();
+        let is_open = |kept: &Template| kept.is_value_of.is_some_and(|slot| places[slot.index()].is_open);
+        templates.extend(function.exemplars.iter().filter_map(Template::kept).filter(is_open));
+        Self { frames, places, templates, additions }
     }
 }

@@ -481,6 +481,9 @@ impl<'a> Compared<'a> {
             }
             to = step.from;
         }
+        if let (Some(slot), Some(last)) = (template.is_value_of, end.checked_sub(1)) {
+            said.fillings.push(Filling::by(Rule::Template, slot, Span::new(spans[to].start, spans[last].end)));
+        }
         said.fillings.reverse();
         keep_names_whole(&mut said.fillings, self.utterance);
         said

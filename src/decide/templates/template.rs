@@ -14,6 +14,8 @@ pub(super) struct Template {
     pub is_contextual: bool,
     /// It looks like the function and is none of it.
     pub is_negative: bool,
+    /// All of it is a value of this slot.
+    pub is_value_of: Option<SlotId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,17 @@ impl Template {
             items,
             is_contextual: exemplar.context_frame.is_some() || exemplar.context_slot.is_some(),
             is_negative: exemplar.mode == OwnerMode::Negative,
+            is_value_of: None,
         })
+    }
+
+    /// The sentence that the author kept of an exemplar which is nothing but a slot: what its words say is all that tells
+    /// what is wanted.
+    pub(super) fn kept(exemplar: &Exemplar) -> Option<Self> {
+        let [Piece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
+        let sentence = Utterance::new(exemplar.utterance.as_deref()?);
+        let items = sentence.folded_words().map(|word| Item::Word(word.into())).collect();
+        Some(Self { items, is_value_of: Some(slot), ..Self::new(exemplar)? })
     }
 
     pub(super) const fn speaks(&self) -> bool {

@@ -87,6 +87,18 @@ pub(super) fn fill(
     Some(Filled { text: sentence.text, arguments })
 }
 
+/// The slot of a template that is nothing but any words: only what its author wrote there says what is wanted. "The
+/// handle came off" is a complaint, "first aid" is none.
+fn any_words(function: &Function, exemplar: &Exemplar) -> Option<SlotId> {
+    let [Piece::Slot { slot, .. }] = exemplar.pieces[..] else { return None };
+    slot.filter(|slot| function.slot(*slot).takes_any_words())
+}
+
+fn as_written(slot: SlotId, exemplar: &Exemplar) -> Option<Words> {
+    let text = exemplar.utterance.as_deref()?.trim().trim_end_matches(['.', '!', '?', '。']);
+    Some(Words { slot, text: text.to_owned(), value: text.into(), keeps_case: false })
+}
+
 fn say(
     module: &Module,
     values: &Values<'_>,
@@ -109,7 +121,12 @@ fn say(
             Piece::Text(text) if form == Form::Lower => sentence.text.push_str(&plain(text)),
             Piece::Text(text) => sentence.text.push_str(text),
             Piece::Slot { slot, .. } => {
-                let mut words = values.pick(id, (*slot)?, place(&pieces, index, &sentence.text), random)?;
+                let slot = (*slot)?;
+                let mut words = if any_words(module.function(id), exemplar) == Some(slot) {
+                    as_written(slot, exemplar)?
+                } else {
+                    values.pick(id, slot, place(&pieces, index, &sentence.text), random)?
+                };
                 if form == Form::Lower && !words.keeps_case {
                     words.text = words.text.to_lowercase();
                 }
