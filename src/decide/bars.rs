@@ -77,6 +77,14 @@ pub(crate) struct Bars {
     pub(crate) reach_of_both: f32,
     /// How right an answer is at most that leaves a clause of its own unread, as a probability.
     pub(crate) unread_clause: f32,
+    /// The confidence below which a value is put to the person before it is called with.
+    pub(crate) doubtful_value: f32,
+    /// The reader's log-odds below which words are no part of an address, however well they stand.
+    pub(crate) part_of_address: f32,
+    /// What a recognizer's finds are worth behind those of the one that the slot prefers, as a factor.
+    pub(crate) next_recognizer: f32,
+    /// The share of `in_scope` below which it is sure that nothing is meant.
+    pub(crate) surely_nothing: f32,
     /// The probability from which on such a clause asks for another function.
     pub(crate) other_request: f32,
     /// What another slot's mark counts, in words: something stands there, and nobody knows what.

@@ -321,11 +321,10 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false => by_score(situation, candidate),
         };
         let mut right = model.whole(&features);
-        // What is said behind it all and nobody has read may matter.
-        if call.is_some()
-            && situation.given.is_none()
-            && remark::is_left(situation, &reading.spans_of(&[]), reading.function)
-        {
+        // What is said behind it all and nobody has read may matter; a value that is likely wrong makes a wrong call.
+        let is_left = || remark::is_left(situation, &reading.spans_of(&[]), reading.function);
+        let is_doubtful = features.lowest_slot < bars().doubtful_value || is_left();
+        if call.is_some() && situation.given.is_none() && is_doubtful {
             right = right.min(bars().unread_clause);
         }
         alternatives.push((Alternative { function: reading.function, meant, right, features, frame }, call));

@@ -11,6 +11,7 @@ use regex::Regex;
 
 use crate::{
     decide::{
+        bars::bars,
         candidates::{Found, Weighing},
         filling::{Filling, Rule},
         situation::Situation,
@@ -27,8 +28,6 @@ const TOWN: usize = 4;
 const STREET: usize = 8;
 /// Addresses that are told apart in one utterance, at most.
 const ADDRESSES: usize = 4;
-/// Log-odds below which words are no part of an address, however well they stand.
-const LEAST: f32 = -5.0;
 
 /// Codes of countries that people write without naming the country: of five digits, with or without four more, and of
 /// Great Britain.
@@ -207,8 +206,8 @@ impl Postal<'_> {
         let towns = towns.filter(|at| self.begins_town(*at)).map(|at| {
             let town = Span::new(words[at].start, words[before - 1].end);
             let street = self.best_street(first..at, &is_free);
-            let weight =
-                self.best(|group| group.town, town) + street.map_or(LEAST, |street| self.weight_of_street(street));
+            let weight = self.best(|group| group.town, town)
+                + street.map_or(bars().part_of_address, |street| self.weight_of_street(street));
             (weight, Line { street, town: Some(town), code })
         });
         let best = towns.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, line)| line);
@@ -341,7 +340,7 @@ impl Postal<'_> {
             text.contains(|c: char| c.is_ascii_digit()) && text.contains(char::is_alphabetic)
         });
         let best = spans.map(|span| (self.weight_of_street(span), span)).max_by(|a, b| a.0.total_cmp(&b.0));
-        best.filter(|(weight, _)| *weight > LEAST).map(|(_, span)| span)
+        best.filter(|(weight, _)| *weight > bars().part_of_address).map(|(_, span)| span)
     }
 
     /// A word that streets begin with.

@@ -7,7 +7,9 @@ use serde_json::Value;
 use crate::{
     call::{Call, Evidence, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
     decide::{
-        arguments, asked, borders,
+        arguments, asked,
+        bars::bars,
+        borders,
         candidates::{self, Candidate, Found, Weighing},
         extent,
         filling::{self, Anchor, Filling, Rule},
@@ -388,7 +390,7 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
                 }
                 let sure = if is_bare(mention) { HINTED.score() } else { mention.score };
                 #[expect(clippy::cast_precision_loss, reason = "a slot has a few recognizers")]
-                let score = sure * 0.9_f32.powf(rank as f32);
+                let score = sure * bars().next_recognizer.powf(rank as f32);
                 anchors.push((Anchor { slot: id, span: mention.span, score }, Some(mention)));
             }
         }

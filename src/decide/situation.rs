@@ -6,6 +6,7 @@ use crate::{
     call::{Evidence, RuledOut},
     decide::{
         analysis::{Analysis, Part},
+        bars::bars,
         expected::{Expected, Hint},
         knowledge::Knowledge,
         outcome::Frame,
@@ -146,7 +147,8 @@ impl<'a> Situation<'a> {
     /// From this confidence on, an answer about these functions stands; of none, that nothing is meant.
     pub(crate) fn sure_of(&self, frames: &[Frame]) -> f32 {
         let sure = frames.iter().map(|frame| self.sure(frame.function)).reduce(f32::max);
-        let nothing = if self.thresholds.sure > 0.0 { 1.0 - self.thresholds.in_scope / 8.0 } else { 0.0 };
+        let nothing =
+            if self.thresholds.sure > 0.0 { 1.0 - self.thresholds.in_scope * bars().surely_nothing } else { 0.0 };
         sure.unwrap_or(self.thresholds.sure.max(nothing))
     }
 

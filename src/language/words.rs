@@ -81,7 +81,11 @@ impl From<Bounds> for Limit {
     fn from(Bounds { names, before, behind }: Bounds) -> Self {
         let words = |phrase: &String| Utterance::new(phrase).folded_words().map(str::to_owned).collect();
         let phrases = |all: &[String]| all.iter().map(words).collect();
-        Self { names: names.iter().map(|name| fold(name)).collect(), before: phrases(&before), behind: phrases(&behind) }
+        Self {
+            names: names.iter().map(|name| fold(name)).collect(),
+            before: phrases(&before),
+            behind: phrases(&behind),
+        }
     }
 }
 

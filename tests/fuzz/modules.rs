@@ -106,7 +106,9 @@ async fn files_of_a_module_serve_or_are_refused() {
     while run.goes_on() {
         let random = &mut run.random;
         let mut files = random.choice(&seeds).cloned().expect("a fixture");
-        for _ in 0..random.usize(1..=2) {
+        // Hardly any damage is harmless: some modules have none, so that what serves is tried whatever the seed.
+        let damages = if random.u8(0..4) == 0 { 0 } else { random.usize(1..=2) };
+        for _ in 0..damages {
             let at = random.usize(0..files.len());
             files[at].1 = changed(random, &mutator, &files[at].1, &hostile);
         }
