@@ -151,8 +151,11 @@ impl<'a> Weighing<'a> {
         let read = self.scores.into_iter().flat_map(|scores| scores.above(bars().proposed));
         let read = read.map(|read| (read.slot, read.span, 0.0));
         let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(self.frames.proposed(is_open));
+        let limit = |one: &Anchor| limits::of_slot(self.situation.said(), self.definition.slot(one.slot), one.span);
+        let limits: Vec<Span> = self.anchors.iter().filter_map(limit).collect();
         let is_whole = |span: Span| {
             !is_cut(self.situation, span)
+                && !limits.iter().any(|limit| limit.overlaps(span))
                 && !runs_into(self.situation, span, &self.anchors)
                 && !self.frames.is_around(span)
         };
@@ -257,7 +260,7 @@ impl<'a> Weighing<'a> {
             named: flag(
                 asked::is_named_before(self.situation, self.definition, slot, &rivals, span)
                     || anchor.is_some() && asked::is_dimension_of(self.situation, self.definition, slot, span)
-                    || anchor.is_some() && limits::is_limit_of(self.situation, own, span),
+                    || anchor.is_some() && limits::of_slot(self.situation.said(), own, span).is_some(),
             ),
             named_behind: flag(asked::is_named_behind(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),

@@ -229,9 +229,8 @@ impl<'a> Reading<'a> {
     /// What fills any slot, or rules a value out, with the words that make a number a limit: "at most 300".
     pub(crate) fn account(&self, situation: &Situation<'_>) -> Vec<Span> {
         let limits = |filled: &Filled<'_>| {
-            let slot = self.definition.slot(filled.slot);
-            let is_limit = slot.kind.is_number() && limits::is_limit_of(situation, slot, filled.span);
-            limits::words_beside(situation, filled.span).filter(move |_| is_limit).collect::<Vec<_>>()
+            let slot = Some(self.definition.slot(filled.slot)).filter(|slot| slot.kind.is_number())?;
+            limits::of_slot(situation.said(), slot, filled.span)
         };
         let mut spans = self.spans_of(&[]);
         spans.extend(self.values.iter().flat_map(limits));
@@ -532,7 +531,7 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             .filter(|slot| {
                 asked::is_named_before(situation, function, **slot, &rivals, span)
                     || asked::is_dimension_of(situation, function, **slot, span)
-                    || limits::is_limit_of(situation, function.slot(**slot), span)
+                    || limits::of_slot(situation.said(), function.slot(**slot), span).is_some()
             })
             .copied()
             .collect();

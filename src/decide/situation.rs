@@ -79,6 +79,11 @@ impl<'a> Situation<'a> {
         &self.analysis.utterance
     }
 
+    /// The utterance, and the code of the language that it is in.
+    pub(crate) fn said(&self) -> (&'a Utterance, &'a str) {
+        (self.utterance(), self.knowledge.module.language())
+    }
+
     pub(crate) fn mentions(&self) -> &'a [Mention] {
         &self.analysis.mentions
     }

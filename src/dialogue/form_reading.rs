@@ -188,6 +188,7 @@ impl OpenForm<'_> {
 
     /// One slot is corrected, or one more item named, by words that say which. True if so.
     fn corrects_one(&self, own: &Situation<'_>, part: Span, found: &Said, read: &mut FormReading) -> bool {
+        let is_guess = |value: &SlotValue| value.recognizer.is_none() && value.confidence < EVEN;
         match read.said.manner {
             Manner::Correct => {
                 if let Some(count) = self.counted(own, part)
@@ -210,7 +211,7 @@ impl OpenForm<'_> {
                 self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
             }
             // "And a coke" names one more item, though no recognizer knows it.
-            Manner::Add if found.values.is_empty() => {
+            Manner::Add if found.values.iter().all(is_guess) => {
                 let list = self.head().or_else(|| self.only_texts());
                 list.is_some_and(|list| self.fill(own, list, part, read))
             }

@@ -244,6 +244,8 @@ pub enum Sense {
     #[serde(skip)]
     Times(i8),
     Minus,
+    /// Before a minus that is none: "al menos", "au moins".
+    NoMinus,
     /// Said before a pronoun: "this one", "which one".
     Determiner,
     /// A word that no noun begins with, so that a number before it stands alone.

@@ -172,7 +172,8 @@ fn unit(slot: &Slot, languages: Languages) -> Option<Unit> {
         (label.len() > 1 || singular(word) != word) && (word != label[0] || !is(word, |slots| &slots.bounds))
     };
     let is_sum = Said::new(&[slot.label(), &slot.description], languages).any(|slots| &slots.sums);
-    let fits = |unit: &Unit| !(is_sum && *unit == Unit::Pounds);
+    // Nor is that of `prix_min`; and pounds of money weigh nothing.
+    let fits = |unit: &Unit| !(is_sum && matches!(unit, Unit::Pounds | Unit::Minutes));
     let named: Vec<Unit> =
         label.iter().filter(|word| counts(word)).filter_map(|word| unit_named(word, languages)).filter(fits).collect();
     let joins_several = label.iter().any(|word| is(word, |slots| &slots.relations));

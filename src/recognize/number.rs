@@ -108,7 +108,9 @@ fn signed(scan: &Senses<'_>, token: usize, last_end: usize, mut number: Number) 
     let stands_free =
         !scan.is_glued(before) || matches!(scan.text(before - 1), "=" | "(" | "[" | "{" | "," | ":" | "<" | ">" | "*");
     let sign = (number.digits && scan.is_symbol(before, "-") && scan.is_glued(token) && stands_free)
-        || (scan.kind(before) == Some(TokenKind::Word) && scan.has(before, Sense::Minus));
+        || (scan.kind(before) == Some(TokenKind::Word)
+            && scan.has(before, Sense::Minus)
+            && !before.checked_sub(1).is_some_and(|lead| scan.has(lead, Sense::NoMinus)));
     if sign {
         number.start = before;
         number.value = -number.value;

@@ -7,7 +7,7 @@ use super::{
     template::{Item, Template},
 };
 use crate::{
-    decide::filling::is_open,
+    decide::{filling::is_open, limits},
     exemplars::Shown,
     language::units::Unit,
     module::{Function, Module, Slot, SlotKind, squeeze},
@@ -32,6 +32,8 @@ pub(super) struct Place {
     /// It takes a number, or a yes or no, which many a longer text has in it.
     pub is_common: bool,
     pub is_repeated: bool,
+    /// It takes the highest that is meant, or the lowest.
+    pub is_limit: bool,
     /// In what it counts, if it is a number that does.
     pub unit: Option<Unit>,
 }
@@ -53,6 +55,7 @@ impl Compiled {
             is_open: is_open(module, slot),
             is_common: matches!(slot.kind, SlotKind::Integer | SlotKind::Number | SlotKind::Boolean),
             is_repeated: slot.path.is_repeated(),
+            is_limit: limits::is_limit(module.language(), slot),
             unit: slot.recognizers.iter().find_map(|id| module.recognizer(*id).reading.unit),
         };
         let values: Vec<Option<&Shown>> =

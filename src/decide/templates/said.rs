@@ -17,6 +17,7 @@ use crate::{
         bars::bars,
         carrier::{self, Around},
         filling::{Anchor, Filling, Rule},
+        limits,
     },
     language::negation::Role,
     module::SlotId,
@@ -413,6 +414,10 @@ impl<'a> Compared<'a> {
                     || self.words.get(to).is_some_and(|word| frames.follows(&word.folded, slot))
             };
             let is_only_led = is_common && is_beside(slot) && !is_beside(anchor.slot);
+            // "Chairs for at most 60"
+            let is_limit = self.function.places[anchor.slot.index()].is_limit
+                && limits::words_beside(self.utterance, &self.templates.code, anchor.span).is_some();
+            claimed |= is_limit && !is_elsewhere && !is_all;
             claimed |= is_all && !is_elsewhere && !is_only_led || is_behind_mark || (is_led && !is_common);
             if !is_common {
                 others.insert(anchor.slot);
