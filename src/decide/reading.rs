@@ -15,10 +15,10 @@ use crate::{
         filling::{self, Anchor, Filling, Rule},
         limits,
         outcome::{self, Frame},
-        postal, quotation, ranges, remark,
+        postal, quotation, ranges, remark, repair,
         situation::Situation,
         templates::Said,
-        written,
+        vocabulary, written,
     },
     language::{
         Language,
@@ -125,6 +125,10 @@ impl<'a> Reading<'a> {
         extent::settle(situation, &weighing, &expected, &mut fillings);
         postal::settle(situation, &weighing, &found, is_settled, &mut fillings);
         quotation::settle(situation, &weighing, is_settled, &mut fillings);
+        let is_own = |cue: &str| vocabulary::says(&situation.knowledge.module, cue);
+        for free in fillings.iter_mut().filter(|one| one.anchor.is_none() && one.rule != Some(Rule::Quoted)) {
+            free.span = repair::last_word(situation.utterance(), &situation.analysis.acts, &is_own, free.span);
+        }
         fillings.retain(|one| {
             expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
         });

@@ -3,7 +3,7 @@
 use crate::{
     recognize::{
         ARTICLE, Mention,
-        acts::{ACTS, Kind, Moves, read},
+        acts::{ACTS, Kind, Move, Moves, read},
         reply::{self, says_nothing},
     },
     text::{Span, Utterance, fold},
@@ -13,11 +13,14 @@ use crate::{
 const NEAR: usize = 6;
 /// Words of a text that takes the place of another one.
 const FEW: usize = 3;
-/// Words of a no between two values, at most, and characters of them.
+/// Words of a no between two values, at most, or of a cue beside another one; and characters of them.
 const DENIAL: usize = 2;
 const SHORT: usize = 16;
 /// Characters of any other aside between two values, with its marks: ", Entschuldigung ".
 const ASIDE: usize = 24;
+
+/// Marks that stand before a correction.
+const MARKS: [char; 8] = [',', ';', '、', '，', '…', '-', '–', '—'];
 
 /// An utterance without what its speaker takes back in it.
 pub(crate) struct Repaired {
@@ -42,11 +45,12 @@ pub(crate) fn repaired(
     is_own: &dyn Fn(&str) -> bool,
 ) -> Option<Repaired> {
     let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
-    let cues =
-        moves.map(|one| one.cue).chain(denials(language, utterance)).chain(asides(language, utterance, mentions));
+    let mut moves: Vec<Span> = moves.map(|one| one.cue).collect();
+    moves.sort_unstable();
+    let cues = moves.into_iter().chain(denials(language, utterance)).chain(asides(language, utterance, mentions));
     let cues: Vec<Span> = cues.filter(|cue| !is_own(utterance.slice(*cue))).collect();
     let mut found = cues.iter().filter_map(|cue| {
-        let cue = joined(utterance, &cues, *cue);
+        let cue = joined(language, utterance, &cues, *cue);
         let words = Around::new(language, utterance, cue)?;
         let retracted =
             words.by_kind(mentions).or_else(|| words.by_beginning()).or_else(|| words.by_length(mentions))?;
@@ -65,15 +69,52 @@ pub(crate) fn repaired(
     Some(Repaired { utterance: utterance.keeping(|at| !is_blank(at)), retracted })
 }
 
-/// The cue with those that follow it at once: "no wait, rather".
-fn joined(utterance: &Utterance, cues: &[Span], cue: Span) -> Span {
-    let follows = |end: usize| {
-        let next = utterance.words().iter().find(|word| word.start >= end)?;
-        cues.iter().find(|other| other.start == next.start)
+/// What is left of a text that is no one's known value, where its speaker takes the first words back: "The Lake House
+/// Years" of "Lake House, no wait, The Lake House Years".
+pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&str) -> bool, text: Span) -> Span {
+    let is_parted = |cue: Span| {
+        let before = utterance.words().iter().rfind(|word| word.end <= cue.start);
+        before.is_some_and(|word| utterance.slice(Span::new(word.end, cue.start)).contains(MARKS))
     };
-    std::iter::successors(Some(cue), |cue| follows(cue.end).map(|next| Span::new(cue.start, next.end)))
-        .last()
-        .unwrap_or(cue)
+    let corrects = |one: &&Move| {
+        let is_inside = text.start < one.cue.start && one.cue.end < text.end;
+        is_inside && one.kind == Kind::Correct && one.confidence >= ACTS && is_parted(one.cue)
+    };
+    let cues = acts.moves.iter().filter(corrects).map(|one| one.cue).filter(|cue| !is_own(utterance.slice(*cue)));
+    let last = cues.max_by_key(|cue| cue.end);
+    let first = last.and_then(|cue| utterance.words().iter().find(|word| word.start >= cue.end));
+    first.filter(|word| word.end <= text.end).map_or(text, |word| Span::new(word.start, text.end))
+}
+
+/// The cue with those right beside it, by themselves too: "no wait, rather", "wait, make that".
+fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Span {
+    let words = utterance.words();
+    // The length of the cue with which a text begins.
+    let opening = |text: &str| {
+        let corrects = |one: &&Move| one.kind == Kind::Correct && one.confidence >= ACTS && one.cue.start == 0;
+        read(language, text).moves.iter().find(corrects).map(|one| one.cue.end)
+    };
+    let rest = |from: usize| utterance.slice(Span::new(from, utterance.len()));
+    let follows = |end: usize| {
+        let next = words.iter().find(|word| word.start >= end)?.start;
+        cues.iter()
+            .find(|other| other.start == next)
+            .copied()
+            .or_else(|| Some(Span::new(next, next + opening(rest(next))?)))
+    };
+    let last = std::iter::successors(Some(cue), |cue| follows(cue.end)).last().unwrap_or(cue);
+    // The clause before it: "wait,".
+    let at = words.partition_point(|word| word.end <= cue.start);
+    let is_parted = |at: &usize| {
+        let before = at.checked_sub(1).map(|before| utterance.slice(Span::new(words[before].end, words[*at].start)));
+        before.is_some_and(|gap| gap.contains(MARKS))
+    };
+    let clause = (at.saturating_sub(DENIAL)..at).rev().find(is_parted).map(|first| words[first].start);
+    let alone = |start: &usize| {
+        let clause = utterance.slice(Span::new(*start, cue.start));
+        opening(&format!("{clause}{}", rest(last.end).trim_start())).is_some_and(|end| *start + end <= cue.start)
+    };
+    Span::new(clause.filter(alone).unwrap_or(cue.start), last.end)
 }
 
 /// A no that stands between two commas: "Lisbon, no, Porto".
@@ -81,7 +122,7 @@ fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
     let words = utterance.words();
     let gap_before = |at: usize| {
         let before = at.checked_sub(1).map(|before| utterance.slice(Span::new(words[before].end, words[at].start)));
-        before.is_some_and(|gap| gap.contains([',', ';', '、', '，', '…', '-', '–', '—']))
+        before.is_some_and(|gap| gap.contains(MARKS))
     };
     let starts: Vec<usize> = (1..words.len()).filter(|at| gap_before(*at)).collect();
     let inner = starts.windows(2).filter(|pair| pair[1] - pair[0] <= DENIAL);
@@ -263,6 +304,7 @@ mod tests {
             ("de", "am Dienstag, ach nee, Freitag um vier", &["Dienstag", "Freitag"], "am Freitag um vier"),
             ("fr", "des roses, non attendez, plutôt des lys", &["roses", "lys"], "des lys"),
             ("fr", "deux, non, trois cafés", &["deux", "trois"], "trois cafés"),
+            ("en", "on the 25 at 9, wait, make that 11", &["25", "9", "11"], "on the 25 at 11"),
         ] {
             assert_eq!(left(language, text, known), expected, "{text}");
         }

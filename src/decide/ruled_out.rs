@@ -7,7 +7,7 @@
 use crate::{
     call::{RuledOut, SlotValue, Source, kin},
     decide::situation::Situation,
-    language::{Language, words::Names},
+    language::{Language, facts::is_unspaced_language, negation::Role, words::Names},
     module::{Function, FunctionId, OwnerMode, Piece, RecognizerKind, Slot, SlotId, SlotKind},
     recognize::{Negation, NegationKind},
     text::{Span, Utterance, fold, in_words},
@@ -102,7 +102,17 @@ impl Situation<'_> {
 
     /// Why the utterance refuses the very thing that this function does; `None` if it does not.
     pub(crate) fn refusal(&self, function: FunctionId) -> Option<String> {
-        let refused = |negation: &&Negation| matches!(negation.kind, NegationKind::Refusal | NegationKind::Retention);
+        // "Nicht stornieren": the no that stands behind a verb elsewhere.
+        let is_adverb = |cue: Span| {
+            let cue = fold(self.utterance().slice(cue));
+            let phrases = Language::or_english(self.knowledge.module.language()).negation.beginning_with(&cue);
+            phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::RefusalBehind)
+        };
+        let refused = |negation: &&Negation| match negation.kind {
+            NegationKind::Refusal | NegationKind::Retention => true,
+            NegationKind::Absence => is_adverb(negation.cue),
+            NegationKind::Removal => false,
+        };
         let refusals: Vec<&Negation> = self.negations().iter().filter(refused).collect();
         if refusals.is_empty() {
             return None;
@@ -126,8 +136,19 @@ impl Situation<'_> {
         let is_known = |word: &String| says(&word) && manner.words.iter().chain(&name).any(|known| kin(word, known));
         let refused = refusals.into_iter().find(|negation| {
             let scope = words_of(self.utterance().slice(negation.scope));
-            let Some(verb) = scope.first() else { return false };
-            let does = name.iter().chain(&manner.openings).any(|known| kin(verb, known));
+            let own = || name.iter().chain(&manner.openings);
+            let does = |verb: &&String| match is_unspaced_language(language) {
+                true => manner.words.iter().any(|words| words.contains(verb.as_str())),
+                false => own().any(|known| kin(verb, known)),
+            };
+            // "Auf keinen Fall 4077 stornieren" has its verb at the end.
+            let Some(verb) = scope.first().filter(&does).or(scope.last().filter(&does)).or(scope.first()) else {
+                return false;
+            };
+            let does = does(&verb);
+            if negation.kind == NegationKind::Absence && !(does && scope.len() == 1) {
+                return false;
+            }
             if does && !speaks_so {
                 return !elsewhere.iter().any(|word| kin(word, verb));
             }

@@ -32,7 +32,9 @@ pub(super) fn numbers(scan: &Scan<'_>, reading: SlotReading) -> Vec<Found<f64>> 
         Some((unit, Dimension::Time | Dimension::Calendar)) => lengths_of_time(scan, unit),
         Some((unit, Dimension::Money)) => sums(scan, unit),
         Some((unit, Dimension::Mass | Dimension::Length | Dimension::Volume)) => {
-            without_parts(bare_or(scan, |number| measured(scan, number, unit)))
+            let mut found = without_parts(bare_or(scan, |number| measured(scan, number, unit)));
+            found.extend(halves(scan, unit));
+            found
         }
         None if reading.counts_things => bare_or(scan, |_| None),
         None => number::cardinals(&scan.numbers).map(plain).collect(),
@@ -170,6 +172,15 @@ fn unit_place(scan: &Scan<'_>, number: &Number) -> usize {
 /// The token behind a number and the hyphen of "three-week".
 fn unit_start(scan: &Scan<'_>, number: &Number) -> usize {
     if scan.joins(number.end, "-") { number.end + 1 } else { number.end }
+}
+
+/// "Half a mile", "ein halber Meter", in `unit`.
+fn halves(scan: &Scan<'_>, unit: Unit) -> Vec<Found<f64>> {
+    scan.find(|token| {
+        let at = scan.skip(scan.after(token, Sense::Half)?, Sense::A);
+        let (said, end) = units_at(scan, at).find(|(said, _)| said.dimension() == unit.dimension())?;
+        Some(Found::new(token, end, said.convert(0.5, unit)?, Certainty::WrittenOut))
+    })
 }
 
 /// The units that the words at `token` may mean, each with the token after them. "m" are metres and minutes.

@@ -464,13 +464,14 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     }
     let (hour, end) = hour_at(scan, token)?;
     let said = scan.skip(end, Sense::OClock);
-    let style = if said > end { Style::Full } else { Style::Spoken };
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::Minus) {
-        let after = finish(scan, (token, after), (hour, minutes, 0), style, Certainty::WrittenOut, reckoning)?;
+        // "Huit heures moins le quart" is no hour of a timetable, nor is "et quart".
+        let spoken = (hour, minutes, 0);
+        let after = finish(scan, (token, after), spoken, Style::Spoken, Certainty::WrittenOut, reckoning)?;
         return earlier(&after, minutes);
     }
     if let Some((minutes, after)) = minutes_beside(scan, said, Sense::And) {
-        return finish(scan, (token, after), (hour, minutes, 0), style, Certainty::WrittenOut, reckoning);
+        return finish(scan, (token, after), (hour, minutes, 0), Style::Spoken, Certainty::WrittenOut, reckoning);
     }
     let is_digits = scan.kind(token) == Some(TokenKind::Digits);
     let has_leading_zero = is_digits && scan.text(token).len() == 2 && scan.text(token).starts_with('0');
@@ -486,7 +487,8 @@ fn clock_at(scan: &Scan<'_>, token: usize, alone: Option<Certainty>, reckoning: 
     if let Some(after) = scan.after(end, Sense::OClock).filter(|after| !is_length(*after)) {
         // "15h30", "8 Uhr 15", "3時半", "3時30分"
         if let Some(after) = scan.after(after, Sense::HalfBehind) {
-            return found(after, 30, full, Certainty::WrittenOut);
+            let style = if is_digits || scan.lexicon.kanji_numbers { full } else { Style::Spoken };
+            return found(after, 30, style, Certainty::WrittenOut);
         }
         if !scan.lexicon.english
             && let Some((minute, end)) = minutes_of_hour(scan, after)

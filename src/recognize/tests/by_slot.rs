@@ -60,9 +60,9 @@ fn an_hour_of_either_half_of_the_day_keeps_both() {
             ("es", "a las cinco y media", &["05:30:00|17:30:00"]),
             ("es", "a las diez menos cuarto", &["09:45:00|21:45:00"]),
             ("es", "a las diez y cuarto", &["10:15:00|22:15:00"]),
-            ("fr", "à sept heures moins le quart", &["06:45:00"]),
-            ("fr", "à sept heures moins dix", &["06:50:00"]),
-            ("fr", "à sept heures et quart", &["07:15:00"]),
+            ("fr", "à sept heures moins le quart", &["06:45:00|18:45:00"]),
+            ("fr", "à sept heures moins dix", &["06:50:00|18:50:00"]),
+            ("fr", "à sept heures et quart", &["07:15:00|19:15:00"]),
             // Nothing else is said: somebody may have asked.
             ("en", "11", &["11:00:00|23:00:00"]),
             ("en", "10.15", &["10:15:00|22:15:00"]),
