@@ -138,7 +138,7 @@ impl Situation<'_> {
             let scope = words_of(self.utterance().slice(negation.scope));
             let own = || name.iter().chain(&manner.openings);
             let does = |verb: &&String| match is_unspaced_language(language) {
-                true => manner.words.iter().any(|words| words.contains(verb.as_str())),
+                true => manner.words.iter().any(|words| tail(verb).is_some_and(|tail| words.contains(tail))),
                 false => own().any(|known| kin(verb, known)),
             };
             // "Auf keinen Fall 4077 stornieren" has its verb at the end.
@@ -227,6 +227,13 @@ impl Situation<'_> {
         }
         manner
     }
+}
+
+/// The last word of a text without spaces, if it is one of two characters or more: キャンセル of 予約はキャンセル.
+fn tail(text: &str) -> Option<&str> {
+    let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
+    let start = text.char_indices().rfind(|(_, c)| is_hiragana(*c)).map_or(0, |(at, c)| at + c.len_utf8());
+    Some(&text[start..]).filter(|tail| tail.chars().nth(1).is_some())
 }
 
 /// Two forms of one verb: "annulez" and "annuler".

@@ -9,7 +9,7 @@ use std::{cmp::Ordering, collections::BTreeSet};
 use super::{
     Templates,
     compiled::Compiled,
-    template::{Item, Template},
+    template::{Item, POSSESSIVES, Template},
     words::{Gap, Token, gaps, tokens},
 };
 use crate::{
@@ -466,8 +466,10 @@ impl<'a> Compared<'a> {
                     let is_beside = |other: Option<usize>| {
                         other.and_then(|other| items.get(other)).is_some_and(|other| matches!(other, Item::Slot(_)))
                     };
-                    let free =
-                        |rule: Rule| Filling::by(rule, *slot, Span::new(spans[step.from].start, spans[to - 1].end));
+                    let whole = Span::new(spans[step.from].start, spans[to - 1].end);
+                    let is_owner = template.possessives.contains(slot);
+                    let owner = is_owner.then(|| without_ending(self.utterance, whole)).flatten();
+                    let free = |rule: Rule| Filling::by(rule, *slot, owner.unwrap_or(whole));
                     let filling = match step.anchor {
                         Some(index) => {
                             let Anchor { slot, span, score } = self.anchors[index];
@@ -493,6 +495,14 @@ impl<'a> Compared<'a> {
         keep_names_whole(&mut said.fillings, self.utterance);
         said
     }
+}
+
+/// A value without the possessive that a template has behind it.
+fn without_ending(utterance: &Utterance, value: Span) -> Option<Span> {
+    let text = utterance.slice(value);
+    let ending = POSSESSIVES.iter().find(|possessive| text.ends_with(**possessive))?;
+    let end = value.end - ending.chars().count();
+    (end > value.start).then(|| Span::new(value.start, end))
 }
 
 fn reach(column: &mut [Option<Step>], at: usize, step: Step) {

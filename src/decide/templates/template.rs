@@ -14,6 +14,8 @@ pub(super) struct Template {
     pub is_contextual: bool,
     /// It looks like the function and is none of it.
     pub is_negative: bool,
+    /// The slots behind which it has a possessive: "<pet>'s collar".
+    pub possessives: Vec<SlotId>,
     /// All of it is a value of this slot.
     pub is_value_of: Option<SlotId>,
 }
@@ -26,19 +28,35 @@ pub(super) enum Item {
     Mark,
 }
 
+/// How people write that something is somebody's.
+pub(super) const POSSESSIVES: [&str; 2] = ["'s", "’s"];
+
 /// Words of an addition, at most, and characters where these are words.
 const ADDED: usize = 4;
 const ADDED_UNSPACED: usize = 9;
+
+/// What follows a possessive; `None` of a text that begins with none.
+fn without_possessive(text: &str) -> Option<&str> {
+    let rest = POSSESSIVES.iter().find_map(|possessive| text.strip_prefix(possessive))?;
+    (!rest.starts_with(char::is_alphanumeric)).then_some(rest)
+}
 
 impl Template {
     /// `None` if it has a slot that the function has not.
     pub(super) fn new(exemplar: &Exemplar) -> Option<Self> {
         let mut items: Vec<Item> = Vec::new();
+        let mut possessives = Vec::new();
         for piece in &exemplar.pieces {
             match piece {
                 Piece::Slot { slot, .. } => items.push(Item::Slot((*slot)?)),
                 Piece::Text(text) => {
-                    let utterance = Utterance::new(text);
+                    // A possessive is part of the word before it, which is the last one of a value.
+                    let owner = match items.last() {
+                        Some(Item::Slot(slot)) => without_possessive(text).map(|rest| (*slot, rest)),
+                        _ => None,
+                    };
+                    possessives.extend(owner.map(|(slot, _)| slot));
+                    let utterance = Utterance::new(owner.map_or(text.as_str(), |(_, rest)| rest));
                     let words = utterance.folded_words().map(|word| Item::Word(word.into()));
                     let before = items.len();
                     items.extend(words);
@@ -52,6 +70,7 @@ impl Template {
             items,
             is_contextual: exemplar.context_frame.is_some() || exemplar.context_slot.is_some(),
             is_negative: exemplar.mode == OwnerMode::Negative,
+            possessives,
             is_value_of: None,
         })
     }

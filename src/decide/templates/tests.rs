@@ -110,6 +110,45 @@ fn a_template_is_said_with_whatever_its_slots_may_hold() {
 }
 
 #[test]
+fn a_possessive_behind_a_mark_is_no_part_of_the_value() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let schema = json!([{"name": "groom", "description": "Groom a pet", "parameters": {"type": "object", "properties": {
+        "pet": {"type": "string"}}}}]);
+    let exemplars = json!({"groom": ["trim <pet>'s claws", "tell me of <pet>"]});
+    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
+    let module =
+        load(directory.path(), ModuleName::new("pets").expect("a name"), &Limits::default()).expect("it loads");
+    for (utterance, pet) in [
+        ("trim Luna's claws", "Luna"),
+        ("please trim Old Tom’s claws", "Old Tom"),
+        // Here the template has none.
+        ("tell me of Luna's", "Luna's"),
+    ] {
+        assert_eq!(said_in(&module, utterance), pairs(&[("pet", pet)]), "{utterance}");
+    }
+}
+
+#[test]
+fn a_sentence_that_its_author_kept_is_the_value_of_a_bare_mark() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let schema = json!([{"name": "complain", "description": "Complain", "parameters": {"type": "object", "properties": {
+        "problem": {"type": "string"}}}}]);
+    let exemplars = json!({"complain": [{"template": "<problem>", "utterance": "the handle came off"}]});
+    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
+    let module =
+        load(directory.path(), ModuleName::new("shop").expect("a name"), &Limits::default()).expect("it loads");
+    let is_telling = |utterance: &str| {
+        let said = Templates::compile(&module).said(function(), &Utterance::new(utterance), &[]);
+        said.is_some_and(|said| said.is_telling())
+    };
+    let kept = "hi, the handle came off, thanks";
+    assert_eq!(said_in(&module, kept), pairs(&[("problem", "the handle came off")]));
+    assert_eq!([kept, "blue kettle"].map(is_telling), [true, false]);
+}
+
+#[test]
 fn a_template_tells_less_the_more_of_it_could_be_any_words() {
     let module = music();
     let templates = Templates::compile(&module);
