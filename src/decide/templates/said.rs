@@ -466,10 +466,13 @@ impl<'a> Compared<'a> {
                     let is_beside = |other: Option<usize>| {
                         other.and_then(|other| items.get(other)).is_some_and(|other| matches!(other, Item::Slot(_)))
                     };
-                    let whole = Span::new(spans[step.from].start, spans[to - 1].end);
-                    let is_owner = template.possessives.contains(slot);
-                    let owner = is_owner.then(|| without_ending(self.utterance, whole)).flatten();
-                    let free = |rule: Rule| Filling::by(rule, *slot, owner.unwrap_or(whole));
+                    // A sign that a recognizer found has no words.
+                    let free = |rule: Rule| {
+                        let whole = Span::new(spans[step.from].start, spans[to - 1].end);
+                        let is_owner = template.possessives.contains(slot);
+                        let owner = is_owner.then(|| without_ending(self.utterance, whole)).flatten();
+                        Filling::by(rule, *slot, owner.unwrap_or(whole))
+                    };
                     let filling = match step.anchor {
                         Some(index) => {
                             let Anchor { slot, span, score } = self.anchors[index];

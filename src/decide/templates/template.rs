@@ -80,7 +80,8 @@ impl Template {
     pub(super) fn kept(exemplar: &Exemplar) -> Option<Self> {
         let [Piece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
         let sentence = Utterance::new(exemplar.utterance.as_deref()?);
-        let items = sentence.folded_words().map(|word| Item::Word(word.into())).collect();
+        let items: Vec<Item> = sentence.folded_words().map(|word| Item::Word(word.into())).collect();
+        (!items.is_empty()).then_some(())?;
         Some(Self { items, is_value_of: Some(slot), ..Self::new(exemplar)? })
     }
 
