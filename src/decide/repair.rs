@@ -94,7 +94,8 @@ fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Sp
         let corrects = |one: &&Move| one.kind == Kind::Correct && one.confidence >= ACTS && one.cue.start == 0;
         read(language, text).moves.iter().find(corrects).map(|one| one.cue.end)
     };
-    let rest = |from: usize| utterance.slice(Span::new(from, utterance.len()));
+    // A cue is short, and so is what is read for one.
+    let rest = |from: usize| utterance.slice(Span::new(from, utterance.len().min(from + ASIDE)));
     let follows = |end: usize| {
         let next = words.iter().find(|word| word.start >= end)?.start;
         cues.iter()
