@@ -6,6 +6,7 @@ use crate::{
     decide::{
         carrier as around,
         filling::{Anchor, Filling, Rule},
+        limits,
         situation::Situation,
         vocabulary::{own_words, words_of},
     },
@@ -561,6 +562,13 @@ pub(crate) fn is_named_behind(
     gap.chars().all(|c| c.is_whitespace() || c == '-')
         && !is_empty
         && own_name(function, slot, rivals).iter().any(is_same)
+}
+
+/// True if the words beside the number say its dimension or its limit, and the slot's name has it: "45 cm wide" of a
+/// width, "at most 300" of a highest price.
+pub(crate) fn is_told_beside(situation: &Situation<'_>, function: &Function, slot: SlotId, number: Span) -> bool {
+    is_dimension_of(situation, function, slot, number)
+        || limits::of_slot(situation.said(), function.slot(slot), number).is_some()
 }
 
 /// True if the dimension that the slot's name has is said right behind `span` and its unit: "45 cm wide" of a width.

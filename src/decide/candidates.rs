@@ -259,8 +259,7 @@ impl<'a> Weighing<'a> {
             outscored: mention.map_or(0.0, |own| (self.best_score(span) - own).max(0.0)),
             named: flag(
                 asked::is_named_before(self.situation, self.definition, slot, &rivals, span)
-                    || anchor.is_some() && asked::is_dimension_of(self.situation, self.definition, slot, span)
-                    || anchor.is_some() && limits::of_slot(self.situation.said(), own, span).is_some(),
+                    || anchor.is_some() && asked::is_told_beside(self.situation, self.definition, slot, span),
             ),
             named_behind: flag(asked::is_named_behind(self.situation, self.definition, slot, &rivals, span)),
             literal: self.literal(span),

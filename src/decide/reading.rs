@@ -534,8 +534,7 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             .iter()
             .filter(|slot| {
                 asked::is_named_before(situation, function, **slot, &rivals, span)
-                    || asked::is_dimension_of(situation, function, **slot, span)
-                    || limits::of_slot(situation.said(), function.slot(**slot), span).is_some()
+                    || asked::is_told_beside(situation, function, **slot, span)
             })
             .copied()
             .collect();

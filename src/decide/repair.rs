@@ -72,13 +72,10 @@ pub(crate) fn repaired(
 /// What is left of a text that is no one's known value, where its speaker takes the first words back: "The Lake House
 /// Years" of "Lake House, no wait, The Lake House Years".
 pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&str) -> bool, text: Span) -> Span {
-    let is_parted = |cue: Span| {
-        let before = utterance.words().iter().rfind(|word| word.end <= cue.start);
-        before.is_some_and(|word| utterance.slice(Span::new(word.end, cue.start)).contains(MARKS))
-    };
+    let place = |cue: Span| utterance.words().partition_point(|word| word.end <= cue.start);
     let corrects = |one: &&Move| {
         let is_inside = text.start < one.cue.start && one.cue.end < text.end;
-        is_inside && one.kind == Kind::Correct && one.confidence >= ACTS && is_parted(one.cue)
+        is_inside && one.kind == Kind::Correct && one.confidence >= ACTS && is_parted(utterance, place(one.cue))
     };
     let cues = acts.moves.iter().filter(corrects).map(|one| one.cue).filter(|cue| !is_own(utterance.slice(*cue)));
     let last = cues.max_by_key(|cue| cue.end);
@@ -106,11 +103,8 @@ fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Sp
     let last = std::iter::successors(Some(cue), |cue| follows(cue.end)).last().unwrap_or(cue);
     // The clause before it: "wait,".
     let at = words.partition_point(|word| word.end <= cue.start);
-    let is_parted = |at: &usize| {
-        let before = at.checked_sub(1).map(|before| utterance.slice(Span::new(words[before].end, words[*at].start)));
-        before.is_some_and(|gap| gap.contains(MARKS))
-    };
-    let clause = (at.saturating_sub(DENIAL)..at).rev().find(is_parted).map(|first| words[first].start);
+    let first = (at.saturating_sub(DENIAL)..at).rev().find(|first| is_parted(utterance, *first));
+    let clause = first.map(|first| words[first].start);
     let alone = |start: &usize| {
         let clause = utterance.slice(Span::new(*start, cue.start));
         opening(&format!("{clause}{}", rest(last.end).trim_start())).is_some_and(|end| *start + end <= cue.start)
@@ -118,14 +112,17 @@ fn joined(language: &str, utterance: &Utterance, cues: &[Span], cue: Span) -> Sp
     Span::new(clause.filter(alone).unwrap_or(cue.start), last.end)
 }
 
+/// A mark stands before the word.
+fn is_parted(utterance: &Utterance, at: usize) -> bool {
+    let words = utterance.words();
+    let before = at.checked_sub(1).and_then(|before| words.get(before)).zip(words.get(at));
+    before.is_some_and(|(before, word)| utterance.slice(Span::new(before.end, word.start)).contains(MARKS))
+}
+
 /// A no that stands between two commas: "Lisbon, no, Porto".
 fn denials(language: &str, utterance: &Utterance) -> Vec<Span> {
     let words = utterance.words();
-    let gap_before = |at: usize| {
-        let before = at.checked_sub(1).map(|before| utterance.slice(Span::new(words[before].end, words[at].start)));
-        before.is_some_and(|gap| gap.contains(MARKS))
-    };
-    let starts: Vec<usize> = (1..words.len()).filter(|at| gap_before(*at)).collect();
+    let starts: Vec<usize> = (1..words.len()).filter(|at| is_parted(utterance, *at)).collect();
     let inner = starts.windows(2).filter(|pair| pair[1] - pair[0] <= DENIAL);
     let spans = inner.map(|pair| Span::new(words[pair[0]].start, words[pair[1] - 1].end));
     let denies = |span: &Span| reply::read(language, None, utterance.slice(*span)).is_bare_no();

@@ -81,8 +81,8 @@ impl Template {
         let [Piece::Slot { slot: Some(slot), .. }] = exemplar.pieces[..] else { return None };
         let sentence = Utterance::new(exemplar.utterance.as_deref()?);
         let items: Vec<Item> = sentence.folded_words().map(|word| Item::Word(word.into())).collect();
-        (!items.is_empty()).then_some(())?;
-        Some(Self { items, is_value_of: Some(slot), ..Self::new(exemplar)? })
+        let own = Self::new(exemplar).filter(|_| !items.is_empty())?;
+        Some(Self { items, is_value_of: Some(slot), ..own })
     }
 
     pub(super) const fn speaks(&self) -> bool {

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::{
@@ -8,9 +8,16 @@ use crate::{
     text::Span,
 };
 
+/// A module of these two files.
+fn module(name: &str, schema: &Value, exemplars: &Value) -> Module {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
+    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
+    load(directory.path(), ModuleName::new(name).expect("a name"), &Limits::default()).expect("it loads")
+}
+
 /// One function that plays music, with three free slots.
 fn music() -> Module {
-    let directory = tempfile::tempdir().expect("a directory");
     let schema = json!([{"name": "play", "description": "Play music", "parameters": {"type": "object", "properties": {
         "artist": {"type": "string"}, "album": {"type": "string"}, "year": {"type": "string"}}}}]);
     let exemplars = json!({"play": [
@@ -19,9 +26,7 @@ fn music() -> Module {
         {"template": "put on music by <artist> from <year>", "utterance": "put on music by Miles Davis from 1959"},
         {"template": "I want to hear <album>", "utterance": "I want to hear Kind of Blue"},
         {"template": "songs from <year> please", "utterance": "songs from 1984 please"}]});
-    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
-    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
-    load(directory.path(), ModuleName::new("music").expect("a name"), &Limits::default()).expect("it loads")
+    module("music", &schema, &exemplars)
 }
 
 /// Who gets a parcel, and where, in a language without spaces.
@@ -111,14 +116,10 @@ fn a_template_is_said_with_whatever_its_slots_may_hold() {
 
 #[test]
 fn a_possessive_behind_a_mark_is_no_part_of_the_value() {
-    let directory = tempfile::tempdir().expect("a directory");
     let schema = json!([{"name": "groom", "description": "Groom a pet", "parameters": {"type": "object", "properties": {
         "pet": {"type": "string"}}}}]);
     let exemplars = json!({"groom": ["trim <pet>'s claws", "tell me of <pet>"]});
-    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
-    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
-    let module =
-        load(directory.path(), ModuleName::new("pets").expect("a name"), &Limits::default()).expect("it loads");
+    let module = module("pets", &schema, &exemplars);
     for (utterance, pet) in [
         ("trim Luna's claws", "Luna"),
         ("please trim Old Tom’s claws", "Old Tom"),
@@ -131,14 +132,10 @@ fn a_possessive_behind_a_mark_is_no_part_of_the_value() {
 
 #[test]
 fn a_sentence_that_its_author_kept_is_the_value_of_a_bare_mark() {
-    let directory = tempfile::tempdir().expect("a directory");
     let schema = json!([{"name": "complain", "description": "Complain", "parameters": {"type": "object", "properties": {
         "problem": {"type": "string"}}}}]);
     let exemplars = json!({"complain": [{"template": "<problem>", "utterance": "the handle came off"}]});
-    std::fs::write(directory.path().join("schema.json"), schema.to_string()).expect("a file");
-    std::fs::write(directory.path().join("exemplars.json"), exemplars.to_string()).expect("a file");
-    let module =
-        load(directory.path(), ModuleName::new("shop").expect("a name"), &Limits::default()).expect("it loads");
+    let module = module("shop", &schema, &exemplars);
     let is_telling = |utterance: &str| {
         let said = Templates::compile(&module).said(function(), &Utterance::new(utterance), &[]);
         said.is_some_and(|said| said.is_telling())
