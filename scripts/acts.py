@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Fit models/reader/acts.json: what an utterance does, by its sentence vector and its words.
+"""Fit models/reader/acts.json and turns.json: what an utterance does, by its sentence vector and its words, by itself and
+beside an open form.
 
     venv/bin/python scripts/acts.py                   # from all modules of models/reader/data
+    venv/bin/python scripts/acts.py --only turns      # one of the two
     venv/bin/python scripts/acts.py --folds DIR       # one folder for each part of them that was left out of the fit
 
 Multinomial logistic regression; words count by the places that their n-grams are hashed into. With --folds, each folder has
@@ -30,10 +32,20 @@ ACT_OF_KIND = {
 }  # fmt: skip
 # From this share of questions on, a function answers: "is anybody on call?" asks for it, and asks.
 ANSWERS = 0.3
+# What a turn of a written conversation does to the form that is open, by what turns.jsonl calls it. What agrees, denies
+# or gives up does nothing more to it.
+EFFECTS = ("tells", "declines", "elsewhere", "nothing")
+EFFECT_OF = {
+    "answer": "tells", "add": "tells", "correct": "tells", "decline": "declines", "request": "elsewhere",
+    "aside": "nothing", "thanks": "nothing", "yes": "nothing", "no": "nothing", "cancel": "nothing",
+}  # fmt: skip
+# How strongly the weights follow the data: the inverse of the penalty.
+OF_ACTS, OF_TURNS = 30, 3
 PARTS = 6
 # Places of n-grams; a weight is written as a whole number of up to 127 times the scale.
 WIDTH, MOST = 1 << 14, 127
 READ = 1000
+MARKED = re.compile(r"\[([^\[\]]+)\]\([^()]+\)")
 TOKENS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]|[^\W\d_\u3040-\u30ff\u4e00-\u9fff]+|\d+|[^\w\s]")
 
 
@@ -91,14 +103,23 @@ def places(texts):
     return csr_matrix((values, columns, ends), shape=(len(texts), WIDTH))
 
 
-def fit(vectors, shares, wanted):
+def turns(data):
+    """(module, text, what it does) of the turns of all written conversations."""
+    for path in sorted(data.glob("*/turns.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            for turn in json.loads(line)["turns"]:
+                if turn["does"] in EFFECT_OF:
+                    yield path.parent.name, MARKED.sub(r"\1", turn["user"]), EFFECT_OF[turn["does"]]
+
+
+def fit(vectors, shares, wanted, names, strength):
     inputs = hstack([csr_matrix(vectors), shares]).tocsr()
-    fitted = LogisticRegression(C=30, max_iter=500).fit(inputs, wanted)
+    fitted = LogisticRegression(C=strength, max_iter=500).fit(inputs, wanted)
     of_vector, of_places = np.split(fitted.coef_, [vectors.shape[1]], axis=1)
     scale = float(np.abs(of_places).max() / MOST)
     round_ = lambda values: [round(float(value), 5) for value in values]
     return {
-        "acts": list(ACTS),
+        "acts": list(names),
         "weights": [round_(row) for row in of_vector],
         "biases": round_(fitted.intercept_),
         "ngrams": {"scale": round(scale, 6), "weights": [[round(weight / scale) for weight in row] for row in of_places]},
@@ -115,28 +136,36 @@ def main():
     parser.add_argument("--encoder", type=Path, default=reader.ROOT / "models" / "uptake-encoder")
     parser.add_argument("--reader", type=Path, default=reader.ROOT / "models" / "reader")
     parser.add_argument("--folds", type=Path)
+    parser.add_argument("--only", choices=["acts", "turns"], help="the other file is taken as it is")
     arguments = parser.parse_args()
     encoder = reader.Encoder(arguments.encoder)
     modules = reader.read_corpus(arguments.data)
-    rows = []
-    for name, module in sorted(modules.items()):
-        functions = answering(module.rows)
-        acts = [(name, row, act_of(row, functions)) for row in module.rows]
-        rows += [one for one in acts if one[2]]
-    vectors = np.stack([encoder.vector(row.text) for _, row, _ in rows])
-    shares = places([row.text for _, row, _ in rows])
-    wanted = np.array([ACTS.index(act) for *_, act in rows])
-    if arguments.folds is None:
-        write(fit(vectors, shares, wanted), arguments.reader / "acts.json")
-        return
-    for part in range(PARTS):
-        left_out = set(sorted(modules)[part::PARTS])
-        kept = np.array([name not in left_out for name, *_ in rows])
+    said = {}
+    if arguments.only != "turns":
+        rows = []
+        for name, module in sorted(modules.items()):
+            functions = answering(module.rows)
+            acts = [(name, row.text, act_of(row, functions)) for row in module.rows]
+            rows += [one for one in acts if one[2]]
+        said["acts.json"] = (ACTS, OF_ACTS, rows)
+    if arguments.only != "acts":
+        said["turns.json"] = (EFFECTS, OF_TURNS, list(turns(arguments.data)))
+    parts = [] if arguments.folds is None else [set(sorted(modules)[part::PARTS]) for part in range(PARTS)]
+    for part, left_out in enumerate(parts):
         folder = arguments.folds / str(part)
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(arguments.reader / "head.onnx", folder / "head.onnx")
-        write(fit(vectors[kept], shares[kept], wanted[kept]), folder / "acts.json")
+        for name in ("head.onnx", "acts.json", "turns.json"):
+            shutil.copyfile(arguments.reader / name, folder / name)
         (folder / "modules").write_text("\n".join(sorted(left_out)) + "\n")
+    for file, (names, strength, rows) in said.items():
+        vectors = np.stack([encoder.vector(text) for _, text, _ in rows])
+        shares = places([text for _, text, _ in rows])
+        wanted = np.array([names.index(act) for *_, act in rows])
+        for part, left_out in enumerate(parts):
+            kept = np.array([name not in left_out for name, *_ in rows])
+            write(fit(vectors[kept], shares[kept], wanted[kept], names, strength), arguments.folds / str(part) / file)
+        if not parts:
+            write(fit(vectors, shares, wanted, names, strength), arguments.reader / file)
 
 
 if __name__ == "__main__":

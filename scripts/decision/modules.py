@@ -295,13 +295,117 @@ def alone(rows):
     return [{"text": words, "functions": [], "kind": "value"} for words in sorted(values)]
 
 
+def turns(folder, module, schema, names, rows):
+    """What is said beside an open form, as cases with a state: turns of the written conversations, and the corpus's
+    replies."""
+    path = folder / "turns.jsonl"
+    lists = {(f["name"], name) for f in schema for name, slot in f["slots"].items() if slot["type"] == "list"}
+    cases = []
+    for line in path.read_text().splitlines() if path.exists() else []:
+        dialogue = json.loads(line)
+        if all(name in names for turn in dialogue["turns"] for name in opened(turn)):
+            cases += turns_of(dialogue, module, lists)
+    for row in rows:
+        if row["kind"] in ("reply", "decline") and len(row["functions"]) == 1 and row["functions"][0] in names:
+            cases.append(reply_of(row, module, lists))
+    return cases
+
+
+def reply_of(row, module, lists):
+    [function] = row["functions"]
+    pointers = [pointer(function, slot, lists, "-") for slot in row.get("asked", [])]
+    expects = {"kind": "slots", "function": function, "pointers": pointers}
+    state = {"format": 1, "module": module, "turn": 1, "forms": [new_form(function, 1)], "expects": expects}
+    kind = "decline" if row["kind"] == "decline" else "reply"
+    return {"utterance": plain(row["text"]), "kind": kind, "state": state, "function": function}
+
+
+def opened(turn):
+    """The functions that a turn is about."""
+    function = turn.get("function")
+    return function if isinstance(function, list) else [function] if function else []
+
+
+def turns_of(dialogue, module, lists):
+    forms, lines, cases, last = [], [], [], None
+    for number, turn in enumerate(dialogue["turns"]):
+        kind, about = next(iter(turn.get("assistant", {"lost": None}).items()))
+        function = about["function"] if kind == "asks" else about
+        expects = None
+        if kind in ("asks", "confirms"):
+            # What was asked for in between is done.
+            open_before = [form for form in forms if form["function"] == function]
+            forms = forms[: forms.index(open_before[-1]) + 1] if open_before else [*forms, new_form(function, number)]
+            pointers = [pointer(function, slot, lists, "-") for slot in about["slots"]] if kind == "asks" else []
+            if kind == "asks":
+                expects = {"kind": "slots", "function": function, "pointers": pointers}
+                said = "What is the " + " and the ".join(slot.replace("_", " ") for slot in about["slots"]) + "?"
+            else:
+                expects = {"kind": "yes", "function": function}
+                forms[-1]["confirmation"] = "asked"
+                said = "Is that right?"
+            lines.append({"who": "assistant", "text": said})
+        elif kind == "did":
+            last = next((form for form in forms if form["function"] == function), last)
+            forms = []
+        else:
+            forms = []
+        text = plain(turn["user"])
+        if forms:
+            state = {"format": 1, "module": module, "turn": number, "forms": json.loads(json.dumps(forms)), "lines": lines[-12:]}
+            if expects:
+                state["expects"] = expects
+            about_open = {"utterance": text, "kind": turn["does"], "state": state}
+            functions = opened(turn)
+            if len(functions) > 1:
+                about_open["functions"] = functions
+            else:
+                about_open["function"] = functions[0] if functions else None
+            cases.append(about_open)
+        lines = [*lines, {"who": "person", "text": text}]
+        forms = after(turn, forms, number + 1, lists)
+    return cases
+
+
+def new_form(function, number):
+    return {"function": function, "opened": number, "confidence": 1.0, "slots": []}
+
+
+def pointer(function, slot, lists, item):
+    return f"/{slot}/{item}" if (function, slot) in lists else f"/{slot}"
+
+
+def after(turn, forms, number, lists):
+    """The open forms after a turn."""
+    functions, does = opened(turn), turn["does"]
+    if does == "cancel":
+        return [form for form in forms if form["function"] not in functions]
+    for function in functions:
+        if not any(form["function"] == function for form in forms):
+            forms = [*forms, new_form(function, number)]
+    for words, sign, name in MARK.findall(turn["user"]):
+        named, _, slot = name.rpartition(".") if len(functions) > 1 else (functions[0], "", name)
+        form = next(form for form in forms if form["function"] == named)
+        of_slot = [value for value in form["slots"] if value["pointer"].split("/")[1] == slot]
+        if sign:
+            form["slots"] = [value for value in form["slots"] if value not in of_slot or value["text"] != words]
+            continue
+        if (named, slot) not in lists:
+            form["slots"] = [value for value in form["slots"] if value not in of_slot]
+        place = pointer(named, slot, lists, len(of_slot))
+        value = {"pointer": place, "value": words, "text": words, "from": "said", "turn": number, "confidence": 1.0}
+        form["slots"] = [*form["slots"], value]
+    return forms
+
+
 def write(place, language, parts):
     place.mkdir(parents=True, exist_ok=True)
-    schema, exemplars, known, cases = parts
+    schema, exemplars, known, cases, spoken = parts
     for name, value in [("schema.json", schema), ("exemplars.json", exemplars), ("recognizers.json", known)]:
         (place / name).write_text(json.dumps(value, ensure_ascii=False, indent=1))
     (place / "module.toml").write_text(f'language = "{language}"\n')
-    (place / "cases.jsonl").write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases))
+    for name, lines in [("cases.jsonl", cases), ("turns.jsonl", spoken)]:
+        (place / name).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
 
 
 def main():
@@ -324,11 +428,14 @@ def main():
         foreign += random.Random(name).sample(values, min(len(values), len(foreign) // 2))
         for number in range(options.variants):
             rng = random.Random(f"{options.seed} {name} {number}")
-            write(options.out / f"{name}.{number}", language, cut(schema, rows, foreign, language, not number, False, rng))
+            place = options.out / f"{name}.{number}"
+            parts = cut(schema, rows, foreign, language, not number, False, rng)
+            names = {tool["function"]["name"] for tool in parts[0]}
+            write(place, language, (*parts, turns(options.corpus / name, place.name, schema, names, rows)))
         for number in range(options.bare):
             rng = random.Random(f"{options.seed} {name} bare {number}")
             parts = cut(schema, rows, foreign, language, not number, True, rng)
-            write(options.out / f"{name}.bare{number}", language, parts)
+            write(options.out / f"{name}.bare{number}", language, (*parts, []))
 
 
 if __name__ == "__main__":
