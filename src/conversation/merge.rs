@@ -70,6 +70,14 @@ pub struct Said {
 }
 
 impl Said {
+    /// It says nothing of the form's values.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.invalid.clear();
+        self.excluded.clear();
+        self.removed.clear();
+    }
+
     /// It says something of the form's values.
     #[must_use]
     pub fn brings_something(&self) -> bool {

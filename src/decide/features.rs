@@ -108,6 +108,74 @@ impl RankingInput {
 }
 
 features! {
+    /// What is known of an utterance beside an open form.
+    BesideInput {
+        /// Values for the form were found: any, one for what was asked, the same by a recognizer, one by a recognizer for
+        /// what was not asked.
+        told,
+        asked_told,
+        asked_recognized,
+        other_recognized,
+        /// All of them take the place of what is known.
+        replaces,
+        /// The log-odds of the least sure of them, 0 without any.
+        surest,
+        /// Words are left that are no part of a value and say something; the account of words, as [`Features`] have it.
+        left,
+        explained,
+        left_over,
+        /// Free text of more than a few words; words that only lead to an answer stand before a value.
+        long_text,
+        led,
+        /// Logarithm of the number of words.
+        length,
+        /// It says a template of another function word for word.
+        written_elsewhere,
+        /// It asks something in return, by its words; it ends as a question.
+        asks_back,
+        question,
+        /// Its words say that a value is not known, not wanted or stays as it is; it begins with a no, with a yes.
+        passes,
+        denies,
+        affirms,
+        /// A move of a conversation was found in it: a correction, a change, one more.
+        moves,
+        /// Log-odds, by its sentence vector, as [`Features`] has them.
+        act_question,
+        act_other,
+        act_reply,
+        act_decline,
+        /// Log-odds, by its sentence vector and its words, that it tells something of the form, declines to, or does
+        /// nothing to it, rather than that it asks for something else.
+        turn_tells,
+        turn_declines,
+        turn_nothing,
+        /// Of the likeliest other function: the log-odds that it is meant, by all that is known of it and by its score
+        /// alone; what retrieval finds it better than the open one; it takes a value of a kind that the form does not.
+        other_meant,
+        other_score,
+        other_lead,
+        other_kind,
+        /// It says more than what may as well be said of the form; its account of words, and how many values a recognizer found for it.
+        other_unexplained,
+        other_explained,
+        other_left_over,
+        other_values,
+        /// The log-odds that anything is meant, by itself.
+        anything,
+        /// Nothing is asked but whether all is right; all that was asked is optional; it may be any words.
+        confirms,
+        optional,
+        free,
+        /// What was found counts otherwise where all is to be confirmed, and the rest where a recognizer found it.
+        confirms_told,
+        recognized_turn_tells,
+        recognized_turn_nothing,
+        recognized_other_meant,
+    }
+}
+
+features! {
     /// Everything that is known of one alternative: the utterance as a request for one function.
     Features {
         /// Log of its share among the candidates, and how far that lies above the best other one.

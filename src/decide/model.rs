@@ -4,10 +4,10 @@
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    decide::features::{Features, RankingInput},
+    decide::features::{BesideInput, Features, RankingInput},
     probability::logistic,
 };
 
@@ -25,7 +25,22 @@ pub struct DecisionModel {
     /// Where exemplars were learned from, and where functions are only described.
     learned: Judge,
     described: Judge,
+    beside: Beside<Logistic>,
     pub thresholds: Thresholds,
+}
+
+/// What an utterance may do beside an open form, with something known of each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside<T> {
+    /// It tells something of the form.
+    pub tells: T,
+    /// It declines to say what was asked for.
+    pub declines: T,
+    /// It asks for something else.
+    pub elsewhere: T,
+    /// Nothing: a remark, or a question that nothing answers.
+    pub nothing: T,
 }
 
 /// Probabilities from which something is done, chosen on modules that the weights were not fitted on.
@@ -72,6 +87,7 @@ struct Written {
     score: WrittenLogistic,
     learned: WrittenJudge,
     described: WrittenJudge,
+    beside: Beside<WrittenLogistic>,
     thresholds: Thresholds,
 }
 
@@ -108,21 +124,24 @@ impl DecisionModel {
     /// If the text is no such file, or names a feature that does not exist.
     pub fn parse(text: &str) -> Result<Self, String> {
         let written: Written = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let regression = |written: WrittenLogistic| {
-            let terms = in_order(&Features::NAMES, &written.weights)?.into_iter();
-            let terms = terms.map(|[weight, low, high]| Term { weight, low, high }).collect();
-            Ok::<_, String>(Logistic { bias: written.bias, terms })
-        };
+        let regression = |written: WrittenLogistic| Logistic::read(&Features::NAMES, &written);
         let judge = |written: WrittenJudge| {
             let [anything, function, whole] = [written.anything, written.function, written.whole].map(regression);
             Ok::<_, String>(Judge { anything: anything?, function: function?, whole: whole? })
         };
+        let beside = |written: WrittenLogistic| Logistic::read(&BesideInput::NAMES, &written);
         Ok(Self {
             ranking: in_order(&RankingInput::NAMES, &written.ranking)?,
             scope: regression(written.scope)?,
             score: regression(written.score)?,
             learned: judge(written.learned)?,
             described: judge(written.described)?,
+            beside: Beside {
+                tells: beside(written.beside.tells)?,
+                declines: beside(written.beside.declines)?,
+                elsewhere: beside(written.beside.elsewhere)?,
+                nothing: beside(written.beside.nothing)?,
+            },
             thresholds: written.thresholds,
         })
     }
@@ -165,6 +184,19 @@ impl DecisionModel {
         self.judge(features).whole.probability(features)
     }
 
+    /// What an utterance does beside an open form: the probability of each that is `possible`, 0 of the others.
+    #[must_use]
+    pub fn beside(&self, input: &BesideInput, possible: Beside<bool>) -> Beside<f32> {
+        let values = input.values();
+        let share = |it: &Logistic, is_possible: bool| if is_possible { it.log_odds(&values).exp() } else { 0.0 };
+        let tells = share(&self.beside.tells, possible.tells);
+        let declines = share(&self.beside.declines, possible.declines);
+        let elsewhere = share(&self.beside.elsewhere, possible.elsewhere);
+        let nothing = share(&self.beside.nothing, possible.nothing);
+        let all = (tells + declines + elsewhere + nothing).max(f32::MIN_POSITIVE);
+        Beside { tells: tells / all, declines: declines / all, elsewhere: elsewhere / all, nothing: nothing / all }
+    }
+
     /// Exemplars that are too many to be learned from still are evidence.
     const fn judge(&self, features: &Features) -> &Judge {
         if features.unlearned > 0.0 && features.exemplars == 0.0 { &self.described } else { &self.learned }
@@ -172,11 +204,21 @@ impl DecisionModel {
 }
 
 impl Logistic {
-    fn probability(&self, features: &Features) -> f32 {
-        let values = features.values();
+    /// The terms are in the order of `names`.
+    fn read(names: &[&str], written: &WrittenLogistic) -> Result<Self, String> {
+        let terms = in_order(names, &written.weights)?.into_iter();
+        let terms = terms.map(|[weight, low, high]| Term { weight, low, high }).collect();
+        Ok(Self { bias: written.bias, terms })
+    }
+
+    fn log_odds(&self, values: &[f32]) -> f32 {
         let counted =
             self.terms.iter().zip(values).map(|(term, value)| term.weight * value.max(term.low).min(term.high));
-        logistic(self.bias + counted.sum::<f32>())
+        self.bias + counted.sum::<f32>()
+    }
+
+    fn probability(&self, features: &Features) -> f32 {
+        logistic(self.log_odds(&features.values()))
     }
 }
 
@@ -196,6 +238,15 @@ mod tests {
         let model = DecisionModel::parse(FILE).unwrap();
         assert!(model.thresholds.in_scope <= model.thresholds.sure);
         assert!(model.ranking.iter().any(|weight| *weight != 0.0));
+    }
+
+    #[test]
+    fn only_what_is_possible_has_a_share() {
+        let (model, input) = (DecisionModel::bundled(), BesideInput { told: 1.0, ..BesideInput::default() });
+        let all = model.beside(&input, Beside { tells: true, declines: true, elsewhere: true, nothing: true });
+        assert!((all.tells + all.declines + all.elsewhere + all.nothing - 1.0).abs() < 1e-5);
+        let none = Beside { nothing: true, ..Beside::default() };
+        assert_eq!(model.beside(&input, none), Beside { nothing: 1.0, ..Beside::default() });
     }
 
     #[test]

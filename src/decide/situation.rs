@@ -12,7 +12,7 @@ use crate::{
         outcome::Frame,
         reader::SpanScores,
     },
-    embed::ActOdds,
+    embed::{ActOdds, TurnOdds},
     language::facts::is_unspaced_language,
     module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
@@ -73,6 +73,12 @@ impl<'a> Situation<'a> {
     pub(crate) fn speech_act(&self) -> Option<ActOdds> {
         let acts = self.knowledge.slots.as_ref()?.reader.acts()?;
         Some(acts.odds(self.utterance().text(), &self.analysis.whole.vectors.symmetric))
+    }
+
+    /// What the utterance does beside an open form, as far as that was learned.
+    pub(crate) fn turn_act(&self) -> Option<TurnOdds> {
+        let turns = self.knowledge.slots.as_ref()?.reader.turns()?;
+        Some(turns.turn_odds(self.utterance().text(), &self.analysis.whole.vectors.symmetric))
     }
 
     pub(crate) fn utterance(&self) -> &'a Utterance {

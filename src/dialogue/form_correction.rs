@@ -4,11 +4,14 @@ use std::cmp::Reverse;
 
 use crate::{
     call::SlotValue,
-    conversation::Said,
+    conversation::{Manner, Said},
     decide::situation::Situation,
-    dialogue::{form_reading::FormReading, open_form::OpenForm},
+    dialogue::{
+        form_reading::FormReading,
+        open_form::{KNOWN, OpenForm},
+    },
     module::{SlotId, SlotKind},
-    recognize::reply,
+    recognize::{ARTICLE, Mention, reply},
     text::{Span, Utterance},
 };
 
@@ -48,6 +51,38 @@ impl OpenForm<'_> {
         let Some((_, alone)) = read_by.into_iter().next().filter(|_| !is_open) else { return false };
         read.confidence = alone.confidence;
         read.said.values.extend(alone.said.values);
+        true
+    }
+
+    /// "Better half past four, people come by train": the only find of a recognizer, and the only known value of its kind,
+    /// whatever is said beside it. Whether that is a correction at all is weighed with everything else.
+    pub(crate) fn corrects_beside(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
+        let known = |slot: SlotId| {
+            let slot = self.function.slot(slot);
+            let is_typed = !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean;
+            is_typed.then(|| self.form.at(&slot.path.pointer())).flatten()
+        };
+        let found = |slot: SlotId| {
+            let recognizers = &self.function.slot(slot).recognizers;
+            let takes = |mention: &&Mention| recognizers.contains(&mention.recognizer) && mention.others.is_empty();
+            own.mentions()
+                .iter()
+                .filter(takes)
+                .filter(|mention| part.contains(mention.span))
+                .map(move |one| (slot, one))
+        };
+        let slots: Vec<SlotId> = self.function.slot_ids().filter(|slot| known(*slot).is_some()).collect();
+        let mut all = slots.into_iter().flat_map(found);
+        let Some((slot, mention)) = all.next().filter(|_| all.next().is_none()) else { return false };
+        if mention.score <= ARTICLE.score() || known(slot).is_some_and(|known| known.value == mention.value) {
+            return false;
+        }
+        let slot = self.function.slot(slot);
+        let value = self.value_of(slot, (own.utterance(), mention.span), Some(mention), mention.score * KNOWN.score());
+        read.said.manner = Manner::Correct;
+        read.leaves_words = true;
+        read.confidence = value.confidence;
+        read.said.values.push(value);
         true
     }
 

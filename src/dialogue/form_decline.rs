@@ -7,16 +7,12 @@ use crate::{
     dialogue::{open_form::OpenForm, slot_reference::Named},
     module::SlotId,
     recognize::{
-        acts::{Kind, Move, Pick},
+        acts::{ACTS, Kind, Move, Pick},
         reply::{Reply, YesNo},
     },
     text::Span,
 };
 
-/// Log-odds against a request from which on an utterance declines to give a value.
-const DECLINED: f32 = 2.5;
-/// How sure it must be that a value is not known, or not wanted, where no value was said.
-const PASSES: f32 = 0.65;
 /// Characters of what may stand beside "I don't know" without being a request.
 const SHORT_REST: usize = 16;
 
@@ -31,25 +27,9 @@ impl OpenForm<'_> {
     }
 
     /// True if nobody has to answer what was asked.
-    fn is_optional(&self) -> bool {
+    pub(crate) fn is_optional(&self) -> bool {
         let is_optional = |slot: &SlotId| !self.function.slot(*slot).required;
         !self.asked.is_empty() && self.asked_slots().iter().all(is_optional)
-    }
-
-    /// Its words decline to give what was asked for, as far as the encoder has learned what that sounds like. Where any
-    /// words may be the value, this must be likelier than an answer.
-    pub(crate) fn sounds_declined(&self, free: &Situation<'_>) -> bool {
-        let Some(odds) = free.speech_act() else { return false };
-        let may_be_value = self.asked_slots().iter().any(|slot| self.function.slot(*slot).takes_any_words());
-        self.is_optional()
-            && !self.has_acts()
-            && odds.decline >= if may_be_value { odds.reply.max(DECLINED) } else { DECLINED }
-    }
-
-    /// "No idea, whatever fits": a value is not known or not wanted, whatever is said beside that.
-    fn passes(&self) -> bool {
-        let is_pass = |one: &&Move| matches!(one.kind, Kind::Unknown | Kind::Skip);
-        self.acts.moves.iter().filter(is_pass).any(|one| one.confidence >= PASSES)
     }
 
     /// "No notes": what was asked for is named only to be ruled out.
@@ -62,8 +42,8 @@ impl OpenForm<'_> {
         free.negations().iter().any(|negation| names(negation.scope))
     }
 
-    /// What is done where no value was said.
-    pub(crate) fn silent(&self, free: &Situation<'_>) -> Option<Act> {
+    /// What its words do to the form without a value: a known one is named to be another way, or nothing is to be done.
+    pub(crate) fn done_without_value(&self, free: &Situation<'_>) -> Option<Act> {
         let named = |span: Span| {
             let slot = Named { utterance: free.utterance(), mentions: free.mentions(), span }.slot(self.function)?;
             let path = &self.function.slot(slot).path;
@@ -78,23 +58,30 @@ impl OpenForm<'_> {
         if let Some(filled) = changed.or_else(whole) {
             return Some(Act::Clear { place: filled.pointer.clone() });
         }
-        let reply = free.analysis.reply;
-        let leaves = reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)
-            || self.acts().any(|one| matches!(one.kind, Kind::Pick(Pick::None | Pick::Either) | Kind::Keep))
-            // "No, I fetch it myself": the reason for the no is nobody's value.
-            || reply.answer == YesNo::Negative && self.is_optional()
-            || self.passes()
-            || self.denies_asked(free)
-            || self.sounds_declined(free);
         // "Leave it" says nothing of a value that is needed: nothing is to be done.
         let is_needed = |slot: &SlotId| self.function.slot(*slot).required;
         let keeps = self.acts().any(|one| one.kind == Kind::Keep);
-        if keeps && !self.asked.is_empty() && self.asked_slots().iter().all(is_needed) {
-            return Some(Act::Cancel);
-        }
-        if leaves && !self.asked.is_empty() {
-            return Some(Act::Leave { pointers: self.asked.to_vec() });
-        }
-        None
+        let asked = self.asked_slots();
+        (keeps && !asked.is_empty() && asked.iter().all(is_needed)).then_some(Act::Cancel)
+    }
+
+    /// Its words say that a value is not known, not wanted or stays as it is, whatever is said beside that: "no idea,
+    /// whatever fits". A no gives the reason why, where nobody has to answer: "no, I fetch it myself".
+    pub(crate) fn passes(&self, free: &Situation<'_>) -> bool {
+        let reply = free.analysis.reply;
+        let is_pass = |one: &Move| match one.kind {
+            Kind::Unknown | Kind::Skip => true,
+            Kind::Pick(Pick::None | Pick::Either) | Kind::Keep => one.confidence >= ACTS,
+            _ => false,
+        };
+        reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)
+            || reply.answer == YesNo::Negative && self.is_optional()
+            || self.acts.moves.iter().any(is_pass)
+            || self.denies_asked(free)
+    }
+
+    /// What was asked for is left out.
+    pub(crate) fn leave(&self) -> Act {
+        Act::Leave { pointers: self.asked.to_vec() }
     }
 }

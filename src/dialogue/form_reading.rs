@@ -5,32 +5,31 @@ use serde_json::Value;
 
 use crate::{
     call::{SlotValue, Source},
-    conversation::{Act, Aside, Manner, Pending, Said, merge::CERTAIN},
+    conversation::{Act, Aside, Manner, Said, merge::CERTAIN},
     decide::{
         analysis::Part,
-        answered, asked, carrier,
+        answered, asked,
         expected::Expected,
-        local,
         outcome::{Decision, Frame, Outcome},
         reading::Reading,
-        scope::by_score,
         situation::Situation,
-        vocabulary::{own_words, words_of},
+        vocabulary::words_of,
         written,
     },
     dialogue::{
+        interpretation::is_tie,
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN, WORTH_KEEPING, said},
         slot_reference::{Named, count_of},
     },
     language::facts::is_unspaced_language,
-    module::{FunctionId, SlotId, SlotPath},
+    module::{SlotId, SlotPath},
     probability::EVEN,
     recognize::{
         self, Mention,
         acts::{ACTS, Kind, Pick},
         reply::{self, YesNo},
     },
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance},
 };
 
 /// What is left of the confidence in an answer where not all words are accounted for.
@@ -209,25 +208,28 @@ impl OpenForm<'_> {
                 }
                 let is_plain = found.values.iter().all(|value| value.recognizer.is_none());
                 self.asked_slot().filter(|_| is_plain).is_some_and(|slot| self.fill(own, slot, part, read))
+                    || found.values.is_empty() && self.corrects_beside(own, part, read)
             }
             // "And a coke" names one more item, though no recognizer knows it.
             Manner::Add if found.values.iter().all(is_guess) => {
                 let list = self.head().or_else(|| self.only_texts());
                 list.is_some_and(|list| self.fill(own, list, part, read))
             }
-            Manner::Fill if self.asked.is_empty() && found.values.is_empty() => self.corrects_by_kind(own, part, read),
+            Manner::Fill if self.asked.is_empty() && found.values.is_empty() => {
+                self.corrects_by_kind(own, part, read) || self.corrects_beside(own, part, read)
+            }
             Manner::Add | Manner::Fill => false,
         }
     }
 
     /// Its slot was asked for, as an item of a list too.
-    fn is_asked(&self, value: &SlotValue) -> bool {
+    pub(crate) fn is_asked(&self, value: &SlotValue) -> bool {
         let path = SlotPath::of_pointer(&value.pointer);
         self.asked.iter().any(|asked| SlotPath::of_pointer(asked) == path)
     }
 
     /// Its slot, which takes one, has another value.
-    fn has_other(&self, value: &SlotValue) -> bool {
+    pub(crate) fn has_other(&self, value: &SlotValue) -> bool {
         let takes_one = !SlotPath::of_pointer(&value.pointer).is_repeated();
         takes_one && self.form.at(&value.pointer).is_some_and(|known| known.value != value.value)
     }
@@ -516,66 +518,6 @@ impl OpenForm<'_> {
         is_found
     }
 
-    /// Other functions that the utterance asks for by what the form cannot explain, and how surely. `is_written`: it says
-    /// a template of another function.
-    pub(crate) fn others(&self, free: &Situation<'_>, is_written: bool) -> (Vec<Frame>, f32) {
-        if !is_written && answered::answered(free).is_some() {
-            return (Vec::new(), 0.0);
-        }
-        // By itself it is judged as any utterance is.
-        let nothing = Expected::default();
-        let decision = local::decide(&Situation { expected: &nothing, ..*free });
-        if is_tie(&decision.outcome) || matches!(decision.outcome, Outcome::NoMatch) {
-            return (Vec::new(), 0.0);
-        }
-        let is_other = |frame: &Frame| frame.function != self.id && self.is_unexplained(free, frame);
-        let others: Vec<Frame> = decision.frames.into_iter().filter(is_other).collect();
-        // The decision model knows nothing of what is open, and the score nothing of what is said beside the function.
-        let scored = |function: FunctionId| {
-            let own = free.candidates().iter().find(|candidate| candidate.function == function);
-            own.map_or(0.0, |candidate| by_score(free, candidate))
-        };
-        let sure = |frame: &Frame| (frame.confidence + scored(frame.function)) / 2.0;
-        let confidence = others.iter().map(sure).fold(0.0, f32::max);
-        (others, confidence)
-    }
-
-    /// True if the words ask for another function by more than what may as well be said of the form: they ask
-    /// something, give a value of a kind that the form does not take, or say something beside values that the form's
-    /// exemplars do not say.
-    fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
-        if free.analysis.reply.leaves_open() {
-            return true;
-        }
-        let takes = |name: &str| {
-            let mut recognizers = self.function.slots.iter().flat_map(|slot| &slot.recognizers);
-            recognizers.any(|id| self.module.recognizer(*id).name == name)
-        };
-        if frame.slots.iter().filter_map(|slot| slot.recognizer.as_deref()).any(|name| !takes(name)) {
-            return true;
-        }
-        let values: Vec<Span> = frame.slots.iter().chain(&frame.excluded).filter_map(|slot| slot.span).collect();
-        let own = own_words(self.module, self.id);
-        let says_more = |word: &Span| {
-            let text = free.utterance().slice(*word);
-            !values.iter().any(|span| span.overlaps(*word))
-                && !asked::is_answer_word(free, *word)
-                && !reply::says_nothing(self.module.language(), text)
-                && !own.contains(&fold(text))
-        };
-        let is_within = |word: &&Span| frame.segment.overlaps(**word);
-        free.utterance().words().iter().filter(is_within).any(says_more)
-    }
-
-    /// "It's called The Long Road": words that only lead to an answer stand before the value.
-    pub(crate) fn is_led(&self, free: &Situation<'_>, value: &SlotValue) -> bool {
-        let first = free.utterance().words().first().map_or(0, |word| word.start);
-        let core = carrier::core(self.module.language(), free.utterance(), &[]);
-        let lead = free.utterance().slice(Span::new(first, core.start.max(first))).trim();
-        let is_phrase = lead.contains([' ', '\'', '’']);
-        is_phrase && value.span.is_some_and(|span| core.overlaps(span))
-    }
-
     /// What a model server makes of it. That several functions may be meant is no act: the person says it again.
     pub(crate) fn acts_of(&self, decision: &Decision) -> Vec<Act> {
         if matches!(decision.outcome, Outcome::NoMatch) || is_tie(&decision.outcome) {
@@ -596,10 +538,6 @@ impl OpenForm<'_> {
 /// A date without a time.
 fn day_of(value: &Value) -> Option<Date> {
     value.as_str()?.parse().ok().filter(|_| value.as_str().is_some_and(|text| text.len() == DAY))
-}
-
-fn is_tie(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Ask(Pending::Tie { .. }))
 }
 
 /// True of words right between two values, as in an address without spaces.

@@ -3,31 +3,22 @@
 //! The form has the first claim on an utterance. Another function is opened only by what the form cannot explain.
 
 use crate::{
-    call::SlotValue,
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
         bars::bars,
-        expected::Expected,
         outcome::Frame,
-        reading::Reading,
         situation::{Requests, Situation},
     },
     dialogue::{
+        beside::{Effect, Weighed},
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OpenForm, said as said_by},
     },
-    probability::EVEN,
     recognize::{acts::ACTS, certainty::Certainty},
     text::Span,
 };
 
-/// How sure another function must be where a recognizer knows the answer to what was asked among the words, or where
-/// they answer whether all is right; and how sure it must be where nothing in them could belong to the form.
-const SURELY_OTHER: Certainty = Certainty::Clear;
-const LIKELY: f32 = 0.45;
-/// Words of a text that is a value rather than a request.
-const FEW: usize = 3;
 /// How sure it is that nothing was understood.
 const NOTHING: Certainty = Certainty::Even;
 
@@ -35,11 +26,12 @@ const NOTHING: Certainty = Certainty::Even;
 struct Heard {
     reading: FormReading,
     others: Vec<Frame>,
-    /// How surely the others are asked for.
-    other_confidence: f32,
-    is_other: bool,
+    effect: Effect,
+    /// How sure that is, and what is read, 0 to 1.
+    confidence: f32,
     /// What is done to the form where no value was said.
     silent: Option<Act>,
+    weighed: Option<Weighed>,
 }
 
 /// See [the module](self).
@@ -64,66 +56,45 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
 fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let own = Situation { given: Some(open.id), is_meant: true, ..*free };
     let mut reading = open.read(&own);
-    let is_answer = |value: &SlotValue| open.asked.contains(&value.pointer) && value.recognizer.is_none();
-    if reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
-        reading.said.values.clear();
+    let settled = open.done_without_value(free);
+    let is_told = reading.said.brings_something();
+    // What acts or a bare no say needs no weighing.
+    if open.is_settled_by_acts() || settled.is_some() && !is_told || open.declines(free.analysis.reply) && !is_told {
+        let effect = if is_told { Effect::Tells } else { Effect::Nothing };
+        let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
+        return Heard { confidence: reading.confidence, reading, others: Vec::new(), effect, silent, weighed: None };
     }
-    let asks = free.analysis.reply.asks_back();
-    if asks && reading.leaves_words && free.speech_act().is_some_and(|odds| odds.asks() > EVEN) {
-        // "How long are you open today?" is no answer to "on which day?".
-        reading.said.values.clear();
+    let elsewhere = open.elsewhere(free);
+    let weighed = open.weigh(free, &reading, &elsewhere);
+    let (mut effect, mut sure) = weighed.likeliest();
+    // Words that may be anything are no answer where they clearly ask for something else: a wrong value is worse than one
+    // question more.
+    let is_plain = weighed.input.led == 0.0 && reading.said.values.iter().all(|value| value.recognizer.is_none());
+    if effect == Effect::Tells && is_plain && elsewhere.sure() >= bars().otherwise {
+        (effect, sure) = (Effect::Elsewhere, elsewhere.sure());
     }
-    let is_elsewhere = is_written_elsewhere(free, open);
-    if is_elsewhere && reading.said.values.iter().all(|value| value.recognizer.is_none()) {
-        reading.said.values.clear();
+    if !matches!(effect, Effect::Tells | Effect::Elsewhere) {
+        reading.said.clear();
     }
-    let said = &reading.said;
-    let has_values = said.brings_something();
-    // Many words that no recognizer knows may as well be a request.
-    let is_long = said.values.iter().any(|value| {
-        let words = value.text.as_deref().map_or(0, |text| text.split_whitespace().count());
-        value.recognizer.is_none() && words > FEW
-    });
-    let is_whole = has_values && (open.is_settled_by_acts() || !is_long && !reading.leaves_words);
-    let is_known = said
-        .values
-        .iter()
-        .any(|value| open.asked.contains(&value.pointer) && (value.recognizer.is_some() || open.is_led(free, value)));
-    let (others, other_confidence) =
-        if is_whole && !asks { (Vec::new(), 0.0) } else { open.others(free, is_elsewhere) };
-    let otherwise = if is_known && !asks || open.corrects { SURELY_OTHER.score() } else { bars().otherwise };
-    let is_other = !others.is_empty()
-        && (has_values || !open.declines(free.analysis.reply))
-        && (other_confidence >= otherwise || other_confidence >= LIKELY && !has_values && !open.has_acts());
-    let silent = open.silent(free);
-    Heard { reading, others, other_confidence, is_other, silent }
-}
-
-/// "Book a hotel" says a template of another function word for word, however well it would pass for a name.
-fn is_written_elsewhere(free: &Situation<'_>, open: &OpenForm<'_>) -> bool {
-    let nothing = Expected::default();
-    let written = Reading::as_written(&Situation { expected: &nothing, ..*free });
-    written.is_some_and(|function| function != open.id)
+    let silent = settled.or_else(|| (effect == Effect::Declines).then(|| open.leave()));
+    let confidence = if effect == Effect::Tells { sure.min(reading.confidence) } else { sure };
+    Heard { reading, others: elsewhere.frames, effect, confidence, silent, weighed: Some(weighed) }
 }
 
 impl Heard {
-    /// How sure the local reading is, 0 to 1.
+    /// How sure the local reading is, 0 to 1. That nothing was understood is never sure.
     fn confidence(&self, open: &OpenForm<'_>) -> f32 {
-        if self.is_other {
-            self.other_confidence
-        } else if self.reading.said.brings_something() || open.has_acts() {
-            self.reading.confidence
-        } else {
-            0.0
-        }
+        let is_nothing = self.effect == Effect::Nothing && !open.has_acts();
+        if is_nothing { 0.0 } else { self.confidence }
     }
 
     fn interpretation(self, dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
-        let Self { reading: FormReading { mut said, confidence, .. }, others, other_confidence, is_other, silent } =
-            self;
-        if is_other {
+        let Self { reading: FormReading { mut said, confidence: read, .. }, others, effect, confidence, .. } = self;
+        let mut notes: Vec<String> = self.weighed.iter().map(Weighed::note).collect();
+        let beside = self.weighed;
+        if effect == Effect::Elsewhere {
             // What the form is told stands apart from what asks for something else.
-            let is_answer = said.brings_something() && confidence >= ANSWERED.score() * CERTAIN.score();
+            let is_answer = said.brings_something() && read >= ANSWERED.score() * CERTAIN.score();
             keep_apart(&mut said, &others, dialogue.situation.utterance().len());
             let own = (is_answer && said.brings_something()).then(|| inform(open, said));
             let of = |frame: &Frame| Act::Inform {
@@ -131,17 +102,18 @@ impl Heard {
                 said: said_by(frame, dialogue.state.turn, None),
                 another: false,
             };
-            return Interpretation::of(own.into_iter().chain(others.iter().map(of)).collect(), other_confidence);
+            let acts = own.into_iter().chain(others.iter().map(of)).collect();
+            return Interpretation { notes, beside, ..Interpretation::of(acts, confidence) };
         }
         let name =
             |frame: &Frame| format!("it may ask for `{}` too, which is not sure enough", open.name(frame.function));
-        let notes = others.iter().map(name).collect();
-        let (acts, confidence) = match silent {
+        notes.extend(others.iter().map(name));
+        let (acts, confidence) = match self.silent {
             _ if said.brings_something() => (vec![inform(open, said)], confidence),
             Some(act) => (vec![act], ACTS),
             None => (Vec::new(), NOTHING.score()),
         };
-        Interpretation { notes, ..Interpretation::of(acts, confidence) }
+        Interpretation { notes, beside, ..Interpretation::of(acts, confidence) }
     }
 }
 

@@ -1,14 +1,14 @@
 //! What an utterance does to a conversation, as a value, and what it is found from.
 
 use crate::{
-    conversation::{Act, Form, State},
+    conversation::{Act, Form, Pending, State},
     decide::{
         analysis::{Analysis, Pool},
         expected::Expected,
-        outcome::{Alternative, Decision, Frame},
+        outcome::{Alternative, Decision, Frame, Outcome},
         situation::{Requests, Situation},
     },
-    dialogue::open_form::OpenForm,
+    dialogue::{beside::Weighed, open_form::OpenForm},
     module::{FunctionId, Module},
     recognize::reply::Reply,
 };
@@ -68,6 +68,8 @@ pub(crate) struct Interpretation {
     pub requests: Option<Requests>,
     /// What was weighed where it was read as a request of its own, likeliest first.
     pub alternatives: Vec<Alternative>,
+    /// What was weighed where it was read beside an open form.
+    pub beside: Option<Weighed>,
     pub notes: Vec<String>,
 }
 
@@ -126,4 +128,9 @@ impl<'a> Dialogue<'a> {
     {
         Pool { among: among.or(self.among), expected, limit: self.candidates }
     }
+}
+
+/// It was asked which of several functions is meant.
+pub(crate) fn is_tie(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Ask(Pending::Tie { .. }))
 }

@@ -8,6 +8,7 @@
 //! | `choice_reply` | the reply to "did you mean this or that?" |
 //! | `confirmation_reply` | the reply to "is that right?" |
 //! | `form_reply` | an utterance beside an open form: an answer, a correction, or a request of its own |
+//! | `beside` | what an utterance does to an open form, weighed by the decision model |
 //! | `follow_up` | an utterance after a call that only says what is to be another way: "and in Bergen?" |
 //! | `new_request` | an utterance that opens what it asks for |
 //! | `open_form` | the form that an utterance is read against |
@@ -22,6 +23,7 @@
 //! | `result` | what a call came to, as whoever made it tells |
 //! | `question` | the words |
 
+pub(crate) mod beside;
 pub(crate) mod choice_reply;
 pub(crate) mod confirmation_reply;
 pub(crate) mod follow_up;

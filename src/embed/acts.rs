@@ -1,7 +1,7 @@
-//! What an utterance does, as its sentence vector and its words tell: a linear model that belongs to the reader's
-//! encoder.
+//! What an utterance does, by itself and beside an open form, as its sentence vector and its words tell: linear models
+//! that belong to the reader's encoder.
 //!
-//! `models/reader/README.md` says what it was fitted on.
+//! `models/reader/README.md` says what they were fitted on.
 
 mod ngrams;
 
@@ -53,24 +53,47 @@ impl ActOdds {
     }
 }
 
+/// Log-odds of what an utterance does beside an open form, against that it asks for something else, -8 to 8.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TurnOdds {
+    /// It tells something of the form.
+    pub tells: f32,
+    /// It declines to say what was asked for.
+    pub declines: f32,
+    /// It does nothing to the form.
+    pub nothing: f32,
+}
+
+/// A file with such a model, and what its odds are against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ActsFile {
+    pub name: &'static str,
+    against: &'static str,
+}
+
+/// By itself: `request`, `question` ...
+pub(super) const ACTS: ActsFile = ActsFile { name: "acts.json", against: "request" };
+/// Beside an open form: `tells`, `declines` ...
+pub(super) const TURNS: ActsFile = ActsFile { name: "turns.json", against: "elsewhere" };
+
 impl SpeechActs {
     /// # Errors
     /// If the text is no such model for vectors of this length.
-    pub(super) fn parse(text: &str, dimensions: usize) -> Result<Self, String> {
-        let acts: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    pub(super) fn parse(text: &str, ActsFile { name, against }: ActsFile, dimensions: usize) -> Result<Self, String> {
+        let acts: Self = serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         let fits = acts.weights.iter().all(|row| row.len() == dimensions);
         if !fits || acts.weights.len() != acts.acts.len() || acts.biases.len() != acts.acts.len() {
-            return Err(format!("acts.json does not fit vectors of {dimensions} dimensions"));
+            return Err(format!("{name} does not fit vectors of {dimensions} dimensions"));
         }
         if let Some(ngrams) = &acts.ngrams {
             let width = ngrams.weights.first().map_or(0, Vec::len);
             let is_even = ngrams.weights.iter().all(|row| row.len() == width);
             if !width.is_power_of_two() || !is_even || ngrams.weights.len() != acts.acts.len() {
-                return Err("acts.json must have a power of two of n-gram weights, as many for each act".to_owned());
+                return Err(format!("{name} must have a power of two of n-gram weights, as many for each act"));
             }
         }
-        if !acts.acts.iter().any(|name| name == "request") {
-            return Err("acts.json has no act `request`".to_owned());
+        if !acts.acts.iter().any(|act| act == against) {
+            return Err(format!("{name} has no act `{against}`"));
         }
         Ok(acts)
     }
@@ -78,6 +101,19 @@ impl SpeechActs {
     /// Of a text and its sentence vector; even odds where the vector has another length.
     #[must_use]
     pub fn odds(&self, text: &str, vector: &[f32]) -> ActOdds {
+        let [question, other, reply, decline] =
+            self.against(ACTS, ["question", "other", "reply", "decline"], text, vector);
+        ActOdds { question, other, reply, decline }
+    }
+
+    /// The same beside an open form.
+    #[must_use]
+    pub fn turn_odds(&self, text: &str, vector: &[f32]) -> TurnOdds {
+        let [tells, declines, nothing] = self.against(TURNS, ["tells", "declines", "nothing"], text, vector);
+        TurnOdds { tells, declines, nothing }
+    }
+
+    fn against<const N: usize>(&self, file: ActsFile, acts: [&str; N], text: &str, vector: &[f32]) -> [f32; N] {
         let places =
             self.ngrams.as_ref().map(|ngrams| ngrams::places(text, ngrams.weights.first().map_or(1, Vec::len)));
         let logit = |name: &str| {
@@ -89,14 +125,8 @@ impl SpeechActs {
             });
             Some(dot(row, vector) + of_words.unwrap_or_default() + self.biases[at])
         };
-        let Some(request) = logit("request") else { return ActOdds::default() };
-        let against = |name: &str| logit(name).map_or(0.0, |it| (it - request).clamp(-MOST_ODDS, MOST_ODDS));
-        ActOdds {
-            question: against("question"),
-            other: against("other"),
-            reply: against("reply"),
-            decline: against("decline"),
-        }
+        let Some(base) = logit(file.against) else { return [0.0; N] };
+        acts.map(|name| logit(name).map_or(0.0, |it| (it - base).clamp(-MOST_ODDS, MOST_ODDS)))
     }
 }
 
@@ -108,25 +138,32 @@ mod tests {
 
     #[test]
     fn odds_are_against_a_request() {
-        let acts = SpeechActs::parse(TEXT, 2).unwrap();
+        let acts = SpeechActs::parse(TEXT, ACTS, 2).unwrap();
         let odds = acts.odds("is it on?", &[1.0, 0.0]);
         assert!((odds.question + 0.5).abs() < 1e-6 && odds.other == 0.0);
         assert_eq!(acts.odds("is it on?", &[1.0]), ActOdds::default());
     }
 
     #[test]
+    fn odds_beside_a_form_are_against_another_request() {
+        let turns = TEXT.replace("request", "elsewhere").replace("question", "tells");
+        let odds = SpeechActs::parse(&turns, TURNS, 2).unwrap().turn_odds("at nine", &[0.0, 1.0]);
+        assert!((odds.tells - 1.5).abs() < 1e-6 && odds.nothing == 0.0);
+    }
+
+    #[test]
     fn words_count_beside_the_vector() {
         let ngrams = r#", "ngrams": {"scale": 0.5, "weights": [[0, 0], [2, 2]]}}"#;
-        let acts = SpeechActs::parse(&TEXT.replace('}', ngrams), 2).unwrap();
+        let acts = SpeechActs::parse(&TEXT.replace('}', ngrams), ACTS, 2).unwrap();
         assert!(acts.odds("is it on?", &[1.0, 0.0]).question > 0.0);
         assert_eq!(acts.odds("", &[1.0, 0.0]).question, -0.5);
     }
 
     #[test]
     fn a_model_of_another_encoder_is_named() {
-        assert!(SpeechActs::parse(TEXT, 3).unwrap_err().contains("3 dimensions"));
-        assert!(SpeechActs::parse(&TEXT.replace("request", "order"), 2).unwrap_err().contains("`request`"));
+        assert!(SpeechActs::parse(TEXT, ACTS, 3).unwrap_err().contains("3 dimensions"));
+        assert!(SpeechActs::parse(&TEXT.replace("request", "order"), ACTS, 2).unwrap_err().contains("`request`"));
         let uneven = TEXT.replace('}', r#", "ngrams": {"scale": 1, "weights": [[0, 0], [0]]}}"#);
-        assert!(SpeechActs::parse(&uneven, 2).unwrap_err().contains("n-gram"));
+        assert!(SpeechActs::parse(&uneven, ACTS, 2).unwrap_err().contains("n-gram"));
     }
 }

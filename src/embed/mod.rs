@@ -15,7 +15,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 pub use self::{
-    acts::{ActOdds, SpeechActs},
+    acts::{ActOdds, SpeechActs, TurnOdds},
     hashed::Hashed,
     options::{
         DirectoryOptions, EmbedOptions, FastembedOptions, HashedOptions, Kind, Pooling, Prefixes, ReaderOptions,

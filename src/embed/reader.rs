@@ -14,11 +14,17 @@ use ort::{
     value::TensorRef,
 };
 
-use super::{EmbedError, WordStates, acts::SpeechActs, causes, runtime::Loaded};
+use super::{
+    EmbedError, WordStates,
+    acts::{ACTS, ActsFile, SpeechActs, TURNS},
+    causes,
+    runtime::Loaded,
+};
 
 /// `models/reader`, which was trained on the states of the bundled model.
 static BUNDLED: &[u8] = include_bytes!("../../models/reader/head.onnx");
 static BUNDLED_ACTS: &str = include_str!("../../models/reader/acts.json");
+static BUNDLED_TURNS: &str = include_str!("../../models/reader/turns.json");
 
 /// Labels that the network was trained with at most: the function's, and those of its slots.
 pub const MOST_LABELS: usize = 24;
@@ -96,8 +102,9 @@ pub(super) enum Files {
 /// The network, with what tells what an utterance does.
 pub struct Reader {
     session: Mutex<Session>,
-    /// `None` where a directory has no `acts.json`.
+    /// `None` where a directory has no `acts.json`, or no `turns.json`.
     acts: Option<SpeechActs>,
+    turns: Option<SpeechActs>,
     identity: String,
     width: usize,
 }
@@ -113,26 +120,33 @@ impl Reader {
     pub(super) fn load(files: &Files, encoder: (&str, usize), runtime: &Loaded) -> Result<Self, EmbedError> {
         let failed = |path: &Path, error| EmbedError::Load(format!("cannot read {}: {error}", path.display()));
         match files {
-            Files::Bundled => Self::of_bytes(BUNDLED, Some(BUNDLED_ACTS), encoder, runtime),
+            Files::Bundled => Self::of_bytes(BUNDLED, [Some(BUNDLED_ACTS), Some(BUNDLED_TURNS)], encoder, runtime),
             Files::Directory(directory) => {
-                let (head, acts) = (directory.join("head.onnx"), directory.join("acts.json"));
+                let head = directory.join("head.onnx");
                 let bytes = std::fs::read(&head).map_err(|error| failed(&head, error))?;
-                let acts = match std::fs::read_to_string(&acts) {
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                    read => Some(read.map_err(|error| failed(&acts, error))?),
+                let text = |ActsFile { name, .. }| {
+                    let path = directory.join(name);
+                    match std::fs::read_to_string(&path) {
+                        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+                        read => read.map(Some).map_err(|error| failed(&path, error)),
+                    }
                 };
-                Self::of_bytes(&bytes, acts.as_deref(), encoder, runtime)
+                let (acts, turns) = (text(ACTS)?, text(TURNS)?);
+                Self::of_bytes(&bytes, [acts.as_deref(), turns.as_deref()], encoder, runtime)
             }
         }
     }
 
     fn of_bytes(
         bytes: &[u8],
-        acts: Option<&str>,
+        [acts, turns]: [Option<&str>; 2],
         (encoder, dimensions): (&str, usize),
         runtime: &Loaded,
     ) -> Result<Self, EmbedError> {
-        let acts = acts.map(|text| SpeechActs::parse(text, dimensions)).transpose().map_err(EmbedError::Load)?;
+        let parsed = |text: Option<&str>, file| {
+            text.map(|text| SpeechActs::parse(text, file, dimensions)).transpose().map_err(EmbedError::Load)
+        };
+        let (acts, turns) = (parsed(acts, ACTS)?, parsed(turns, TURNS)?);
         let open = || Session::builder(&runtime.environment)?.with_intra_threads(1)?.commit_from_memory(bytes);
         let session =
             open().map_err(|error: ort::Error| EmbedError::Load(format!("the reader: {}", causes(&error))))?;
@@ -141,7 +155,7 @@ impl Reader {
             return Err(EmbedError::Load("the reader is not of the form that models/reader/README.md has".into()));
         }
         let identity = format!("{encoder}/{}", &blake3::hash(bytes).to_hex()[..16]);
-        let mut reader = Self { session: Mutex::new(session), acts, identity, width: 0 };
+        let mut reader = Self { session: Mutex::new(session), acts, turns, identity, width: 0 };
         // A first word and label, also to pay what they cost.
         let one = vec![0.0; dimensions];
         let first = reader.run([1, 1, dimensions], &one, &one, &[LabelKind::Function as i64]);
@@ -154,6 +168,12 @@ impl Reader {
     #[must_use]
     pub const fn acts(&self) -> Option<&SpeechActs> {
         self.acts.as_ref()
+    }
+
+    /// What tells what an utterance does beside an open form.
+    #[must_use]
+    pub const fn turns(&self) -> Option<&SpeechActs> {
+        self.turns.as_ref()
     }
 
     /// Numbers of what is known of a span, and of a label.

@@ -27,6 +27,8 @@ pub struct Case {
     pub kind: Option<String>,
     /// The moment in which it is said, RFC 3339 or RFC 9557; goes before that of the options.
     pub now: Option<String>,
+    /// The conversation in which it is said, as the service echoes it; as a request of its own if `None`.
+    pub state: Option<Value>,
 }
 
 /// A case in the terms of the module.
@@ -186,8 +188,13 @@ impl Reader {
             Some(Value::String(now)) => Some(now),
             Some(other) => return Err(format!("`now` is a moment in a string, found {}", kind_of(&other))),
         };
+        let state = match members.shift_remove("state") {
+            None | Some(Value::Null) => None,
+            Some(state @ Value::Object(_)) => Some(state),
+            Some(other) => return Err(format!("`state` is a conversation's state, found {}", kind_of(&other))),
+        };
         let place = Place { file: Arc::clone(&self.file), line };
-        Ok(Case { place, utterance, functions, given, outcome, kind, now })
+        Ok(Case { place, utterance, functions, given, outcome, kind, now, state })
     }
 }
 
@@ -218,6 +225,17 @@ mod tests {
         let cases = Cases::parse("cases.jsonl", &said(r#""2026-03-04T10:00:00Z""#));
         assert_eq!(cases.cases[0].now.as_deref(), Some("2026-03-04T10:00:00Z"));
         assert_eq!(messages(&Cases::parse("cases.jsonl", &said("3"))).len(), 1);
+    }
+
+    #[test]
+    fn a_case_may_stand_in_a_conversation() {
+        let said = |state: &str| format!(r#"{{"utterance": "at nine", "function": "book", "state": {state}}}"#);
+        assert!(Cases::parse("cases.jsonl", &said(r#"{"format": 1}"#)).cases[0].state.is_some());
+        assert!(Cases::parse("cases.jsonl", &said("null")).cases[0].state.is_none());
+        assert_eq!(
+            messages(&Cases::parse("cases.jsonl", &said("\"open\""))),
+            ["cases.jsonl:1: `state` is a conversation's state, found a string"]
+        );
     }
 
     #[test]

@@ -5,9 +5,11 @@ use serde_json::json;
 
 use super::{Case, Verdict, answer::understood, cases::Task, compare};
 use crate::{
+    conversation::State,
     decide::{
-        features::{Features, RankingInput},
+        features::{BesideInput, Features, RankingInput},
         knowledge::Knowledge,
+        model::Beside,
     },
     module::FunctionId,
     understand::{Alternative, Turn},
@@ -16,7 +18,35 @@ use crate::{
 /// The names of what the lines after it list by value.
 #[must_use]
 pub fn header() -> String {
-    json!({"ranking": RankingInput::NAMES.to_vec(), "features": Features::NAMES.to_vec()}).to_string()
+    let beside = BesideInput::NAMES.to_vec();
+    json!({"ranking": RankingInput::NAMES.to_vec(), "features": Features::NAMES.to_vec(), "beside": beside}).to_string()
+}
+
+/// An utterance beside an open form.
+#[derive(Serialize)]
+struct BesideLine<'a> {
+    utterance: &'a str,
+    kind: Option<&'a str>,
+    expected: Vec<&'a str>,
+    /// The function of the open form.
+    open: &'a str,
+    beside: Beside<bool>,
+    values: Vec<f32>,
+}
+
+/// A case in a conversation and what was weighed for it, as one line; `None` if nothing was.
+pub(super) fn beside(knowledge: &Knowledge, case: &Case, state: &State, turn: &Turn) -> Option<String> {
+    let weighed = turn.trace.beside?;
+    let (open, _) = state.active(&knowledge.module)?;
+    let line = BesideLine {
+        utterance: &case.utterance,
+        kind: case.kind.as_deref(),
+        expected: case.functions.iter().map(|function| function.name.as_str()).collect(),
+        open: &knowledge.module.function(open).name,
+        beside: weighed.possible,
+        values: weighed.input.values().to_vec(),
+    };
+    Some(json!(line).to_string())
 }
 
 /// One case.

@@ -70,6 +70,7 @@ fn cases(module: &Module, mut said: Said<'_>) -> Vec<(usize, Case)> {
                 outcome: None,
                 kind: None,
                 now: None,
+                state: None,
             };
             cases.push((position, case));
         }

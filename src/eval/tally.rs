@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::{
     Case, CaseResult, Confusion, Counts, Dialogues, EvalOptions, Evaluation, FAILED, Finding, NONE, Observation,
     OutcomeKind, Problem, SlotCounts, TIE, Understood, Verdict, WrongCase, answer::Answer, cases::Task, compare,
     features, score,
 };
 use crate::{
+    conversation::State,
     module::{FunctionId, Module, SlotGroup, settings::StrategyName, squeeze},
     snapshot::Snapshot,
     understand::{Turn, TurnError, TurnRequest, Understander, request},
@@ -101,7 +104,18 @@ impl<'a> Tally<'a> {
             among: given.cloned(),
             ..TurnRequest::default()
         };
-        let turn = match understander.turn(snapshot, &request).await {
+        let state = match case.state.as_ref().map(|state| state_of(self.module, state)).transpose() {
+            Ok(state) => state,
+            Err(error) => {
+                self.problem(case, error);
+                return Ok(false);
+            }
+        };
+        let turn = match &state {
+            Some(state) => understander.converse(snapshot, state, &request).await.map(|conversed| conversed.turn),
+            None => understander.turn(snapshot, &request).await,
+        };
+        let turn = match turn {
             Ok(turn) => Ok(turn),
             Err(error @ (TurnError::EmptyUtterance | TurnError::LongUtterance { .. })) => {
                 self.problem(case, error.to_string());
@@ -125,7 +139,10 @@ impl<'a> Tally<'a> {
                 .collect();
         }
         if let (true, Ok(turn)) = (options.features, &turn) {
-            self.features.push(features::line(snapshot, case, task, turn));
+            self.features.extend(match &state {
+                Some(state) => features::beside(snapshot, case, state, turn),
+                None => Some(features::line(snapshot, case, task, turn)),
+            });
         }
         self.count(case, task, turn, candidates);
         Ok(true)
@@ -294,6 +311,12 @@ pub(super) fn function_named(module: &Module, name: &str) -> Option<FunctionId> 
 
 fn candidates(turn: &Turn) -> Vec<FunctionId> {
     turn.trace.candidates.iter().map(|candidate| candidate.function).collect()
+}
+
+/// A state as a case has it.
+fn state_of(module: &Module, written: &Value) -> Result<State, String> {
+    let state: State = serde_json::from_value(written.clone()).map_err(|error| format!("`state`: {error}"))?;
+    state.adopted(module).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -15,7 +15,10 @@ use crate::{
         outcome::{Alternative, Frame},
         situation::Situation,
     },
-    dialogue::outcome::{Outcome, Question},
+    dialogue::{
+        beside::Weighed,
+        outcome::{Outcome, Question},
+    },
     llm::Usage,
     recognize::{Mention, Negation},
     retrieve::Candidate,
@@ -96,6 +99,8 @@ pub struct Trace {
     pub is_doubtful: bool,
     /// What the local decision weighed against each other, likeliest first.
     pub alternatives: Vec<Alternative>,
+    /// What the utterance may do to the form that was open, where that was weighed.
+    pub beside: Option<Weighed>,
     /// Each answer of the model server and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.

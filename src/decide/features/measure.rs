@@ -94,13 +94,22 @@ pub(crate) fn of_alternative(
     features
 }
 
-/// The account of words.
-fn of_words(situation: &Situation<'_>, function: FunctionId, covered: &[Span], features: &mut Features) {
+/// The account of words: what values and the function's own words explain of them.
+pub(crate) struct Account {
+    /// Share of what the words mean that is accounted for, 0 to 1.
+    pub explained: f32,
+    /// What is left over, as a sum.
+    pub left_over: f32,
+    /// Words that are left and that nothing in the module has.
+    unknown: usize,
+}
+
+/// `covered` are the values of the function.
+pub(crate) fn account(situation: &Situation<'_>, function: FunctionId, covered: &[Span]) -> Account {
     let (utterance, vocabulary) = (situation.utterance(), &situation.knowledge.vocabulary);
     let language = situation.knowledge.module.language();
     let (mut all, mut left, mut unknown) = (0.0, 0.0, 0_usize);
-    let words = utterance.words();
-    for word in words {
+    for word in utterance.words() {
         let folded = fold(utterance.slice(*word));
         let weight = vocabulary.weight(&folded);
         all += weight;
@@ -113,10 +122,16 @@ fn of_words(situation: &Situation<'_>, function: FunctionId, covered: &[Span], f
         }
         unknown += usize::from(!is_explained && !vocabulary.knows(&folded));
     }
-    features.explained = if all > 0.0 { 1.0 - left / all } else { 1.0 };
-    features.left_over = left;
-    features.unknown = count(unknown) / count(words.len().max(1));
-    features.length = logarithm(words.len());
+    Account { explained: if all > 0.0 { 1.0 - left / all } else { 1.0 }, left_over: left, unknown }
+}
+
+fn of_words(situation: &Situation<'_>, function: FunctionId, covered: &[Span], features: &mut Features) {
+    let Account { explained, left_over, unknown } = account(situation, function, covered);
+    let utterance = situation.utterance();
+    features.explained = explained;
+    features.left_over = left_over;
+    features.unknown = count(unknown) / count(utterance.words().len().max(1));
+    features.length = logarithm(utterance.words().len());
     features.question = flag(utterance.text().trim_end().ends_with(['?', '？']));
 }
 

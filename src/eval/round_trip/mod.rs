@@ -147,6 +147,7 @@ pub async fn round_trip(
                 outcome: None,
                 kind: Some(form.name().to_owned()),
                 now: None,
+                state: None,
             };
             if index == 0 && tally.observations.is_empty() {
                 warm_up(understander, snapshot, &case).await;

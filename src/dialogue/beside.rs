@@ -1,0 +1,249 @@
+//! What an utterance does beside an open form, weighed: it tells something of the form, declines to, asks for something
+//! else, or does nothing to it.
+
+use crate::{
+    call::SlotValue,
+    decide::{
+        answered, asked, carrier,
+        expected::Expected,
+        features::{BesideInput, Features, flag, logarithm, measure},
+        local,
+        model::{Beside, DecisionModel},
+        outcome::{Frame, Outcome},
+        reading::Reading,
+        scope::by_score,
+        situation::Situation,
+        vocabulary::own_words,
+    },
+    dialogue::{form_reading::FormReading, interpretation::is_tie, open_form::OpenForm},
+    module::FunctionId,
+    probability::{EVEN, MOST_ODDS, log_odds},
+    recognize::reply::{self, YesNo},
+    text::{Span, fold},
+};
+
+/// Words of a text that is a value rather than a request.
+const FEW: usize = 3;
+
+/// What an utterance asks for by itself, other than an open form.
+#[derive(Default)]
+pub(crate) struct Elsewhere {
+    pub frames: Vec<Frame>,
+    /// Probability that anything is meant, by itself, 0 to 1.
+    anything: f32,
+    /// The same of the likeliest of the frames, by all that is known of it, and by its score alone.
+    meant: f32,
+    score: f32,
+    /// How much higher than the open form retrieval scores it.
+    lead: f32,
+    /// A recognizer found a value for it of a kind that the form does not take.
+    is_other_kind: bool,
+    /// It says more than what may as well be said of the form.
+    is_unexplained: bool,
+    /// What else is known of it.
+    known: Features,
+}
+
+/// What was weighed, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weighed {
+    pub input: BesideInput,
+    pub possible: Beside<bool>,
+    pub odds: Beside<f32>,
+}
+
+/// What an utterance does to an open form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Tells,
+    Declines,
+    Elsewhere,
+    Nothing,
+}
+
+impl Weighed {
+    /// The likeliest, and its probability. Something else is only opened if that is likelier than not: to be asked again
+    /// costs less.
+    pub(crate) fn likeliest(&self) -> (Effect, f32) {
+        let Beside { tells, declines, elsewhere, nothing } = self.odds;
+        if elsewhere >= EVEN {
+            return (Effect::Elsewhere, elsewhere);
+        }
+        let rest = [(Effect::Tells, tells), (Effect::Declines, declines), (Effect::Nothing, nothing)];
+        rest.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((Effect::Nothing, 0.0))
+    }
+
+    /// In words, for who asks why.
+    pub(crate) fn note(&self) -> String {
+        let Beside { tells, declines, elsewhere, nothing } = self.odds;
+        format!(
+            "beside the open form: tells something of it {tells:.2}, declines {declines:.2}, asks for something else \
+             {elsewhere:.2}, does nothing to it {nothing:.2}"
+        )
+    }
+}
+
+impl Elsewhere {
+    /// How surely something else is asked for, 0 to 1.
+    pub(crate) fn sure(&self) -> f32 {
+        (self.meant + self.score) / 2.0
+    }
+}
+
+impl OpenForm<'_> {
+    /// Weighs what the utterance does to the form, of which it says what is `read`.
+    pub(crate) fn weigh(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> Weighed {
+        let input = self.evidence(free, read, elsewhere);
+        let possible = Beside {
+            tells: read.said.brings_something(),
+            declines: !self.asked.is_empty(),
+            elsewhere: !elsewhere.frames.is_empty(),
+            nothing: true,
+        };
+        Weighed { input, possible, odds: DecisionModel::bundled().beside(&input, possible) }
+    }
+
+    fn evidence(&self, free: &Situation<'_>, read: &FormReading, elsewhere: &Elsewhere) -> BesideInput {
+        let values = &read.said.values;
+        let is_asked = |value: &&SlotValue| self.is_asked(value);
+        let covered: Vec<Span> = values.iter().chain(&read.said.excluded).filter_map(|value| value.span).collect();
+        let account = measure::account(free, self.id, &covered);
+        let reply = free.analysis.reply;
+        let text = free.utterance().text();
+        let words = |value: &SlotValue| value.text.as_deref().map_or(0, |text| text.split_whitespace().count());
+        let asked = self.asked_slots();
+        let odds = |probability: f32| log_odds(probability).clamp(-MOST_ODDS, MOST_ODDS);
+        let act = free.speech_act();
+        let turn = free.turn_act().unwrap_or_default();
+        let recognized = flag(values.iter().any(|value| value.recognizer.is_some()));
+        let least = values.iter().map(|value| value.confidence).reduce(f32::min);
+        BesideInput {
+            told: flag(read.said.brings_something()),
+            asked_told: flag(values.iter().any(|value| is_asked(&value))),
+            asked_recognized: flag(values.iter().filter(is_asked).any(|value| value.recognizer.is_some())),
+            other_recognized: flag(values.iter().any(|value| !is_asked(&value) && value.recognizer.is_some())),
+            replaces: flag(!values.is_empty() && values.iter().all(|value| self.has_other(value))),
+            surest: least.map_or(0.0, odds),
+            left: flag(read.leaves_words),
+            explained: account.explained,
+            left_over: account.left_over,
+            long_text: flag(values.iter().any(|value| value.recognizer.is_none() && words(value) > FEW)),
+            led: flag(values.iter().filter(is_asked).any(|value| self.is_led(free, value))),
+            length: logarithm(free.utterance().words().len()),
+            written_elsewhere: flag(self.is_written_elsewhere(free)),
+            asks_back: flag(reply.asks_back()),
+            question: flag(text.trim_end().ends_with(['?', '？'])),
+            passes: flag(self.passes(free)),
+            denies: flag(reply.answer == YesNo::Negative),
+            affirms: flag(reply.answer == YesNo::Affirmative),
+            moves: flag(self.has_acts()),
+            act_question: act.map_or(0.0, |act| act.question),
+            act_other: act.map_or(0.0, |act| act.other),
+            act_reply: act.map_or(0.0, |act| act.reply),
+            act_decline: act.map_or(0.0, |act| act.decline),
+            turn_tells: turn.tells,
+            turn_declines: turn.declines,
+            turn_nothing: turn.nothing,
+            other_meant: odds(elsewhere.meant),
+            other_score: odds(elsewhere.score),
+            other_lead: elsewhere.lead,
+            other_kind: flag(elsewhere.is_other_kind),
+            other_unexplained: flag(elsewhere.is_unexplained),
+            other_explained: elsewhere.known.explained,
+            other_left_over: elsewhere.known.left_over,
+            other_values: elsewhere.known.recognized,
+            anything: odds(elsewhere.anything),
+            confirms: flag(self.corrects),
+            optional: flag(self.is_optional()),
+            free: flag(asked.iter().any(|slot| self.function.slot(*slot).takes_any_words())),
+            confirms_told: flag(self.corrects && read.said.brings_something()),
+            recognized_turn_tells: recognized * turn.tells,
+            recognized_turn_nothing: recognized * turn.nothing,
+            recognized_other_meant: recognized * odds(elsewhere.meant),
+        }
+    }
+
+    /// What the utterance asks for by itself, other than the form.
+    pub(crate) fn elsewhere(&self, free: &Situation<'_>) -> Elsewhere {
+        if !self.is_written_elsewhere(free) && answered::answered(free).is_some() {
+            return Elsewhere::default();
+        }
+        // By itself it is judged as any utterance is.
+        let nothing = Expected::default();
+        let decision = local::decide(&Situation { expected: &nothing, ..*free });
+        let is_nothing = matches!(decision.outcome, Outcome::NoMatch);
+        let anything = match is_nothing {
+            true => 1.0 - decision.confidence,
+            false => decision.frames.iter().map(|frame| frame.confidence).fold(decision.confidence, f32::max),
+        };
+        if is_tie(&decision.outcome) {
+            return Elsewhere { anything, ..Elsewhere::default() };
+        }
+        // What is too little to be a request by itself may be one all the same, if it is more than values.
+        let likeliest = decision.alternatives.first().filter(|_| is_nothing).map(|one| one.frame.clone());
+        let likeliest = likeliest.filter(|frame| self.says_more(free, frame));
+        let mut frames: Vec<Frame> = decision.frames.into_iter().chain(likeliest).collect();
+        let is_several = frames.len() > 1;
+        frames.retain(|frame| frame.function != self.id && (!is_several || self.is_unexplained(free, frame)));
+        let Some(best) = frames.iter().max_by(|one, other| one.confidence.total_cmp(&other.confidence)) else {
+            return Elsewhere { anything, ..Elsewhere::default() };
+        };
+        // The decision model knows nothing of what is open, and the score nothing of what is said beside the function.
+        let candidate = |function: FunctionId| free.candidates().iter().find(|one| one.function == function);
+        let score = candidate(best.function).map_or(0.0, |candidate| by_score(free, candidate));
+        let scored = |function: FunctionId| candidate(function).map_or(0.0, |candidate| candidate.score);
+        let lead = scored(best.function) - scored(self.id);
+        let is_other_kind = self.takes_no_such(best);
+        let is_unexplained = self.is_unexplained(free, best);
+        let weighed = decision.alternatives.iter().find(|one| one.function == best.function);
+        let known = weighed.map(|one| one.features).unwrap_or_default();
+        Elsewhere { anything, meant: best.confidence, score, lead, is_other_kind, is_unexplained, known, frames }
+    }
+
+    /// A recognizer found a value for it of a kind that the form does not take.
+    fn takes_no_such(&self, frame: &Frame) -> bool {
+        let takes = |name: &str| {
+            let mut recognizers = self.function.slots.iter().flat_map(|slot| &slot.recognizers);
+            recognizers.any(|id| self.module.recognizer(*id).name == name)
+        };
+        frame.slots.iter().filter_map(|slot| slot.recognizer.as_deref()).any(|name| !takes(name))
+    }
+
+    /// True if the words ask for another function by more than what may as well be said of the form: they ask
+    /// something, give a value of a kind that the form does not take, or say something beside values that the form's
+    /// exemplars do not say.
+    fn is_unexplained(&self, free: &Situation<'_>, frame: &Frame) -> bool {
+        free.analysis.reply.leaves_open() || self.takes_no_such(frame) || self.says_more(free, frame)
+    }
+
+    /// Beside values, it says something that the form's exemplars do not say.
+    fn says_more(&self, free: &Situation<'_>, frame: &Frame) -> bool {
+        let values: Vec<Span> = frame.slots.iter().chain(&frame.excluded).filter_map(|slot| slot.span).collect();
+        let own = own_words(self.module, self.id);
+        let is_more = |word: &Span| {
+            let text = free.utterance().slice(*word);
+            !values.iter().any(|span| span.overlaps(*word))
+                && !asked::is_answer_word(free, *word)
+                && !reply::says_nothing(self.module.language(), text)
+                && !own.contains(&fold(text))
+        };
+        let is_within = |word: &&Span| frame.segment.overlaps(**word);
+        free.utterance().words().iter().filter(is_within).any(is_more)
+    }
+
+    /// "Book a hotel" says a template of another function word for word, however well it would pass for a name.
+    fn is_written_elsewhere(&self, free: &Situation<'_>) -> bool {
+        let nothing = Expected::default();
+        let written = Reading::as_written(&Situation { expected: &nothing, ..*free });
+        written.is_some_and(|function| function != self.id)
+    }
+
+    /// "It's called The Long Road": words that only lead to an answer stand before the value.
+    fn is_led(&self, free: &Situation<'_>, value: &SlotValue) -> bool {
+        let first = free.utterance().words().first().map_or(0, |word| word.start);
+        let core = carrier::core(self.module.language(), free.utterance(), &[]);
+        let lead = free.utterance().slice(Span::new(first, core.start.max(first))).trim();
+        let is_phrase = lead.contains([' ', '\'', '’']);
+        is_phrase && value.span.is_some_and(|span| core.overlaps(span))
+    }
+}
