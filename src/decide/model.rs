@@ -242,11 +242,14 @@ mod tests {
 
     #[test]
     fn only_what_is_possible_has_a_share() {
-        let (model, input) = (DecisionModel::bundled(), BesideInput { told: 1.0, ..BesideInput::default() });
-        let all = model.beside(&input, Beside { tells: true, declines: true, elsewhere: true, nothing: true });
-        assert!((all.tells + all.declines + all.elsewhere + all.nothing - 1.0).abs() < 1e-5);
-        let none = Beside { nothing: true, ..Beside::default() };
-        assert_eq!(model.beside(&input, none), Beside { nothing: 1.0, ..Beside::default() });
+        let model = DecisionModel::bundled();
+        for value in [-1e6, -1.0, 0.0, 1.0, 1e6] {
+            let input = BesideInput::all(value);
+            let all = model.beside(&input, Beside { tells: true, declines: true, elsewhere: true, nothing: true });
+            assert!((all.tells + all.declines + all.elsewhere + all.nothing - 1.0).abs() < 1e-5);
+            let none = model.beside(&input, Beside { nothing: true, ..Beside::default() });
+            assert_eq!(none, Beside { nothing: 1.0, ..Beside::default() });
+        }
     }
 
     #[test]

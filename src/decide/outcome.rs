@@ -46,6 +46,13 @@ pub(crate) enum Outcome {
     NoMatch,
 }
 
+impl Outcome {
+    /// It is to be asked which of several functions is meant.
+    pub(crate) const fn is_tie(&self) -> bool {
+        matches!(self, Self::Ask(Pending::Tie { .. }))
+    }
+}
+
 /// One function with what is known of its slots.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {

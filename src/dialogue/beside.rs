@@ -15,7 +15,7 @@ use crate::{
         situation::Situation,
         vocabulary::own_words,
     },
-    dialogue::{form_reading::FormReading, interpretation::is_tie, open_form::OpenForm},
+    dialogue::{form_reading::FormReading, open_form::OpenForm},
     module::FunctionId,
     probability::{EVEN, MOST_ODDS, log_odds},
     recognize::reply::{self, YesNo},
@@ -29,6 +29,8 @@ const FEW: usize = 3;
 #[derive(Default)]
 pub(crate) struct Elsewhere {
     pub frames: Vec<Frame>,
+    /// It says a template of another function word for word.
+    is_written: bool,
     /// Probability that anything is meant, by itself, 0 to 1.
     anything: f32,
     /// The same of the likeliest of the frames, by all that is known of it, and by its score alone.
@@ -130,7 +132,7 @@ impl OpenForm<'_> {
             long_text: flag(values.iter().any(|value| value.recognizer.is_none() && words(value) > FEW)),
             led: flag(values.iter().filter(is_asked).any(|value| self.is_led(free, value))),
             length: logarithm(free.utterance().words().len()),
-            written_elsewhere: flag(self.is_written_elsewhere(free)),
+            written_elsewhere: flag(elsewhere.is_written),
             asks_back: flag(reply.asks_back()),
             question: flag(text.trim_end().ends_with(['?', '？'])),
             passes: flag(self.passes(free)),
@@ -165,7 +167,8 @@ impl OpenForm<'_> {
 
     /// What the utterance asks for by itself, other than the form.
     pub(crate) fn elsewhere(&self, free: &Situation<'_>) -> Elsewhere {
-        if !self.is_written_elsewhere(free) && answered::answered(free).is_some() {
+        let is_written = self.is_written_elsewhere(free);
+        if !is_written && answered::answered(free).is_some() {
             return Elsewhere::default();
         }
         // By itself it is judged as any utterance is.
@@ -176,8 +179,8 @@ impl OpenForm<'_> {
             true => 1.0 - decision.confidence,
             false => decision.frames.iter().map(|frame| frame.confidence).fold(decision.confidence, f32::max),
         };
-        if is_tie(&decision.outcome) {
-            return Elsewhere { anything, ..Elsewhere::default() };
+        if decision.outcome.is_tie() {
+            return Elsewhere { anything, is_written, ..Elsewhere::default() };
         }
         // What is too little to be a request by itself may be one all the same, if it is more than values.
         let likeliest = decision.alternatives.first().filter(|_| is_nothing).map(|one| one.frame.clone());
@@ -186,7 +189,7 @@ impl OpenForm<'_> {
         let is_several = frames.len() > 1;
         frames.retain(|frame| frame.function != self.id && (!is_several || self.is_unexplained(free, frame)));
         let Some(best) = frames.iter().max_by(|one, other| one.confidence.total_cmp(&other.confidence)) else {
-            return Elsewhere { anything, ..Elsewhere::default() };
+            return Elsewhere { anything, is_written, ..Elsewhere::default() };
         };
         // The decision model knows nothing of what is open, and the score nothing of what is said beside the function.
         let candidate = |function: FunctionId| free.candidates().iter().find(|one| one.function == function);
@@ -197,7 +200,17 @@ impl OpenForm<'_> {
         let is_unexplained = self.is_unexplained(free, best);
         let weighed = decision.alternatives.iter().find(|one| one.function == best.function);
         let known = weighed.map(|one| one.features).unwrap_or_default();
-        Elsewhere { anything, meant: best.confidence, score, lead, is_other_kind, is_unexplained, known, frames }
+        Elsewhere {
+            is_written,
+            anything,
+            meant: best.confidence,
+            score,
+            lead,
+            is_other_kind,
+            is_unexplained,
+            known,
+            frames,
+        }
     }
 
     /// A recognizer found a value for it of a kind that the form does not take.

@@ -17,7 +17,6 @@ use crate::{
         written,
     },
     dialogue::{
-        interpretation::is_tie,
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN, WORTH_KEEPING, said},
         slot_reference::{Named, count_of},
     },
@@ -520,7 +519,7 @@ impl OpenForm<'_> {
 
     /// What a model server makes of it. That several functions may be meant is no act: the person says it again.
     pub(crate) fn acts_of(&self, decision: &Decision) -> Vec<Act> {
-        if matches!(decision.outcome, Outcome::NoMatch) || is_tie(&decision.outcome) {
+        if matches!(decision.outcome, Outcome::NoMatch) || decision.outcome.is_tie() {
             return Vec::new();
         }
         let act = |frame: &Frame| {

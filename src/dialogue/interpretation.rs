@@ -1,11 +1,11 @@
 //! What an utterance does to a conversation, as a value, and what it is found from.
 
 use crate::{
-    conversation::{Act, Form, Pending, State},
+    conversation::{Act, Form, State},
     decide::{
         analysis::{Analysis, Pool},
         expected::Expected,
-        outcome::{Alternative, Decision, Frame, Outcome},
+        outcome::{Alternative, Decision, Frame},
         situation::{Requests, Situation},
     },
     dialogue::{beside::Weighed, open_form::OpenForm},
@@ -128,9 +128,4 @@ impl<'a> Dialogue<'a> {
     {
         Pool { among: among.or(self.among), expected, limit: self.candidates }
     }
-}
-
-/// It was asked which of several functions is meant.
-pub(crate) fn is_tie(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Ask(Pending::Tie { .. }))
 }
