@@ -13,6 +13,8 @@ use crate::{
     text::Span,
 };
 
+/// Log-odds against a request from which on words that could be a value decline to give one.
+const DECLINED: f32 = 2.5;
 /// Characters of what may stand beside "I don't know" without being a request.
 const SHORT_REST: usize = 16;
 
@@ -30,6 +32,15 @@ impl OpenForm<'_> {
     pub(crate) fn is_optional(&self) -> bool {
         let is_optional = |slot: &SlotId| !self.function.slot(*slot).required;
         !self.asked.is_empty() && self.asked_slots().iter().all(is_optional)
+    }
+
+    /// Its words decline to give what nobody has to give, as far as the encoder has learned what that sounds like: likelier
+    /// than an answer, where any words may be the value.
+    pub(crate) fn sounds_declined(&self, free: &Situation<'_>) -> bool {
+        let Some(odds) = free.speech_act() else { return false };
+        let may_be_value = self.asked_slots().iter().any(|slot| self.function.slot(*slot).takes_any_words());
+        let least = if may_be_value { odds.reply.max(DECLINED) } else { DECLINED };
+        self.is_optional() && !self.has_acts() && odds.decline >= least
     }
 
     /// "No notes": what was asked for is named only to be ruled out.

@@ -3,6 +3,7 @@
 //! The form has the first claim on an utterance. Another function is opened only by what the form cannot explain.
 
 use crate::{
+    call::SlotValue,
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
         bars::bars,
@@ -72,6 +73,16 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     let is_plain = weighed.input.led == 0.0 && reading.said.values.iter().all(|value| value.recognizer.is_none());
     if effect == Effect::Tells && is_plain && elsewhere.sure() >= bars().otherwise {
         (effect, sure) = (Effect::Elsewhere, elsewhere.sure());
+    }
+    let is_answer = |value: &SlotValue| value.recognizer.is_none() && open.is_asked(value);
+    if effect == Effect::Tells && reading.said.values.iter().all(is_answer) && open.sounds_declined(free) {
+        effect = Effect::Declines;
+    }
+    // A change is put to the person once more, so that a wrong one costs little.
+    let changes = |value: &SlotValue| value.recognizer.is_some() && open.has_other(value);
+    let is_change = is_told && reading.said.values.iter().all(changes);
+    if open.asked.is_empty() && is_change && matches!(effect, Effect::Nothing | Effect::Declines) {
+        effect = Effect::Tells;
     }
     if !matches!(effect, Effect::Tells | Effect::Elsewhere) {
         reading.said.clear();
