@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    decide::{head::sentences, knowledge::Knowledge, vocabulary::Vocabulary},
+    decide::{head::sentences, knowledge::Knowledge, spelling::Spelling, vocabulary::Vocabulary},
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Limits, LoadError, Module, ModuleName},
@@ -310,9 +310,22 @@ impl Snapshots {
             let usual_score = index.usual_score(&background);
             let head = learn(&module, (&sentences, &vectors), &background, earlier.as_deref());
             let vocabulary = Vocabulary::new(&module, background.sentences().map(|(text, _)| text));
+            let spelling = Spelling::new(&module);
             let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
             let acts = compile::acts(&module, (&sentences, &vectors), acts, earlier.as_deref());
-            Knowledge { module, recognizers, templates, validator, index, head, slots, vocabulary, acts, usual_score }
+            Knowledge {
+                module,
+                recognizers,
+                templates,
+                validator,
+                index,
+                head,
+                slots,
+                vocabulary,
+                spelling,
+                acts,
+                usual_score,
+            }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
         let shown = knowledge.module.functions.iter().map(|_| Shown::default()).collect();

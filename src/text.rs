@@ -68,10 +68,23 @@ impl From<Span> for (usize, usize) {
     }
 }
 
+/// A misspelt word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Respelt {
+    pub span: Span,
+    /// The word that it stands for.
+    pub word: String,
+}
+
 /// What a person said, with the tables that recognizers and templates need, made once a turn.
+///
+/// Spans and slices are of what was said, to the letter. What is compared ([`Self::folded`], [`Self::meant`]) has
+/// misspelt words as they were meant.
 #[derive(Debug, Clone, Default)]
 pub struct Utterance {
     text: String,
+    /// In order.
+    respelt: Vec<Respelt>,
     /// Byte offset of each `char` of `text`, and `text.len()` as the last entry.
     byte_of_char: Vec<usize>,
     folded: String,
@@ -85,21 +98,39 @@ pub struct Utterance {
 impl Utterance {
     #[must_use]
     pub fn new(text: &str) -> Self {
+        Self::spelt(text, Vec::new())
+    }
+
+    /// The same with these words, in order, as they were meant.
+    #[must_use]
+    pub fn respelt(&self, words: Vec<Respelt>) -> Self {
+        Self::spelt(&self.text, words)
+    }
+
+    fn spelt(text: &str, respelt: Vec<Respelt>) -> Self {
         #[cfg(test)]
         work::add(text.len());
         let mut byte_of_char = Vec::with_capacity(text.len() + 1);
         let mut folded = String::with_capacity(text.len());
         let mut char_of_folded_byte = Vec::with_capacity(text.len() + 1);
+        let mut misspelt =
+            respelt.iter().map(|one| (one.span, fold(&one.word).chars().collect::<Vec<char>>())).peekable();
         for (index, (byte, character)) in text.char_indices().enumerate() {
             byte_of_char.push(byte);
-            fold_char(character, |piece| folded.push(piece));
+            while misspelt.next_if(|(span, _)| span.end <= index).is_some() {}
+            match misspelt.peek() {
+                Some((span, letters)) if span.start <= index => {
+                    folded.extend(laid_on(letters, span.len(), index - span.start));
+                }
+                _ => fold_char(character, |piece| folded.push(piece)),
+            }
             char_of_folded_byte.resize(folded.len(), u32::try_from(index).unwrap_or(u32::MAX));
         }
         let chars = byte_of_char.len();
         byte_of_char.push(text.len());
         char_of_folded_byte.push(u32::try_from(chars).unwrap_or(u32::MAX));
         let mut utterance =
-            Self { text: text.to_owned(), byte_of_char, folded, char_of_folded_byte, ..Self::default() };
+            Self { text: text.to_owned(), respelt, byte_of_char, folded, char_of_folded_byte, ..Self::default() };
         utterance.words = utterance.find_words();
         utterance.folded_words = utterance.words.iter().map(|word| utterance.folded_bytes(*word)).collect();
         utterance
@@ -170,6 +201,61 @@ impl Utterance {
         if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
     }
 
+    /// The text under `span`, folded.
+    #[must_use]
+    pub fn folded_in(&self, span: Span) -> String {
+        self.folded[self.folded_bytes(span)].to_owned()
+    }
+
+    /// The words that are read as others.
+    #[must_use]
+    pub fn misspelt(&self) -> &[Respelt] {
+        &self.respelt
+    }
+
+    /// The text under `span`, with misspelt words as they were meant.
+    #[must_use]
+    pub fn meant(&self, span: Span) -> Cow<'_, str> {
+        let mut inside = self.misspelt_in(span).peekable();
+        if inside.peek().is_none() {
+            return Cow::Borrowed(self.slice(span));
+        }
+        let (mut text, mut said) = (String::new(), span.start);
+        for one in inside {
+            text.push_str(self.slice(Span::new(said, one.span.start)));
+            text.push_str(&one.word);
+            said = one.span.end;
+        }
+        text.push_str(self.slice(Span::new(said, span.end)));
+        Cow::Owned(text)
+    }
+
+    /// Where the words at `part` of what is [meant](Self::meant) by `span` were said. Words stay whole.
+    #[must_use]
+    pub fn span_of_meant(&self, span: Span, part: Span) -> Span {
+        Span::new(self.place_of_meant(span, part.start, false), self.place_of_meant(span, part.end, true))
+    }
+
+    fn place_of_meant(&self, span: Span, place: usize, is_end: bool) -> usize {
+        let (mut meant, mut said) = (0, span.start);
+        for one in self.misspelt_in(span) {
+            let begins = meant + one.span.start - said;
+            if place < begins || (place == begins && is_end) {
+                break;
+            }
+            let ends = begins + one.word.chars().count();
+            if place < ends || (place == ends && is_end) {
+                return if is_end { one.span.end } else { one.span.start };
+            }
+            (meant, said) = (ends, one.span.end);
+        }
+        said + place - meant
+    }
+
+    fn misspelt_in(&self, span: Span) -> impl Iterator<Item = &Respelt> {
+        self.respelt.iter().filter(move |one| span.contains(one.span))
+    }
+
     /// The part of `span` that begins and ends with a character which is not `outside`; empty where all are.
     #[must_use]
     pub fn trimmed(&self, span: Span, outside: impl Fn(char) -> bool) -> Span {
@@ -200,7 +286,7 @@ impl Utterance {
         if said.iter().copied().eq(self.text.chars()) {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(Self::new(&said.into_iter().collect::<String>()))
+        Cow::Owned(Self::spelt(&said.into_iter().collect::<String>(), self.respelt.clone()))
     }
 
     /// The utterance as if only `span` had been said.
@@ -213,7 +299,8 @@ impl Utterance {
     /// spans stay.
     pub(crate) fn keeping(&self, is_kept: impl Fn(usize) -> bool) -> Self {
         let text = self.text.chars().enumerate().map(|(index, c)| if is_kept(index) { c } else { ' ' });
-        Self::new(&text.collect::<String>())
+        let whole = self.respelt.iter().filter(|one| (one.span.start..one.span.end).all(&is_kept));
+        Self::spelt(&text.collect::<String>(), whole.cloned().collect())
     }
 
     /// The span of a byte range of [`Self::text`]. Both ends must be character boundaries.
@@ -233,6 +320,18 @@ impl Utterance {
         let start = self.char_of_folded_byte[bytes.start] as usize;
         let end = self.char_of_folded_byte[bytes.end - 1] as usize + 1;
         Span::new(start, end)
+    }
+}
+
+/// The letters of a word that lie on one of the characters in whose place it is meant: one on each, the last on the last.
+fn laid_on(letters: &[char], characters: usize, at: usize) -> &[char] {
+    let last = letters.len().saturating_sub(1);
+    if at + 1 == characters {
+        &letters[at.min(last)..]
+    } else if at < last {
+        &letters[at..=at]
+    } else {
+        &[]
     }
 }
 
@@ -324,6 +423,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_misspelt_word_is_compared_as_it_was_meant_and_stays_as_it_was_said() {
+        let said = "pls chnage my tarif, to day";
+        let respelt = |start, end, word: &str| Respelt { span: Span::new(start, end), word: word.to_owned() };
+        let words = vec![respelt(4, 10, "change"), respelt(14, 19, "Tariff"), respelt(24, 27, "today")];
+        let utterance = Utterance::new(said).respelt(words);
+        assert_eq!(utterance.text(), said);
+        assert_eq!(utterance.folded(), "pls change my tariff, to today");
+        assert_eq!(utterance.folded_words().collect::<Vec<_>>(), ["pls", "change", "my", "tariff", "to", "today"]);
+        let all = Span::new(0, utterance.len());
+        let meant = utterance.meant(all);
+        assert_eq!(meant, "pls change my Tariff, to today");
+        for (word, span) in Utterance::new(&meant).words().iter().zip(utterance.words()) {
+            assert_eq!(utterance.span_of_meant(all, *word), *span);
+        }
+        for word in utterance.words() {
+            let bytes = utterance.folded_bytes(*word);
+            assert_eq!(utterance.span_of_folded(bytes), *word);
+        }
+        let part = utterance.only(Span::new(0, 13));
+        assert_eq!(part.folded().trim(), "pls change my");
+        assert_eq!(utterance.only(Span::new(0, 16)).folded().trim(), "pls change my ta");
+        assert_eq!(utterance.folded_in(Span::new(14, 19)), "tariff");
+    }
 
     #[test]
     fn folding_drops_case_and_accents() {

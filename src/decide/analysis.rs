@@ -12,7 +12,9 @@ use crate::{
         model::DecisionModel,
         ranking::{ALL, Learned, rank},
         reader::Words,
-        repair, vocabulary,
+        repair,
+        spelling::MISSPELT,
+        vocabulary,
     },
     module::FunctionId,
     recognize::{
@@ -90,6 +92,9 @@ impl Analysis {
     pub(crate) fn recognized(knowledge: &Knowledge, utterance: Utterance, now: jiff::Zoned) -> Self {
         let language = knowledge.module.language();
         let context = Context { now: now.clone() };
+        let misspelt =
+            knowledge.spelling.misspelt(&utterance, || knowledge.recognizers.recognize(&utterance, &context));
+        let utterance = if misspelt.is_empty() { utterance } else { utterance.respelt(misspelt) };
         let (mut utterance, mut repairs) = (utterance, 0);
         let (mut mentions, acts) = loop {
             let mentions = knowledge.recognizers.recognize(&utterance, &context);
@@ -111,6 +116,11 @@ impl Analysis {
                 None => break (mentions, acts),
             }
         };
+        for mention in &mut mentions {
+            if utterance.misspelt().iter().any(|word| word.span.overlaps(mention.span)) {
+                mention.score = mention.score.min(MISSPELT.score());
+            }
+        }
         let is_crowded = is_crowded(&mentions);
         if is_crowded {
             mentions.clear();
@@ -191,7 +201,7 @@ pub(crate) fn candidates(
     let query = Query { text: &text, asymmetric: &vectors.asymmetric, symmetric: &vectors.symmetric };
     let search = |limit, among: Option<&[FunctionId]>| knowledge.index.search_without(&query, limit, among, &silent);
     let mut candidates = search(limit.max(ALL), among);
-    let learned = Learned::new(&knowledge.head, module.functions.len(), &vectors.symmetric, utterance.slice(span));
+    let learned = Learned::new(&knowledge.head, module.functions.len(), &vectors.symmetric, &utterance.meant(span));
     // What was asked about is looked at, however little the words say of it, and so is what exemplars teach.
     let mut unseen = expected.unseen(&candidates, among);
     let is_new = |function: &FunctionId, known: &[FunctionId]| {

@@ -12,7 +12,7 @@ use crate::{
     module::SlotId,
     recognize::{Mention, reply as yes_no},
     retrieve::Candidate,
-    text::{Span, fold},
+    text::Span,
 };
 
 /// Words that an answer may have beside its values ("make it five").
@@ -59,7 +59,7 @@ pub(crate) fn leaves_words(situation: &Situation<'_>, reading: &Reading<'_>) -> 
     let own = own_words(module, reading.function);
     let core = core(situation, reading.function, &situation.expected.slots_of(reading.function));
     let is_plain = |word: &Span| {
-        let folded = fold(situation.utterance().slice(*word));
+        let folded = situation.utterance().folded_in(*word);
         !core.overlaps(*word)
             || is_answer_word(situation, *word)
             || covered.iter().any(|span| span.overlaps(*word))

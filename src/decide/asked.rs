@@ -60,7 +60,7 @@ pub(crate) fn whole_answer(
     };
     let is_unaccounted = |word: &&Span| {
         let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
-        !is_filled && !says_nothing(word) && !own.contains(&fold(situation.utterance().slice(**word)))
+        !is_filled && !says_nothing(word) && !own.contains(&situation.utterance().folded_in(**word))
     };
     if definition.kind.is_number() && is_number() {
         return Some(Filling::by(Rule::Number, slot, core));
@@ -183,7 +183,7 @@ pub(super) fn parts_of_list(situation: &Situation<'_>, within: Span) -> Vec<Span
     let mut parts: Vec<Span> = Vec::new();
     let mut is_open = false;
     for word in utterance.words().iter().filter(|word| within.contains(**word)) {
-        let said = fold(utterance.slice(*word));
+        let said = utterance.folded_in(*word);
         if joints.is_some_and(|joints| joints.conjunctions.contains(&said)) {
             is_open = false;
             continue;
@@ -314,7 +314,7 @@ pub(crate) fn led(
     let mut found: Vec<Filling> = Vec::new();
     for (index, start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).map_or(words.len(), |next| *next);
-        let slot = led_by(&fold(utterance.slice(words[*start])));
+        let slot = led_by(&utterance.folded_in(words[*start]));
         let (Some(slot), Some(first), Some(last)) = (slot, words.get(start + 1), words.get(end - 1)) else { continue };
         if last.end <= first.start {
             continue;
@@ -355,7 +355,7 @@ pub(super) fn beginning(situation: &Situation<'_>, words: &[Span], first: Span) 
 fn with_subject(situation: &Situation<'_>, words: &[Span], first: Span) -> Span {
     let language = language(&situation.knowledge.module);
     let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);
-    let is_subject = |word: &&Span| subjects.contains(&fold(situation.utterance().slice(**word)));
+    let is_subject = |word: &&Span| subjects.contains(&situation.utterance().folded_in(**word));
     let before = words.iter().take_while(|word| word.start < first.start).last();
     let is_joined = |word: &&Span| situation.utterance().slice(Span::new(word.end, first.start)).trim().is_empty();
     let is_plain = |word: &&Span| !situation.utterance().slice(**word).contains(['\'', '’']);
@@ -368,7 +368,7 @@ fn with_article(situation: &Situation<'_>, words: &[Span], first: Span) -> Span 
     let Some(language) = Language::of(language(&situation.knowledge.module)) else { return first };
     let utterance = situation.utterance();
     let is_article = |word: &Span| {
-        let phrases = language.negation.beginning_with(&fold(utterance.slice(*word)));
+        let phrases = language.negation.beginning_with(&utterance.folded_in(*word));
         phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
     };
     let at = words.partition_point(|word| word.start < first.start);
@@ -383,7 +383,7 @@ pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span,
     let (utterance, language) = (situation.utterance(), language(&situation.knowledge.module));
     let words: Vec<Span> = utterance.words().iter().filter(|word| word.start >= first.start).copied().collect();
     let subjects = Language::of(language).map_or(&[][..], |language| &language.words.answers.subjects);
-    let is_subject = |word: Span| subjects.contains(&fold(utterance.slice(word)));
+    let is_subject = |word: Span| subjects.contains(&utterance.folded_in(word));
     let is_comma = |pair: &[Span]| utterance.slice(Span::new(pair[0].end, pair[1].start)).contains([',', ';']);
     let is_statement = utterance.words().iter().any(|word| word.start <= first.start && is_subject(*word));
     let ends = words.windows(2).enumerate().filter(|(_, pair)| is_comma(pair)).find(|(before, pair)| {
@@ -408,7 +408,7 @@ pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, slot: Sl
     let names = function.slot(slot).path.keys();
     let name: Vec<String> = names.flat_map(words_of).collect();
     let words = situation.utterance().words().iter().filter(|word| span.overlaps(**word));
-    let words: Vec<String> = words.map(|word| fold(situation.utterance().slice(*word))).collect();
+    let words: Vec<String> = words.map(|word| situation.utterance().folded_in(*word)).collect();
     let stands_for_one = |word: &String| {
         let says_none = Language::of(code).is_some_and(|language| language.words.is_unsaid(word));
         says_none || name.contains(word)
@@ -537,7 +537,7 @@ pub(crate) fn is_named_before(
     let words = situation.utterance().words();
     let end = words.partition_point(|word| word.end <= span.start);
     let near = &words[end.saturating_sub(BEFORE)..end];
-    let mut before: Vec<String> = near.iter().map(|word| fold(situation.utterance().slice(*word))).collect();
+    let mut before: Vec<String> = near.iter().map(|word| situation.utterance().folded_in(*word)).collect();
     while before.last().is_some_and(|word| !name.contains(word) && yes_no::says_nothing(language, word)) {
         before.pop();
     }
@@ -555,7 +555,7 @@ pub(crate) fn is_named_behind(
     let words = situation.utterance().words();
     let Some(next) = words.get(words.partition_point(|word| word.start < span.end)) else { return false };
     let gap = situation.utterance().slice(Span::new(span.end, next.start));
-    let said = fold(situation.utterance().slice(*next));
+    let said = situation.utterance().folded_in(*next);
     let is_same =
         |own: &String| *own == said || said.strip_suffix('s') == Some(own) || own.strip_suffix('s') == Some(&said);
     let is_empty = yes_no::says_nothing(language(&situation.knowledge.module), &said);
@@ -593,7 +593,7 @@ pub(crate) fn has_unit(situation: &Situation<'_>, number: Span) -> bool {
 fn words_behind<'a>(situation: &'a Situation<'_>, span: Span) -> impl Iterator<Item = String> + 'a {
     let words = situation.utterance().words();
     let behind = words[words.partition_point(|word| word.start < span.end)..].iter();
-    behind.map(|word| fold(situation.utterance().slice(*word)))
+    behind.map(|word| situation.utterance().folded_in(*word))
 }
 
 fn is_unit(languages: [&Language; 2], word: &str) -> bool {

@@ -24,19 +24,17 @@ use crate::{
         limits,
         reader::SpanScores,
         situation::Situation,
+        spelling::MISSPELT,
         templates::FramedUtterance,
     },
     module::{Function, FunctionId, RecognizerKind, SlotId},
     probability::{MOST_ODDS, log_odds},
-    recognize::{Mention, certainty::Certainty},
-    text::{Span, fold},
+    recognize::Mention,
+    text::Span,
 };
 
 /// Candidates that are looked at: what recognizers found, then the reader's best, then those that stand best in frames.
 const MOST: usize = 48;
-
-/// An entry of a list with a letter wrong is no surer.
-const MISSPELT: Certainty = Certainty::Usual;
 
 /// A slot with a span that may fill it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -309,7 +307,7 @@ impl<'a> Weighing<'a> {
     fn literal(&self, span: Span) -> f32 {
         let (utterance, vocabulary) = (self.situation.utterance(), &self.situation.knowledge.vocabulary);
         let words = utterance.words().iter().filter(|word| word.overlaps(span));
-        let shares = words.map(|word| vocabulary.literal(self.function, &fold(utterance.slice(*word))));
+        let shares = words.map(|word| vocabulary.literal(self.function, &utterance.folded_in(*word)));
         shares.reduce(f32::min).unwrap_or_default()
     }
 

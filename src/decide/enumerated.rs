@@ -7,7 +7,7 @@ use crate::{
     module::{FunctionId, RecognizerId, RecognizerKind},
     probability::EVEN,
     recognize::{Mention, reply},
-    text::{Span, fold},
+    text::Span,
 };
 
 /// Values that are told apart, at most.
@@ -92,7 +92,7 @@ fn joint_within(situation: &Situation<'_>, gap: Span) -> Option<usize> {
     let joints = &Language::or_english(language(situation)).words.joints;
     let words: Vec<&Span> = utterance.words().iter().filter(|word| gap.contains(**word)).collect();
     let joins = |word: &str| joints.conjunctions.iter().chain(&joints.sequences).any(|joint| joint == word);
-    let at = words.iter().rposition(|word| joins(&fold(utterance.slice(**word))));
+    let at = words.iter().rposition(|word| joins(&utterance.folded_in(**word)));
     let says_nothing = |word: &&&Span| reply::says_nothing(language(situation), utterance.slice(***word));
     match at {
         Some(at) => words[at + 1..].iter().all(|word| says_nothing(&word)).then_some(words[at].start),

@@ -105,7 +105,7 @@ impl Extent<'_> {
     }
 
     fn said(&self, word: Span) -> String {
-        fold(self.situation.utterance().slice(word))
+        self.situation.utterance().folded_in(word)
     }
 
     fn words(&self) -> &[Span] {

@@ -2,7 +2,7 @@
 
 use crate::{
     call::Validator,
-    decide::{head::Head, reader::SlotReader, templates::Templates, vocabulary::Vocabulary},
+    decide::{head::Head, reader::SlotReader, spelling::Spelling, templates::Templates, vocabulary::Vocabulary},
     module::Module,
     recognize::Recognizers,
     retrieve::Index,
@@ -19,6 +19,8 @@ pub struct Knowledge {
     /// What the module's own exemplars teach.
     pub head: Head,
     pub vocabulary: Vocabulary,
+    /// What tells misspelt words.
+    pub spelling: Spelling,
     /// What finds slots by their descriptions; `None` where the embedder has no reader.
     pub slots: Option<SlotReader>,
     /// What the exemplars of each function do; `None` where nothing tells.

@@ -35,6 +35,7 @@ pub(crate) mod ruled_out;
 pub(crate) mod scope;
 pub(crate) mod segments;
 pub(crate) mod situation;
+pub mod spelling;
 pub mod templates;
 mod totals;
 pub mod vocabulary;

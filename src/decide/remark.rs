@@ -52,7 +52,7 @@ pub(super) fn is_left(situation: &Situation<'_>, taken: &[Span], function: Funct
     }
     let vocabulary = &situation.knowledge.vocabulary;
     let is_new = |word: &&Span| {
-        let said = fold(situation.utterance().slice(**word));
+        let said = situation.utterance().folded_in(**word);
         !vocabulary.has(function, &said) && !reply::says_nothing(module.language(), &said)
     };
     let words = situation.utterance().words().iter();
@@ -89,7 +89,7 @@ fn cut_sentence(situation: &Situation<'_>, fillings: &mut [Filling]) {
     };
     let words: Vec<Span> = utterance.words().iter().filter(|word| last.span.contains(**word)).copied().collect();
     let is_subject = |word: &Span| {
-        let said = fold(utterance.slice(*word));
+        let said = utterance.folded_in(*word);
         let articles = language.negation.beginning_with(&said);
         articles.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Article)
             || language.words.answers.subjects.contains(&said)

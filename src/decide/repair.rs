@@ -6,7 +6,7 @@ use crate::{
         acts::{ACTS, Kind, Move, Moves, read},
         reply::{self, says_nothing},
     },
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance},
 };
 
 /// Words between what is taken back and the words that take it back.
@@ -213,7 +213,7 @@ impl<'a> Around<'a> {
     /// What is taken back, with the words beside it that are said again beside the new value: "12 Mill Lane, oops, 21
     /// Mill Lane".
     fn with_repeated(&self, old: Span, new: Span) -> Span {
-        let said = |word: &Span| fold(self.utterance.slice(*word));
+        let said = |word: &Span| self.utterance.folded_in(*word);
         let is_same = |(one, other): &(&Span, &Span)| said(one) == said(other);
         let leading = |words: &[Span], value: Span| words.partition_point(|word| word.end <= value.start);
         let following = |words: &[Span], value: Span| words.partition_point(|word| word.start < value.end);
@@ -230,9 +230,9 @@ impl<'a> Around<'a> {
 
     /// From the last word before it that is the first one behind it.
     fn by_beginning(&self) -> Option<Span> {
-        let first = fold(self.utterance.slice(*self.after.first()?));
+        let first = self.utterance.folded_in(*self.after.first()?);
         let near = &self.before[self.before.len().saturating_sub(NEAR)..];
-        let start = near.iter().rfind(|word| fold(self.utterance.slice(**word)) == first)?;
+        let start = near.iter().rfind(|word| self.utterance.folded_in(**word) == first)?;
         Some(Span::new(start.start, self.before.last()?.end))
     }
 

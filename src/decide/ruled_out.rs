@@ -104,7 +104,7 @@ impl Situation<'_> {
     pub(crate) fn refusal(&self, function: FunctionId) -> Option<String> {
         // "Nicht stornieren": the no that stands behind a verb elsewhere.
         let is_adverb = |cue: Span| {
-            let cue = fold(self.utterance().slice(cue));
+            let cue = self.utterance().folded_in(cue);
             let phrases = Language::or_english(self.knowledge.module.language()).negation.beginning_with(&cue);
             phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::RefusalBehind)
         };
@@ -129,7 +129,7 @@ impl Situation<'_> {
             .words()
             .iter()
             .filter(|word| !self.negations().iter().any(|one| one.cue.overlaps(**word) || one.scope.overlaps(**word)))
-            .map(|word| fold(self.utterance().slice(*word)))
+            .map(|word| self.utterance().folded_in(*word))
             .collect();
         let says = |word: &&String| word.chars().count() >= WORD && !said_of_anything.contains(word);
         let rest = elsewhere.iter().filter(says).count();

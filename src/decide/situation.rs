@@ -1,6 +1,6 @@
 //! What is decided from: an analysed utterance, what is known of the module, and what was asked for.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     call::{Evidence, RuledOut},
@@ -17,7 +17,7 @@ use crate::{
     module::{FunctionId, SlotId},
     recognize::{Mention, Negation},
     retrieve::Candidate,
-    text::Utterance,
+    text::{Span, Utterance},
 };
 
 /// See [the module](self). Cheap to copy.
@@ -72,13 +72,18 @@ impl<'a> Situation<'a> {
     /// What the utterance does, as far as that was learned; `None` where the embedder has no reader.
     pub(crate) fn speech_act(&self) -> Option<ActOdds> {
         let acts = self.knowledge.slots.as_ref()?.reader.acts()?;
-        Some(acts.odds(self.utterance().text(), &self.analysis.whole.vectors.symmetric))
+        Some(acts.odds(&self.meant(), &self.analysis.whole.vectors.symmetric))
     }
 
     /// What the utterance does beside an open form, as far as that was learned.
     pub(crate) fn turn_act(&self) -> Option<TurnOdds> {
         let turns = self.knowledge.slots.as_ref()?.reader.turns()?;
-        Some(turns.turn_odds(self.utterance().text(), &self.analysis.whole.vectors.symmetric))
+        Some(turns.turn_odds(&self.meant(), &self.analysis.whole.vectors.symmetric))
+    }
+
+    /// The utterance as it was meant.
+    fn meant(&self) -> Cow<'a, str> {
+        self.utterance().meant(Span::new(0, self.utterance().len()))
     }
 
     pub(crate) fn utterance(&self) -> &'a Utterance {

@@ -92,13 +92,14 @@ fn literal_shares(function: &Function) -> FxHashMap<String, f32> {
 
 /// The words of the function's exemplars, of its name and description, and of its slots' names.
 fn words(function: &Function) -> FxHashSet<String> {
+    texts(function).flat_map(|text| words_of(&text)).collect()
+}
+
+/// The function's exemplars without their slots, its name and description, and its slots' names.
+pub(crate) fn texts(function: &Function) -> impl Iterator<Item = String> {
     let names = std::iter::once(function.name.as_str()).chain(function.slots.iter().map(Slot::label)).map(in_words);
-    let texts = shown(function)
-        .flat_map(literals)
-        .map(str::to_owned)
-        .chain(names)
-        .chain(std::iter::once(function.description.clone()));
-    texts.flat_map(|text| words_of(&text)).collect()
+    let literals = shown(function).flat_map(literals).map(str::to_owned);
+    literals.chain(names).chain(std::iter::once(function.description.clone()))
 }
 
 /// The words of the function's exemplars and of its slots' names.

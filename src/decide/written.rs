@@ -115,7 +115,7 @@ fn is_choice_within(situation: &Situation<'_>, function: &Function, own: &Fillin
 pub(super) fn is_led(situation: &Situation<'_>, function: &Function, slot: SlotId, span: Span, words: usize) -> bool {
     let utterance = situation.utterance();
     let before = utterance.words().iter().rev().filter(|word| word.end <= span.start);
-    let mut said: Vec<String> = before.take(words).map(|word| fold(utterance.slice(*word))).collect();
+    let mut said: Vec<String> = before.take(words).map(|word| utterance.folded_in(*word)).collect();
     said.reverse();
     let mut pairs = function.exemplars.iter().flat_map(|exemplar| exemplar.pieces.windows(2));
     !said.is_empty()
@@ -147,7 +147,7 @@ fn is_reason(situation: &Situation<'_>, span: Span) -> bool {
     let utterance = situation.utterance();
     let before = utterance.words().iter().rfind(|word| word.end <= span.start);
     let reasons = &Language::or_english(language_of(situation)).words.joints.reasons;
-    before.is_some_and(|word| reasons.contains(&fold(utterance.slice(*word))))
+    before.is_some_and(|word| reasons.contains(&utterance.folded_in(*word)))
 }
 
 /// A reading may end before the template does. What follows begins something else: it stands behind a comma, fills
@@ -278,7 +278,7 @@ fn value_before(situation: &Situation<'_>, copula: usize, fillings: &[Filling]) 
     let last = *words.get(copula.checked_sub(1)?)?;
     let is_joint = |word: Span| {
         let joints = &Language::or_english(language_of(situation)).words.joints;
-        joints.conjunctions.contains(&fold(utterance.slice(word)))
+        joints.conjunctions.contains(&utterance.folded_in(word))
     };
     let begins = |at: &usize| {
         let Some(before) = at.checked_sub(1).map(|before| words[before]) else { return true };
@@ -319,7 +319,7 @@ pub(super) fn is_of_templates(situation: &Situation<'_>, function: &Function, fi
         .words()
         .iter()
         .filter(|word| filling.span.overlaps(**word))
-        .map(|word| fold(utterance.slice(*word)))
+        .map(|word| utterance.folded_in(*word))
         .collect();
     let shown = function.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative);
     let literals: Vec<String> = shown

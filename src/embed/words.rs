@@ -63,10 +63,10 @@ impl WordStates {
         Self { spans, dimensions, values }
     }
 
-    /// The same words, `by` characters further on.
+    /// The same words in other places.
     #[must_use]
-    pub fn shifted(mut self, by: usize) -> Self {
-        self.spans.iter_mut().for_each(|span| *span = Span::new(span.start + by, span.end + by));
+    pub fn at(mut self, place: impl Fn(Span) -> Span) -> Self {
+        self.spans.iter_mut().for_each(|span| *span = place(*span));
         self
     }
 

@@ -9,11 +9,13 @@
 //! | `acts.toml` | dialogue acts ([`acts`]) |
 //! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]), and those of names ([`slots`]) |
 //! | `sentences.toml` | what Uptake says ([`sentences`]) |
+//! | `common.txt` | words that people say ([`common`]); empty where words are not parted by spaces |
 //!
 //! Beside the folders, `facts.toml` holds what is known of languages without one ([`facts`]), `values.toml` and
 //! `signs.toml` what is written alike in all.
 
 pub mod acts;
+pub mod common;
 pub mod facts;
 pub mod negation;
 pub mod pattern;
@@ -31,6 +33,7 @@ mod tests;
 use std::sync::LazyLock;
 
 use acts::Acts;
+use common::Common;
 use phrases::Phrases;
 use replies::Replies;
 use sentences::Sentences;
@@ -62,6 +65,7 @@ pub struct Language {
     pub acts: Acts,
     pub words: Words,
     pub sentences: Sentences,
+    pub common: Common,
 }
 
 /// The texts of a pack.
@@ -72,6 +76,7 @@ struct Files {
     acts: &'static str,
     words: &'static str,
     sentences: &'static str,
+    common: &'static str,
 }
 
 struct Pack {
@@ -91,6 +96,7 @@ macro_rules! pack {
                     acts: include_str!(concat!($code, "/acts.toml")),
                     words: include_str!(concat!($code, "/words.toml")),
                     sentences: include_str!(concat!($code, "/sentences.toml")),
+                    common: include_str!(concat!($code, "/common.txt")),
                 };
                 Language::parse($code, &files).expect("the tests read every pack")
             }),
@@ -157,6 +163,7 @@ impl Language {
             acts: Acts::parse(files.acts)?,
             words: Words::parse(files.words)?,
             sentences: Sentences::parse(files.sentences)?,
+            common: Common::parse(files.common),
         })
     }
 }

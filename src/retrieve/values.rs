@@ -43,12 +43,12 @@ pub(super) fn of_template(function: &Function, exemplar: &Exemplar) -> String {
     text
 }
 
-/// What was said in `span`, with the kinds of what recognizers found there in a language without spaces; as it was said
+/// What was said in `span`, with the kinds of what recognizers found there in a language without spaces; as it was meant
 /// in others. Of mentions that overlap the leftmost, longest counts. `mentions` are by start, then longest first.
 #[must_use]
 pub fn of_utterance<'u>(language: &str, utterance: &'u Utterance, span: Span, mentions: &[Mention]) -> Cow<'u, str> {
     if !is_unspaced_language(language) {
-        return Cow::Borrowed(utterance.slice(span));
+        return utterance.meant(span);
     }
     let mut found: Vec<&Mention> = Vec::new();
     // By start, then longest first. What is a guess stays words.

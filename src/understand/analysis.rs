@@ -128,7 +128,7 @@ impl Understander {
 
     /// The vectors of these parts. All at once: a batch costs less than its texts one by one.
     async fn vectors(&self, utterance: &Utterance, spans: &[Span]) -> Result<Vec<Vectors>, TurnError> {
-        let texts = || spans.iter().map(|span| utterance.slice(*span).to_owned()).collect();
+        let texts = || spans.iter().map(|span| utterance.meant(*span).into_owned()).collect();
         let symmetric = all(spans.len(), self.embedder.embed_words(texts(), Purpose::Symmetric).await?)?;
         let mut asymmetric = match self.embedder.is_symmetric() {
             true => None,
@@ -140,7 +140,7 @@ impl Understander {
             Vectors {
                 asymmetric: asymmetric.map_or_else(|| Arc::clone(&symmetric), Arc::from),
                 symmetric,
-                words: words.map(|states| Arc::new(Words::new(states, span.start))),
+                words: words.map(|states| Arc::new(Words::new(states, |part| utterance.span_of_meant(*span, part)))),
             }
         });
         Ok(both.collect())

@@ -111,8 +111,10 @@ pub struct Trace {
 impl Trace {
     /// What was found out before anything was decided.
     pub(crate) fn new(situation: &Situation<'_>, took: Timings) -> Self {
-        let Analysis { mentions, negations, clauses, is_crowded, .. } = situation.analysis;
+        let Analysis { utterance, mentions, negations, clauses, is_crowded, .. } = situation.analysis;
         let crowded = is_crowded.then(|| "the utterance names more values than anybody says at once: none is read");
+        let misspelt = utterance.misspelt().iter();
+        let misspelt = misspelt.map(|word| format!("`{}` is read as `{}`", utterance.slice(word.span), word.word));
         Self {
             mentions: mentions.clone(),
             negations: negations.clone(),
@@ -120,7 +122,7 @@ impl Trace {
             segments: situation.segments.iter().map(Segment::new).collect(),
             clauses: clauses.iter().map(Segment::new).collect(),
             is_doubtful: situation.is_doubtful,
-            notes: crowded.into_iter().map(str::to_owned).collect(),
+            notes: crowded.into_iter().map(str::to_owned).chain(misspelt).collect(),
             timings: took,
             ..Self::default()
         }

@@ -12,7 +12,7 @@ use crate::{
     module::{FunctionId, SlotId},
     recognize::{ARTICLE, reply},
     retrieve::Candidate,
-    text::{Span, fold},
+    text::Span,
 };
 
 /// What retrieval and learning know of the best of these candidates, without its slots.
@@ -110,7 +110,7 @@ pub(crate) fn account(situation: &Situation<'_>, function: FunctionId, covered: 
     let language = situation.knowledge.module.language();
     let (mut all, mut left, mut unknown) = (0.0, 0.0, 0_usize);
     for word in utterance.words() {
-        let folded = fold(utterance.slice(*word));
+        let folded = utterance.folded_in(*word);
         let weight = vocabulary.weight(&folded);
         all += weight;
         let is_explained = covered.iter().any(|span| span.overlaps(*word))

@@ -181,9 +181,9 @@ impl FunctionLabels {
 }
 
 impl Words {
-    /// `at`: the first character of the part that the states are of.
-    pub(crate) fn new(states: WordStates, at: usize) -> Self {
-        Self { states: states.shifted(at), read: Mutex::default() }
+    /// `place` tells where the words of the embedded text stand in the utterance.
+    pub(crate) fn new(states: WordStates, place: impl Fn(Span) -> Span) -> Self {
+        Self { states: states.at(place), read: Mutex::default() }
     }
 
     /// No operation leaves the table half changed.

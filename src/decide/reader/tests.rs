@@ -143,7 +143,7 @@ async fn exemplars_teach_where_a_slot_stands() {
         states.push(embed(&sentence.text).await.words.unwrap());
     }
     let said = "file this under blue moons please";
-    let words = Words::new(embed(said).await.words.unwrap(), 0);
+    let words = Words::new(embed(said).await.words.unwrap(), |word| word);
     let score = |labels: &FunctionLabels| {
         let parts = labels.read(&reader, &words.states, &[]).unwrap();
         SpanScores::new(words.states.spans(), labels, parts).score(slot, Span::new(16, 26)).unwrap()

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Writes the words that people say in a language: scripts/common-words.py
+
+Counts in how many utterances and turns of models/reader/data a word is said, typos left out, and writes
+src/language/LANGUAGE/common.txt: those of many first, which a misspelt word may stand for, then an empty line, then those
+that are known to be words. Each part is sorted, in lines of at most 120 characters. A word is written as it mostly is
+within a sentence.
+
+Words of names, titles and other values of any words are known, and no misspelt word stands for one. A word of few
+utterances that differs in one letter from one of many is left out, as a typo that nobody noted, unless the English
+tokenizer of models/uptake-encoder has it.
+"""
+import collections
+import json
+import re
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MARK = re.compile(r"\[([^\[\]]+)\]\([!-]?([^()]+)\)")
+WORD = re.compile(r"[^\W\d_]+")
+# What begins a sentence.
+INNER = re.compile(r"(?:^|[.!?:…¿¡])\W*\w+")
+LANGUAGES = ["de", "en", "es", "fr"]
+# Utterances that have a word of many, and utterances that have a word at all: what one writer said once may be a typo.
+MANY, SEVERAL, FEW = 20, 2, 5
+# Shorter ones are neither misspelt nor what a misspelt word stands for.
+LETTERS = 3
+# Values that people say in words of the language.
+PLAIN = {"date", "time", "datetime", "duration", "number", "integer", "money", "boolean", "enum"}
+
+
+def said(folder):
+    for line in (folder / "utterances.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["kind"] != "typo":
+            yield row["text"]
+    turns = folder / "turns.jsonl"
+    for line in turns.read_text().splitlines() if turns.exists() else []:
+        yield from (turn["user"] for turn in json.loads(line)["turns"])
+
+
+def words(text):
+    return {word for word in WORD.findall(text) if len(word) >= LETTERS}
+
+
+def edits(word):
+    """What one letter more, less or another, or two letters the other way round, make of a word."""
+    splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    for left, right in splits:
+        yield from (left + letter + right for letter in letters)
+        if right:
+            yield left + right[1:]
+            yield from (left + letter + right[1:] for letter in letters)
+        if len(right) > 1:
+            yield left + right[1] + right[0] + right[2:]
+
+
+def main():
+    tokenizer = json.loads((ROOT / "models/uptake-encoder/tokenizer.json").read_text())
+    known = set(tokenizer["model"]["vocab"])
+    counts, outside, capitals = ({language: collections.Counter() for language in LANGUAGES} for _ in range(3))
+    for folder in sorted((ROOT / "models/reader/data").iterdir()):
+        prefix = folder.name[:2] if folder.name[2:3] == "_" else "en"
+        language = prefix if prefix in LANGUAGES else None if prefix == "ja" else "en"
+        if not language or not (folder / "utterances.jsonl").exists():
+            continue
+        functions = json.loads((folder / "schema.json").read_text())
+        plain = {name for f in functions for name, slot in f["slots"].items() if slot["type"] in PLAIN}
+        for text in said(folder):
+            whole = MARK.sub(r"\1", text)
+            counts[language].update(words(whole.lower()))
+            free = MARK.sub(lambda mark: mark[1] if mark[2].rpartition(".")[2] in plain else "", text)
+            outside[language].update(words(free.lower()))
+            capitals[language].update(word.lower() for word in words(INNER.sub(" ", free)) if word[0].isupper())
+    often = {word for word, times in outside["en"].items() if times >= MANY and len(word) > LETTERS}
+    for word, times in list(counts["en"].items()):
+        if times < FEW and len(word) > LETTERS and word not in known and not often.isdisjoint(edits(word)):
+            del counts["en"][word]
+    for language, count in counts.items():
+        often = {word for word in count if outside[language][word] >= MANY}
+        capital = {word for word in often if capitals[language][word] > outside[language][word] / 2}
+        parts = [
+            sorted((word.capitalize() if word in capital else word for word in often), key=str.lower),
+            sorted(word for word, times in count.items() if times >= SEVERAL and word not in often),
+        ]
+        lines = [textwrap.fill(" ".join(part), 120, break_on_hyphens=False) for part in parts]
+        (ROOT / "src/language" / language / "common.txt").write_text("\n\n".join(lines) + "\n")
+        print(language, *map(len, parts), sorted(capital)[:60])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,320 @@
+//! Misspelt words, told from words and read as what the module or its language says in their place.
+//!
+//! A word is strange if neither the module nor the language has it, in any form: stems are compared, so that an inflected
+//! word is none. A strange word stands for the nearest word of the module's own texts, or for one that people say often;
+//! values are not respelt: lists forgive misspellings themselves, and what is copied from the utterance stays as it was
+//! said.
+
+use std::{
+    cmp::Reverse,
+    sync::{LazyLock, OnceLock},
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    decide::vocabulary,
+    language::{Language, common::Common},
+    module::Module,
+    recognize::{Mention, certainty::Certainty},
+    retrieve::Analyzer,
+    text::{Respelt, Span, Utterance, fold},
+};
+
+/// No value is surer that is read from a misspelt word, whether one of these or one that an entry of a list is near to.
+pub(crate) const MISSPELT: Certainty = Certainty::Usual;
+/// Letters from which a word may be misspelt, from which a word that is only common may be meant, and from which two
+/// edits are forgiven.
+const SHORTEST: usize = 4;
+const SHORTEST_COMMON: usize = 5;
+const TWO_EDITS: usize = 8;
+/// Longer ones are not looked at.
+const LONGEST: usize = 24;
+/// Strange words of an utterance that are looked at: a text with more is in another language, or no text.
+const MOST_STRANGE: usize = 32;
+/// What may stand beside a word; beside anything else it is a part of something: "tom@exmaple", "cart-v2".
+const MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '(', ')', '"', '“', '”', '„', '«', '»', '¿', '¡', '…', '–', '—'];
+/// Behind which a sentence begins.
+const STOPS: &[char] = &['.', '!', '?', ':', '¿', '¡', '…', '"', '“', '„', '«'];
+
+/// What tells misspelt words in one module. Immutable.
+#[derive(Debug)]
+pub struct Spelling {
+    language: Option<&'static OfLanguage>,
+    own: Words,
+    stems: FxHashSet<String>,
+}
+
+struct OfLanguage {
+    analyzer: Analyzer,
+    stems: FxHashSet<String>,
+    often: Words,
+}
+
+impl std::fmt::Debug for OfLanguage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("OfLanguage").field("stems", &self.stems.len()).finish_non_exhaustive()
+    }
+}
+
+/// Words by their first letter and their length: a misspelt one begins as it should.
+#[derive(Debug, Default)]
+struct Words(FxHashMap<(char, usize), Vec<Word>>);
+
+#[derive(Debug)]
+struct Word {
+    folded: String,
+    written: String,
+    /// It is written with a capital letter within a sentence.
+    is_capital: bool,
+    count: usize,
+}
+
+/// By its code, made when a module of it is loaded.
+static LANGUAGES: LazyLock<FxHashMap<&'static str, OnceLock<OfLanguage>>> =
+    LazyLock::new(|| Language::all().map(|language| (language.code, OnceLock::new())).collect());
+
+/// A word that nobody knows.
+struct Strange<'u> {
+    span: Span,
+    word: &'u str,
+    folded: &'u str,
+    /// It is written with a capital letter within a sentence: a name, in most languages.
+    is_capital: bool,
+}
+
+impl Spelling {
+    pub(crate) fn new(module: &Module) -> Self {
+        let (mut own, mut stems) = (Words::default(), FxHashSet::default());
+        let language = Language::of(module.language()).and_then(OfLanguage::of);
+        let Some(language) = language else { return Self { language, own, stems } };
+        for text in module.functions.iter().flat_map(vocabulary::texts) {
+            let text = Utterance::new(&text);
+            for (at, span) in text.words().iter().enumerate() {
+                let word = text.slice(*span);
+                stems.extend(language.stem(word));
+                own.add(word, at > 0 && word.starts_with(char::is_uppercase));
+            }
+        }
+        Self { language: Some(language), own, stems }
+    }
+
+    /// What is misspelt in the utterance, but for what `mentions` finds to be a value.
+    pub(crate) fn misspelt(&self, utterance: &Utterance, mentions: impl FnOnce() -> Vec<Mention>) -> Vec<Respelt> {
+        let Some(language) = self.language else { return Vec::new() };
+        let strange = self.strange(language, utterance);
+        if strange.is_empty() || strange.len() > MOST_STRANGE {
+            return Vec::new();
+        }
+        let mentions = mentions();
+        let is_value = |span: Span| mentions.iter().any(|mention| mention.span.overlaps(span));
+        let words = strange.iter().filter(|strange| !is_value(strange.span));
+        words.filter_map(|strange| Some(Respelt { span: strange.span, word: self.meant(language, strange)? })).collect()
+    }
+
+    fn strange<'u>(&self, language: &OfLanguage, utterance: &'u Utterance) -> Vec<Strange<'u>> {
+        let characters: Vec<char> = utterance.text().chars().collect();
+        let is_small = characters.iter().any(|character| character.is_lowercase());
+        let is_apart = |at: Option<usize>| {
+            let character = at.and_then(|at| characters.get(at));
+            character.is_none_or(|character| character.is_whitespace() || MARKS.contains(character))
+        };
+        let begins = |at: usize| {
+            let before = characters[..at].iter().rfind(|character| !character.is_whitespace());
+            before.is_none_or(|before| STOPS.contains(before))
+        };
+        let words = utterance.words().iter().zip(utterance.folded_words()).filter_map(|(span, folded)| {
+            let word = utterance.slice(*span);
+            let is_plain =
+                (SHORTEST..=LONGEST).contains(&folded.chars().count()) && word.chars().all(char::is_alphabetic);
+            let is_acronym = is_small && !word.contains(char::is_lowercase);
+            let is_alone = is_apart(span.start.checked_sub(1)) && is_apart(Some(span.end));
+            if !is_plain || is_acronym || !is_alone || self.knows(language, word) {
+                return None;
+            }
+            let is_capital = is_small && word.starts_with(char::is_uppercase) && !begins(span.start);
+            Some(Strange { span: *span, word, folded, is_capital })
+        });
+        words.take(MOST_STRANGE + 1).collect()
+    }
+
+    fn knows(&self, language: &OfLanguage, word: &str) -> bool {
+        let stem = language.stem(word);
+        stem.is_none_or(|stem| language.stems.contains(&stem) || self.stems.contains(&stem))
+    }
+
+    /// The word that a strange one stands for. Of equally near ones the module's own, then one that has just its letters,
+    /// then the one that is said most.
+    fn meant(&self, language: &OfLanguage, strange: &Strange<'_>) -> Option<String> {
+        let own = self.own.near(strange.folded).map(|(edits, word)| (edits, false, word));
+        let is_common = strange.folded.chars().count() >= SHORTEST_COMMON;
+        let often = is_common.then(|| language.often.near(strange.folded).map(|(edits, word)| (edits, true, word)));
+        let near = own.chain(often.into_iter().flatten()).filter(|(.., word)| word.is_capital || !strange.is_capital);
+        let best = near.min_by_key(|(edits, is_common, word)| {
+            (*edits, *is_common, letters(&word.folded) != letters(strange.folded), Reverse(word.count), &word.folded)
+        });
+        best.map(|(.., word)| word.as_in(strange.word))
+    }
+}
+
+impl OfLanguage {
+    /// `None` where nothing tells which words there are.
+    fn of(language: &'static Language) -> Option<&'static Self> {
+        let known = LANGUAGES.get(language.code)?.get_or_init(|| Self::new(language));
+        (!known.stems.is_empty()).then_some(known)
+    }
+
+    fn new(language: &Language) -> Self {
+        let Common { often, seldom } = &language.common;
+        let mut known =
+            Self { analyzer: Analyzer::new(language.code), stems: FxHashSet::default(), often: Words::default() };
+        known.stems = often.iter().chain(seldom).filter_map(|word| known.stem(word)).collect();
+        often.iter().for_each(|word| known.often.add(word, word.starts_with(char::is_uppercase)));
+        known
+    }
+
+    fn stem(&self, word: &str) -> Option<String> {
+        let mut stem = None;
+        self.analyzer.terms(word, |term| stem = Some(term));
+        stem
+    }
+}
+
+impl Words {
+    fn add(&mut self, word: &str, is_capital: bool) {
+        let folded = fold(word);
+        let Some(key) = key(&folded) else { return };
+        let alike = self.0.entry(key).or_default();
+        match alike.iter_mut().find(|known| known.folded == folded) {
+            Some(known) => {
+                known.count += 1;
+                known.is_capital |= is_capital;
+            }
+            None => alike.push(Word { folded, written: word.to_lowercase(), is_capital, count: 1 }),
+        }
+    }
+
+    /// The words that differ little from this one, with the number of edits.
+    fn near(&self, folded: &str) -> impl Iterator<Item = (usize, &Word)> {
+        let length = folded.chars().count();
+        let most = if length < TWO_EDITS { 1 } else { 2 };
+        let lengths = folded
+            .chars()
+            .next()
+            .into_iter()
+            .flat_map(move |first| (length - most..=length + most).map(move |length| (first, length)));
+        let alike = lengths.filter_map(|key| self.0.get(&key)).flatten();
+        alike
+            .map(move |word| (strsim::osa_distance(folded, &word.folded), word))
+            .filter(move |(edits, _)| *edits <= most)
+    }
+}
+
+impl Word {
+    /// Written as the word in whose place it stands.
+    fn as_in(&self, strange: &str) -> String {
+        if !strange.contains(char::is_lowercase) {
+            return self.written.to_uppercase();
+        }
+        let mut letters = self.written.chars();
+        match letters.next() {
+            Some(first) if strange.starts_with(char::is_uppercase) => first.to_uppercase().chain(letters).collect(),
+            _ => self.written.clone(),
+        }
+    }
+}
+
+/// Where a word is found; `None` for what no misspelt word stands for.
+fn key(folded: &str) -> Option<(char, usize)> {
+    let length = folded.chars().count();
+    let is_word = (SHORTEST - 1..=LONGEST).contains(&length) && folded.chars().all(char::is_alphabetic);
+    folded.chars().next().filter(|_| is_word).map(|first| (first, length))
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        module::{Limits, ModuleName, load},
+        text::work,
+    };
+
+    fn spelling(language: &str, exemplars: &str) -> Spelling {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+        write("schema.json", r#"[{"name": "f", "description": ""}]"#);
+        write("module.toml", &format!("language = \"{language}\""));
+        write("exemplars.json", &format!(r#"{{"f": [{exemplars}]}}"#));
+        Spelling::new(&load(directory.path(), ModuleName::new("m").unwrap(), &Limits::default()).unwrap())
+    }
+
+    fn read(spelling: &Spelling, said: &str) -> String {
+        let utterance = Utterance::new(said);
+        let misspelt = spelling.misspelt(&utterance, Vec::new);
+        utterance.respelt(misspelt).meant(Span::new(0, said.chars().count())).into_owned()
+    }
+
+    #[test]
+    fn strange_words_are_read_as_those_of_the_module_or_as_common_ones() {
+        let english = spelling("en", r#""change my tariff", "renew my books", "unlock the gate""#);
+        for (said, meant) in [
+            ("pls chnage my tarif", "pls change my tariff"),
+            ("RENW MY BOKS", "RENEW MY BOOKS"),
+            ("can you chagne it on tusday", "can you change it on tuesday"),
+            ("the tarif, on Tusday", "the tariff, on Tuesday"),
+            ("Chnage it. Chnage it", "Change it. Change it"),
+        ] {
+            assert_eq!(read(&english, said), meant);
+        }
+        let german = spelling("de", r#""ich möchte meinen Reisepass verlängern""#);
+        assert_eq!(read(&german, "mein Reisepas, bitte verlängren"), "mein Reisepass, bitte verlängern");
+    }
+
+    #[test]
+    fn words_names_codes_and_inflected_forms_stay() {
+        let english = spelling("en", r#""change my tariff", "assign it""#);
+        for said in [
+            "changing tariffs, changed twice",
+            "for Chango and Tarik",
+            "CHNG-77, tarif@exmaple.com, tarif-v2, x/tarif",
+            "unassign them",
+            "a tar, an arif",
+        ] {
+            assert_eq!(read(&english, said), said);
+        }
+        let spanish = spelling("es", r#""cancelar mi pedido""#);
+        assert_eq!(read(&spanish, "no canceles mis pedidos"), "no canceles mis pedidos");
+        // Nothing is known of these languages.
+        for code in ["ja", "sv"] {
+            assert_eq!(read(&spelling(code, r#""byt tariff""#), "byt tarif"), "byt tarif");
+        }
+    }
+
+    #[test]
+    fn values_stay_and_long_texts_cost_in_proportion() {
+        let english = spelling("en", r#""change my tariff""#);
+        let utterance = Utterance::new("chnage tarif");
+        let tariff = Mention {
+            recognizer: crate::module::RecognizerId::from_index(0),
+            span: Span::new(7, 12),
+            text: "tarif".into(),
+            value: "tarif".into(),
+            others: Vec::new(),
+            score: 1.0,
+        };
+        let misspelt = english.misspelt(&utterance, || vec![tariff]);
+        assert_eq!(misspelt, [Respelt { span: Span::new(0, 6), word: "change".to_owned() }]);
+        let cost = |times: usize| {
+            let utterance = Utterance::new(&"chnage my tarif ".repeat(times));
+            work::of(|| drop(english.misspelt(&utterance, Vec::new)))
+        };
+        assert!(cost(500) < 12 * cost(50), "{} {}", cost(500), cost(50));
+        assert_eq!(read(&english, &"chnage ".repeat(500)), "chnage ".repeat(500));
+    }
+}
