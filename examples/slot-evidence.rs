@@ -1,8 +1,11 @@
 //! Prints what may fill the slots of marked utterances, with its evidence, for `scripts/fit-slots.py`.
 //!
-//! `slot-evidence [--unread] DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked",
+//! `slot-evidence [--unread] [--answers] DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked",
 //! "spans": {slot: [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without
 //! a candidate, and one for each slot that a rule fills. The option leaves the reader out.
+//!
+//! With `--answers`, for `scripts/fit-answers.py`: a line with the names of the evidence, then one for each run of words that
+//! may be the answer, where one slot of any words was asked for.
 
 use std::{collections::HashMap, error::Error, io::Write as _, path::PathBuf};
 
@@ -10,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 use uptake::{
     decide::{
-        candidates::{Candidate, Evidence},
+        candidates::{AnswerCandidate, AnswerEvidence, Candidate, Evidence},
         filling::Filling,
     },
     embed::{EmbedOptions, open},
@@ -32,12 +35,18 @@ struct Marked {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (flags, directories): (Vec<_>, Vec<_>) = std::env::args_os().skip(1).partition(|one| one == "--unread");
+    let is_flag = |one: &std::ffi::OsString| one == "--unread" || one == "--answers";
+    let (flags, directories): (Vec<_>, Vec<_>) = std::env::args_os().skip(1).partition(is_flag);
     let mut options = EmbedOptions::default();
-    options.reader.enabled &= flags.is_empty();
+    let answers = flags.iter().any(|one| one == "--answers");
+    options.reader.enabled &= !flags.iter().any(|one| one == "--unread");
     let embedder = open(&options).await?;
     let understander = Understander::new(UnderstandOptions::default(), embedder.clone(), Vec::new());
     let mut out = std::io::stdout().lock();
+    if answers {
+        let names: Vec<&str> = Evidence::NAMES.into_iter().chain(AnswerEvidence::NAMES).collect();
+        writeln!(out, "{}", json!({ "names": names }))?;
+    }
     for directory in directories.into_iter().map(PathBuf::from) {
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let root = directory.parent().unwrap_or(&directory).to_owned();
@@ -54,6 +63,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 expected: Expected::named(&snapshot.module, marked.asked.iter().map(asked).collect()),
                 ..TurnRequest::default()
             };
+            if answers {
+                if let Some((slot, candidates)) = understander.answer_candidates(&snapshot, &request).await? {
+                    let slot = snapshot.module.function(function).slot(slot).label();
+                    for AnswerCandidate { span, evidence, answer } in candidates {
+                        let (evidence, answer) = (evidence.values(), answer.values());
+                        let line = json!({"module": name, "case": case, "slot": slot, "span": span,
+                            "values": evidence.into_iter().chain(answer).collect::<Vec<f32>>()});
+                        writeln!(out, "{line}")?;
+                    }
+                }
+                continue;
+            }
             let (found, by_rules) = understander.slot_candidates(&snapshot, &request).await?;
             for line in lines(&name, case, &marked, snapshot.module.function(function), (&found, &by_rules)) {
                 writeln!(out, "{line}")?;

@@ -4,11 +4,14 @@
 //! function's templates have the slot. Each has the same few named numbers ([`Evidence`]), from which a logistic
 //! regression makes a probability (`SlotModel`). The fillings are the best set of candidates of which no two overlap.
 
+mod answer;
 mod evidence;
 mod model;
 mod select;
 mod surface;
 
+pub(crate) use answer::FreeAnswer;
+pub use answer::{AnswerCandidate, AnswerEvidence};
 pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
 use surface::{Shape, Surface};

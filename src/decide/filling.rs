@@ -47,6 +47,8 @@ pub enum Rule {
     Answer,
     Number,
     Part,
+    /// Of all words of an answer they are likeliest to be the value, with the probability of that.
+    Chosen,
     Item,
     /// A word leads to them that leads to the slot in a template.
     Led,
@@ -68,6 +70,11 @@ pub enum Rule {
 impl Filling {
     pub(crate) const fn by(rule: Rule, slot: SlotId, span: Span) -> Self {
         Self { slot, span, anchor: None, rule: Some(rule), confidence: 1.0 }
+    }
+
+    /// What a recognizer found, a template has there, or a form of writing tells.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.anchor.is_some() || matches!(self.rule, Some(Rule::Template | Rule::Beside | Rule::Quoted | Rule::Address))
     }
 }
 

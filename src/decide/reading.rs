@@ -10,7 +10,7 @@ use crate::{
         arguments, asked,
         bars::bars,
         borders,
-        candidates::{self, Candidate, Found, Weighing},
+        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Weighing},
         extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
@@ -51,6 +51,8 @@ pub(crate) struct Reading<'a> {
     ruled_out: Vec<RuledOut>,
     /// Of a template that is said word for word, the share that could be any words.
     pub free: Option<f32>,
+    /// What was asked for, where it may be any words.
+    free_answer: Option<FreeAnswer>,
 }
 
 /// A slot with the words that fill it, and the value that they are.
@@ -129,6 +131,16 @@ impl<'a> Reading<'a> {
         for free in fillings.iter_mut().filter(|one| one.anchor.is_none() && one.rule != Some(Rule::Quoted)) {
             free.span = repair::last_word(situation.utterance(), &situation.analysis.acts, &is_own, free.span);
         }
+        let free_answer = free_answer(situation, function, &expected, &fillings);
+        if let Some(asked) = &free_answer
+            && let Some((span, confidence)) = weighing.answer(asked)
+            && (asked.ruled.is_some() || confidence >= EVEN)
+            && !fillings.iter().any(|one| one.slot != asked.slot && one.is_exact() && one.span.overlaps(span))
+        {
+            fillings.retain(|one| one.slot != asked.slot && !one.span.overlaps(span));
+            fillings.push(Filling { confidence, ..Filling::by(Rule::Chosen, asked.slot, span) });
+            fillings.sort_by_key(|one| one.span);
+        }
         fillings.retain(|one| {
             expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
         });
@@ -164,7 +176,7 @@ impl<'a> Reading<'a> {
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
         let free = said.map(|said| said.free());
-        Self { function, definition, values, excluded, ruled_out, free }
+        Self { function, definition, values, excluded, ruled_out, free, free_answer }
     }
 
     /// The function of which the utterance says a template, word for word. `None` if two functions have it, or if most
@@ -342,6 +354,46 @@ fn dimensions(
     });
     own.map(|(at, (anchor, _))| Filling { anchor: Some(at), ..Filling::by(Rule::Named, anchor.slot, anchor.span) })
         .collect()
+}
+
+/// The only slot that was asked for, where it may be any words, and neither something exact nor a word that the author's
+/// templates have before it says which.
+fn free_answer(
+    situation: &Situation<'_>,
+    function: FunctionId,
+    asked: &[SlotId],
+    fillings: &[Filling],
+) -> Option<FreeAnswer> {
+    let &[slot] = asked else { return None };
+    let own = situation.knowledge.module.function(function).slot(slot);
+    let filled = fillings.iter().find(|one| one.slot == slot);
+    let is_told = |one: &Filling| one.is_exact() || matches!(one.rule, Some(Rule::Led | Rule::Named));
+    let are_joined = fillings.iter().any(|one| matches!(one.rule, Some(Rule::Joined | Rule::Led)));
+    if filled.is_some_and(is_told)
+        || are_joined
+        || own.path.is_repeated()
+        || !filling::is_open(&situation.knowledge.module, own)
+    {
+        return None;
+    }
+    let others = fillings.iter().filter(|one| one.slot != slot);
+    Some(FreeAnswer {
+        slot,
+        core: asked::core(situation, function, asked),
+        ruled: filled.map(|one| one.span),
+        taken: others.map(|one| one.span).collect(),
+    })
+}
+
+/// Everything that may be the answer, where one slot of any words was asked for.
+pub(crate) fn answers(situation: &Situation<'_>, function: FunctionId) -> Option<(SlotId, Vec<AnswerCandidate>)> {
+    let definition = situation.knowledge.module.function(function);
+    let asked = asked::awaited(situation, function);
+    let found = found(situation, definition, &asked);
+    let scores = situation.span_scores(function, &asked);
+    let weighing = Weighing::new(situation, function, &found, &asked, scores.as_deref());
+    let answer = Reading::new(situation, function).free_answer?;
+    Some((answer.slot, weighing.answer_candidates(&answer)))
 }
 
 /// Everything that may fill a slot of the function, with its evidence.

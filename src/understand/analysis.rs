@@ -6,7 +6,7 @@ use crate::{
     assist::guard,
     decide::{
         analysis::{Analysis, Part, Pool, Vectors, candidates},
-        candidates as slot_candidates,
+        candidates::{self as slot_candidates, AnswerCandidate},
         clauses::{self, Clause},
         filling::Filling,
         reader::Words,
@@ -14,7 +14,7 @@ use crate::{
         situation::Situation,
     },
     embed::{EmbedError, Embedded, Purpose},
-    module::FunctionId,
+    module::{FunctionId, SlotId},
     recognize::acts::{self, Kind, Move, Moves},
     snapshot::Snapshot,
     telemetry::milliseconds,
@@ -77,6 +77,21 @@ impl Understander {
         }
         took.retrieve = milliseconds(clock);
         Ok(Analysed { analysis, took })
+    }
+
+    /// Everything that may be the answer to what the request asked for, where that may be any words: what the model that
+    /// chooses is fitted from. Nothing without a function.
+    ///
+    /// # Errors
+    /// As [`Self::turn`].
+    pub async fn answer_candidates(
+        &self,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+    ) -> Result<Option<(SlotId, Vec<AnswerCandidate>)>, TurnError> {
+        let Analysed { analysis, .. } = self.analyse(snapshot, request).await?;
+        let situation = Situation { given: None, ..self.situation(snapshot, request, &[], &analysis) };
+        Ok(request.given.and_then(|function| reading::answers(&situation, function)))
     }
 
     /// Everything that may fill a slot of the function that the request gives, with its evidence, and what rules fill:
