@@ -368,9 +368,10 @@ fn free_answer(
     let own = situation.knowledge.module.function(function).slot(slot);
     let filled = fillings.iter().find(|one| one.slot == slot);
     let is_told = |one: &Filling| one.is_exact() || matches!(one.rule, Some(Rule::Led | Rule::Named));
-    let are_joined = fillings.iter().any(|one| matches!(one.rule, Some(Rule::Joined | Rule::Led)));
+    // Of two texts in one answer, rules know best where one ends: "from 12 Abbey Road, London to 3 Mill Lane, Bath".
+    let is_shared = filled.is_some() && fillings.iter().any(|one| one.slot != slot && one.anchor.is_none());
     if filled.is_some_and(is_told)
-        || are_joined
+        || is_shared
         || own.path.is_repeated()
         || !filling::is_open(&situation.knowledge.module, own)
     {
