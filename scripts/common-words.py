@@ -8,7 +8,8 @@ within a sentence.
 
 Words of names, titles and other values of any words are known, and no misspelt word stands for one. A word of few
 utterances that differs in one letter from one of many is left out, as a typo that nobody noted, unless the English
-tokenizer of models/uptake-encoder has it.
+tokenizer of models/uptake-encoder has it, whose words are known as well. Where few utterances were counted, real words are
+unknown too often, and no misspelt word stands for a common one.
 """
 import collections
 import json
@@ -18,12 +19,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"\[([^\[\]]+)\]\([!-]?([^()]+)\)")
-WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+APOSTROPHES = str.maketrans("", "", "'’")
 # What begins a sentence.
 INNER = re.compile(r"(?:^|[.!?:…¿¡])\W*\w+")
 LANGUAGES = ["de", "en", "es", "fr"]
 # Utterances that have a word of many, and utterances that have a word at all: what one writer said once may be a typo.
 MANY, SEVERAL, FEW = 20, 2, 5
+# Utterances from which on nearly all words of a language are known.
+ENOUGH = 10_000
 # Shorter ones are neither misspelt nor what a misspelt word stands for.
 LETTERS = 3
 # Values that people say in words of the language.
@@ -61,6 +65,7 @@ def main():
     tokenizer = json.loads((ROOT / "models/uptake-encoder/tokenizer.json").read_text())
     known = set(tokenizer["model"]["vocab"])
     counts, outside, capitals = ({language: collections.Counter() for language in LANGUAGES} for _ in range(3))
+    utterances = collections.Counter()
     for folder in sorted((ROOT / "models/reader/data").iterdir()):
         prefix = folder.name[:2] if folder.name[2:3] == "_" else "en"
         language = prefix if prefix in LANGUAGES else None if prefix == "ja" else "en"
@@ -69,6 +74,7 @@ def main():
         functions = json.loads((folder / "schema.json").read_text())
         plain = {name for f in functions for name, slot in f["slots"].items() if slot["type"] in PLAIN}
         for text in said(folder):
+            utterances[language] += 1
             whole = MARK.sub(r"\1", text)
             counts[language].update(words(whole.lower()))
             free = MARK.sub(lambda mark: mark[1] if mark[2].rpartition(".")[2] in plain else "", text)
@@ -79,11 +85,16 @@ def main():
         if times < FEW and len(word) > LETTERS and word not in known and not often.isdisjoint(edits(word)):
             del counts["en"][word]
     for language, count in counts.items():
-        often = {word for word in count if outside[language][word] >= MANY}
+        often = {word for word in count if word.isalpha() and outside[language][word] >= MANY}
+        if utterances[language] < ENOUGH:
+            often = set()
+        seldom = {word.translate(APOSTROPHES) for word, times in count.items() if times >= SEVERAL}
+        if language == "en":
+            seldom |= {word for word in known if word.isalpha() and word.isascii() and len(word) > LETTERS}
         capital = {word for word in often if capitals[language][word] > outside[language][word] / 2}
         parts = [
             sorted((word.capitalize() if word in capital else word for word in often), key=str.lower),
-            sorted(word for word, times in count.items() if times >= SEVERAL and word not in often),
+            sorted(seldom - often),
         ]
         lines = [textwrap.fill(" ".join(part), 120, break_on_hyphens=False) for part in parts]
         (ROOT / "src/language" / language / "common.txt").write_text("\n\n".join(lines) + "\n")

@@ -204,7 +204,14 @@ impl Utterance {
     /// The text under `span`, folded.
     #[must_use]
     pub fn folded_in(&self, span: Span) -> String {
-        self.folded[self.folded_bytes(span)].to_owned()
+        let Range { start, end } = self.folded_bytes(span);
+        self.folded.get(start..end.min(self.folded.len())).unwrap_or_default().to_owned()
+    }
+
+    /// The utterance without a word that is read as another: values are held against what was said.
+    #[must_use]
+    pub fn to_the_letter(&self) -> Cow<'_, Self> {
+        if self.respelt.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(Self::new(&self.text)) }
     }
 
     /// The words that are read as others.
@@ -447,6 +454,9 @@ mod tests {
         assert_eq!(part.folded().trim(), "pls change my");
         assert_eq!(utterance.only(Span::new(0, 16)).folded().trim(), "pls change my ta");
         assert_eq!(utterance.folded_in(Span::new(14, 19)), "tariff");
+        assert_eq!(utterance.folded_in(Span::new(24, 99)), "today");
+        assert_eq!(utterance.folded_in(Span::new(40, 99)), "");
+        assert_eq!(utterance.to_the_letter().folded(), said);
     }
 
     #[test]

@@ -396,12 +396,15 @@ def main():
         report(path.stem, decide(judged, model), sure, scope)
     if options.judge:
         report("all judged", np.vstack([decide(leave_out(load([path]), options.without), model) for path in options.judge]), sure, scope)
+    # What fit-beside.py fits stays as it is.
+    known = json.loads(options.model.read_text()) if options.model.exists() else {}
     written = {
         "command": "scripts/decision/run",
         "ranking": {name: round(float(w), 5) for name, w in model["ranking"].items()},
         "score": SCORE,
         **{name: model[name].written() for name in ("scope", "learned", "described")},
         "thresholds": {"sure": round(sure, 3), "described": options.described, "in_scope": round(scope, 3)},
+        **{name: known[name] for name in ("beside",) if name in known},
     }
     options.model.write_text(json.dumps(written, indent=1) + "\n")
 

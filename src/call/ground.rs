@@ -79,7 +79,7 @@ pub fn ground(
         function,
         rules,
         evidence,
-        said: Said::new(Cow::Borrowed(evidence.utterance), rules.reader),
+        said: Said::new(evidence.utterance.to_the_letter(), rules.reader),
         wanted: OnceCell::new(),
         earlier: OnceCell::new(),
         used: Vec::new(),

@@ -1,6 +1,6 @@
 //! Everything that is known of an utterance before anything is decided.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{cell::OnceCell, collections::HashSet, sync::Arc};
 
 #[cfg(test)]
 use crate::text::work;
@@ -92,12 +92,15 @@ impl Analysis {
     pub(crate) fn recognized(knowledge: &Knowledge, utterance: Utterance, now: jiff::Zoned) -> Self {
         let language = knowledge.module.language();
         let context = Context { now: now.clone() };
-        let misspelt =
-            knowledge.spelling.misspelt(&utterance, || knowledge.recognizers.recognize(&utterance, &context));
+        let read = OnceCell::new();
+        let recognize = || read.get_or_init(|| knowledge.recognizers.recognize(&utterance, &context));
+        let misspelt = knowledge.spelling.misspelt(&utterance, recognize);
+        let mut read = read.into_inner().filter(|_| misspelt.is_empty());
         let utterance = if misspelt.is_empty() { utterance } else { utterance.respelt(misspelt) };
         let (mut utterance, mut repairs) = (utterance, 0);
         let (mut mentions, acts) = loop {
-            let mentions = knowledge.recognizers.recognize(&utterance, &context);
+            let recognize = || knowledge.recognizers.recognize(&utterance, &context);
+            let mentions = read.take().unwrap_or_else(recognize);
             let acts = acts::read(language, utterance.text());
             // "Not the 20th, I mean the 27th" rules out what is no longer meant, and takes nothing back.
             let is_ruled_out = |span: Span| {

@@ -163,6 +163,7 @@ impl Hint {
         if wanted.is_empty() {
             return Vec::new();
         }
+        let utterance = utterance.to_the_letter();
         let words = utterance.words();
         let found = utterance.folded().match_indices(&wanted).map(|(at, _)| {
             let span = utterance.span_of_folded(at..at + wanted.len());

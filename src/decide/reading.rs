@@ -138,6 +138,7 @@ impl<'a> Reading<'a> {
             && !fillings.iter().any(|one| one.slot != asked.slot && one.is_exact() && one.span.overlaps(span))
         {
             fillings.retain(|one| one.slot != asked.slot && !one.span.overlaps(span));
+            let span = repair::last_word(situation.utterance(), &situation.analysis.acts, &is_own, span);
             fillings.push(Filling { confidence, ..Filling::by(Rule::Chosen, asked.slot, span) });
             fillings.sort_by_key(|one| one.span);
         }
@@ -356,8 +357,8 @@ fn dimensions(
         .collect()
 }
 
-/// The only slot that was asked for, where it may be any words, and neither something exact nor a word that the author's
-/// templates have before it says which.
+/// The slot that was asked for, if it is one of any words, and neither something exact nor a word of the author's templates
+/// says yet what fills it.
 fn free_answer(
     situation: &Situation<'_>,
     function: FunctionId,

@@ -21,17 +21,19 @@ use crate::{
     text::{Respelt, Span, Utterance, fold},
 };
 
-/// No value is surer that is read from a misspelt word, whether one of these or one that an entry of a list is near to.
+/// A value that is read from a misspelt word is at most this sure, one of a list that is near to what was said as well.
 pub(crate) const MISSPELT: Certainty = Certainty::Usual;
 /// Letters from which a word may be misspelt, from which a word that is only common may be meant, and from which two
-/// edits are forgiven.
+/// edits are forgiven (one else, and where not nearly all words of the language are known).
 const SHORTEST: usize = 4;
 const SHORTEST_COMMON: usize = 5;
 const TWO_EDITS: usize = 8;
 /// Longer ones are not looked at.
 const LONGEST: usize = 24;
 /// Strange words of an utterance that are looked at: a text with more is in another language, or no text.
-const MOST_STRANGE: usize = 32;
+const MOST_STRANGE: usize = 16;
+/// Words of one module that begin alike and are as long, at most: of more, some misspellings are not found.
+const MOST_ALIKE: usize = 512;
 /// What may stand beside a word; beside anything else it is a part of something: "tom@exmaple", "cart-v2".
 const MARKS: &[char] = &['.', ',', ';', ':', '!', '?', '(', ')', '"', '“', '”', '„', '«', '»', '¿', '¡', '…', '–', '—'];
 /// Behind which a sentence begins.
@@ -59,11 +61,10 @@ impl std::fmt::Debug for OfLanguage {
 
 /// Words by their first letter and their length: a misspelt one begins as it should.
 #[derive(Debug, Default)]
-struct Words(FxHashMap<(char, usize), Vec<Word>>);
+struct Words(FxHashMap<(char, usize), FxHashMap<String, Word>>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Word {
-    folded: String,
     written: String,
     /// It is written with a capital letter within a sentence.
     is_capital: bool,
@@ -89,18 +90,24 @@ impl Spelling {
         let language = Language::of(module.language()).and_then(OfLanguage::of);
         let Some(language) = language else { return Self { language, own, stems } };
         for text in module.functions.iter().flat_map(vocabulary::texts) {
+            let characters: Vec<char> = text.chars().collect();
             let text = Utterance::new(&text);
-            for (at, span) in text.words().iter().enumerate() {
+            for span in text.words() {
                 let word = text.slice(*span);
                 stems.extend(language.stem(word));
-                own.add(word, at > 0 && word.starts_with(char::is_uppercase));
+                let is_capital = word.starts_with(char::is_uppercase) && !begins_sentence(&characters, span.start);
+                own.add(word, is_capital);
             }
         }
         Self { language: Some(language), own, stems }
     }
 
     /// What is misspelt in the utterance, but for what `mentions` finds to be a value.
-    pub(crate) fn misspelt(&self, utterance: &Utterance, mentions: impl FnOnce() -> Vec<Mention>) -> Vec<Respelt> {
+    pub(crate) fn misspelt<'m>(
+        &self,
+        utterance: &Utterance,
+        mentions: impl FnOnce() -> &'m Vec<Mention>,
+    ) -> Vec<Respelt> {
         let Some(language) = self.language else { return Vec::new() };
         let strange = self.strange(language, utterance);
         if strange.is_empty() || strange.len() > MOST_STRANGE {
@@ -119,10 +126,6 @@ impl Spelling {
             let character = at.and_then(|at| characters.get(at));
             character.is_none_or(|character| character.is_whitespace() || MARKS.contains(character))
         };
-        let begins = |at: usize| {
-            let before = characters[..at].iter().rfind(|character| !character.is_whitespace());
-            before.is_none_or(|before| STOPS.contains(before))
-        };
         let words = utterance.words().iter().zip(utterance.folded_words()).filter_map(|(span, folded)| {
             let word = utterance.slice(*span);
             let is_plain =
@@ -132,7 +135,8 @@ impl Spelling {
             if !is_plain || is_acronym || !is_alone || self.knows(language, word) {
                 return None;
             }
-            let is_capital = is_small && word.starts_with(char::is_uppercase) && !begins(span.start);
+            let is_capital =
+                is_small && word.starts_with(char::is_uppercase) && !begins_sentence(&characters, span.start);
             Some(Strange { span: *span, word, folded, is_capital })
         });
         words.take(MOST_STRANGE + 1).collect()
@@ -146,13 +150,16 @@ impl Spelling {
     /// The word that a strange one stands for. Of equally near ones the module's own, then one that has just its letters,
     /// then the one that is said most.
     fn meant(&self, language: &OfLanguage, strange: &Strange<'_>) -> Option<String> {
-        let own = self.own.near(strange.folded).map(|(edits, word)| (edits, false, word));
-        let is_common = strange.folded.chars().count() >= SHORTEST_COMMON;
-        let often = is_common.then(|| language.often.near(strange.folded).map(|(edits, word)| (edits, true, word)));
-        let near = own.chain(often.into_iter().flatten()).filter(|(.., word)| word.is_capital || !strange.is_capital);
-        let best = near.min_by_key(|(edits, is_common, word)| {
-            (*edits, *is_common, letters(&word.folded) != letters(strange.folded), Reverse(word.count), &word.folded)
-        });
+        let length = strange.folded.chars().count();
+        let most = if length >= TWO_EDITS && language.is_well_known() { 2 } else { 1 };
+        let own = self.own.near(strange.folded, most).map(|(edits, folded, word)| (edits, false, folded, word));
+        let often = language.often.near(strange.folded, most).map(|(edits, folded, word)| (edits, true, folded, word));
+        let near = own.chain(often.filter(|_| length >= SHORTEST_COMMON));
+        let best = near.filter(|(.., word)| word.is_capital || !strange.is_capital).min_by_key(
+            |(edits, is_common, folded, word)| {
+                (*edits, *is_common, letters(folded) != letters(strange.folded), Reverse(word.count), *folded)
+            },
+        );
         best.map(|(.., word)| word.as_in(strange.word))
     }
 }
@@ -161,16 +168,21 @@ impl OfLanguage {
     /// `None` where nothing tells which words there are.
     fn of(language: &'static Language) -> Option<&'static Self> {
         let known = LANGUAGES.get(language.code)?.get_or_init(|| Self::new(language));
-        (!known.stems.is_empty()).then_some(known)
+        (!language.common.seldom.is_empty()).then_some(known)
     }
 
     fn new(language: &Language) -> Self {
-        let Common { often, seldom } = &language.common;
+        let Common { often, seldom, of_pack } = &language.common;
         let mut known =
             Self { analyzer: Analyzer::new(language.code), stems: FxHashSet::default(), often: Words::default() };
-        known.stems = often.iter().chain(seldom).filter_map(|word| known.stem(word)).collect();
+        known.stems = often.iter().chain(seldom).chain(of_pack).filter_map(|word| known.stem(word)).collect();
         often.iter().for_each(|word| known.often.add(word, word.starts_with(char::is_uppercase)));
         known
+    }
+
+    /// Nearly all of its words are known: what is strange is a typo, and may stand for any common word.
+    fn is_well_known(&self) -> bool {
+        !self.often.0.is_empty()
     }
 
     fn stem(&self, word: &str) -> Option<String> {
@@ -185,28 +197,21 @@ impl Words {
         let folded = fold(word);
         let Some(key) = key(&folded) else { return };
         let alike = self.0.entry(key).or_default();
-        match alike.iter_mut().find(|known| known.folded == folded) {
-            Some(known) => {
-                known.count += 1;
-                known.is_capital |= is_capital;
-            }
-            None => alike.push(Word { folded, written: word.to_lowercase(), is_capital, count: 1 }),
+        if alike.len() < MOST_ALIKE || alike.contains_key(&folded) {
+            let known = alike.entry(folded).or_insert_with(|| Word { written: word.to_lowercase(), ..Word::default() });
+            known.count += 1;
+            known.is_capital |= is_capital;
         }
     }
 
-    /// The words that differ little from this one, with the number of edits.
-    fn near(&self, folded: &str) -> impl Iterator<Item = (usize, &Word)> {
+    /// The words that differ from this one in at most so many edits, with their number.
+    fn near(&self, folded: &str, most: usize) -> impl Iterator<Item = (usize, &String, &Word)> {
         let length = folded.chars().count();
-        let most = if length < TWO_EDITS { 1 } else { 2 };
-        let lengths = folded
-            .chars()
-            .next()
-            .into_iter()
-            .flat_map(move |first| (length - most..=length + most).map(move |length| (first, length)));
-        let alike = lengths.filter_map(|key| self.0.get(&key)).flatten();
-        alike
-            .map(move |word| (strsim::osa_distance(folded, &word.folded), word))
-            .filter(move |(edits, _)| *edits <= most)
+        let lengths = length.saturating_sub(most)..=length + most;
+        let first = folded.chars().next();
+        let alike = lengths.filter_map(move |length| self.0.get(&(first?, length))).flatten();
+        let measured = alike.map(move |(known, word)| (strsim::osa_distance(folded, known), known, word));
+        measured.filter(move |(edits, ..)| *edits <= most)
     }
 }
 
@@ -222,6 +227,12 @@ impl Word {
             _ => self.written.clone(),
         }
     }
+}
+
+/// Whether nothing but the end of a sentence stands before this place.
+fn begins_sentence(characters: &[char], at: usize) -> bool {
+    let before = characters[..at].iter().rfind(|character| !character.is_whitespace());
+    before.is_none_or(|before| STOPS.contains(before))
 }
 
 /// Where a word is found; `None` for what no misspelt word stands for.
@@ -256,7 +267,7 @@ mod tests {
 
     fn read(spelling: &Spelling, said: &str) -> String {
         let utterance = Utterance::new(said);
-        let misspelt = spelling.misspelt(&utterance, Vec::new);
+        let misspelt = spelling.misspelt(&utterance, || const { &Vec::new() });
         utterance.respelt(misspelt).meant(Span::new(0, said.chars().count())).into_owned()
     }
 
@@ -280,6 +291,7 @@ mod tests {
     fn words_names_codes_and_inflected_forms_stay() {
         let english = spelling("en", r#""change my tariff", "assign it""#);
         for said in [
+            "I delegate it to you, he didnt want it",
             "changing tariffs, changed twice",
             "for Chango and Tarik",
             "CHNG-77, tarif@exmaple.com, tarif-v2, x/tarif",
@@ -290,6 +302,8 @@ mod tests {
         }
         let spanish = spelling("es", r#""cancelar mi pedido""#);
         assert_eq!(read(&spanish, "no canceles mis pedidos"), "no canceles mis pedidos");
+        let german = spelling("de", r#""ich will es wieder lesen", "jetzt schaden""#);
+        assert_eq!(read(&german, "weder heute noch morgen, schlafen"), "weder heute noch morgen, schlafen");
         // Nothing is known of these languages.
         for code in ["ja", "sv"] {
             assert_eq!(read(&spelling(code, r#""byt tariff""#), "byt tarif"), "byt tarif");
@@ -300,19 +314,19 @@ mod tests {
     fn values_stay_and_long_texts_cost_in_proportion() {
         let english = spelling("en", r#""change my tariff""#);
         let utterance = Utterance::new("chnage tarif");
-        let tariff = Mention {
+        let mentions = vec![Mention {
             recognizer: crate::module::RecognizerId::from_index(0),
             span: Span::new(7, 12),
             text: "tarif".into(),
             value: "tarif".into(),
             others: Vec::new(),
             score: 1.0,
-        };
-        let misspelt = english.misspelt(&utterance, || vec![tariff]);
+        }];
+        let misspelt = english.misspelt(&utterance, || &mentions);
         assert_eq!(misspelt, [Respelt { span: Span::new(0, 6), word: "change".to_owned() }]);
         let cost = |times: usize| {
             let utterance = Utterance::new(&"chnage my tarif ".repeat(times));
-            work::of(|| drop(english.misspelt(&utterance, Vec::new)))
+            work::of(|| drop(english.misspelt(&utterance, || const { &Vec::new() })))
         };
         assert!(cost(500) < 12 * cost(50), "{} {}", cost(500), cost(50));
         assert_eq!(read(&english, &"chnage ".repeat(500)), "chnage ".repeat(500));

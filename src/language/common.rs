@@ -2,6 +2,8 @@
 //!
 //! `scripts/common-words.py` counts them in `models/reader/data`.
 
+use std::collections::BTreeSet;
+
 /// The words of a `common.txt`, each as it is mostly written within a sentence.
 #[derive(Debug)]
 pub struct Common {
@@ -9,13 +11,18 @@ pub struct Common {
     pub often: Vec<&'static str>,
     /// The others that are known to be words.
     pub seldom: Vec<&'static str>,
+    /// The words of the rest of the pack: what it reads is no typo.
+    pub of_pack: Vec<&'static str>,
 }
 
 impl Common {
-    pub(super) fn parse(file: &'static str) -> Self {
-        let (often, seldom) = file.split_once("\n\n").unwrap_or((file, ""));
+    /// `others` are the other files of the pack.
+    pub(super) fn parse(file: &'static str, others: &[&'static str]) -> Self {
+        let (often, seldom) = file.split_once("\n\n").unwrap_or(("", file));
         let words = |part: &'static str| part.split_whitespace().collect();
-        Self { often: words(often), seldom: words(seldom) }
+        let letters = |file: &&'static str| file.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+        let of_pack: BTreeSet<&str> = others.iter().flat_map(letters).collect();
+        Self { often: words(often), seldom: words(seldom), of_pack: of_pack.into_iter().collect() }
     }
 }
 
@@ -32,6 +39,7 @@ mod tests {
             let once: BTreeSet<String> = words.iter().map(|word| word.to_lowercase()).collect();
             assert_eq!(once.len(), words.len(), "{}", language.code);
             assert_eq!(words.is_empty(), language.code == "ja", "{}", language.code);
+            assert!(!language.common.of_pack.is_empty());
         }
         let english = &Language::english().common;
         assert!(english.often.contains(&"please") && english.often.contains(&"Tuesday"));

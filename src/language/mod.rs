@@ -163,7 +163,10 @@ impl Language {
             acts: Acts::parse(files.acts)?,
             words: Words::parse(files.words)?,
             sentences: Sentences::parse(files.sentences)?,
-            common: Common::parse(files.common),
+            common: Common::parse(
+                files.common,
+                &[files.values, files.negation, files.replies, files.acts, files.words],
+            ),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Which words of an answer are the value that was asked for, where that may be any words.
 //!
-//! Every run of words that the reader thinks best of competes, with what else may be it: a softmax over their evidence.
+//! The reader's best runs of words compete with all words, with what rules take for the value, and with none of them: a
+//! softmax over their evidence.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -153,36 +154,41 @@ impl Weighing<'_> {
         let read = scores.above(f32::MIN).filter(|one| one.slot == slot && !is_cut(self.situation, one.span));
         let mut read: Vec<(Span, f32)> = read.map(|one| (one.span, one.score)).collect();
         read.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let best = read.first().map_or(0.0, |best| best.1);
+        let best = read.first().map_or(0.0, |best| best.1.clamp(-MOST_ODDS, MOST_ODDS));
         let mut spans: Vec<Span> = read.into_iter().take(MOST).map(|(span, _)| span).collect();
         for other in [Some(self.all_words()), Some(core), ruled].into_iter().flatten() {
             if !other.is_empty() && !spans.contains(&other) {
                 spans.push(other);
             }
         }
+        let empty = self.empty_words();
         let candidate = |span: Span| {
             let evidence = self.evidence(slot, span, None);
-            let answer = self.answer_evidence(span, &evidence, best, asked);
+            let answer = self.answer_evidence(span, &evidence, best, (asked, &empty));
             AnswerCandidate { span: Some(span), evidence, answer }
         };
-        let none = AnswerCandidate { span: None, evidence: Evidence::default(), answer: self.no_answer(best, asked) };
+        let none =
+            AnswerCandidate { span: None, evidence: Evidence::default(), answer: self.no_answer(best, asked, &empty) };
         spans.into_iter().map(candidate).chain([none]).collect()
     }
 
-    fn no_answer(&self, best: f32, FreeAnswer { ruled, taken, .. }: &FreeAnswer) -> AnswerEvidence {
+    /// Of each word, whether it says nothing.
+    fn empty_words(&self) -> Vec<bool> {
+        let (utterance, language) = self.situation.said();
+        utterance.words().iter().map(|word| reply::says_nothing(language, utterance.slice(*word))).collect()
+    }
+
+    fn no_answer(&self, best: f32, FreeAnswer { ruled, taken, .. }: &FreeAnswer, empty: &[bool]) -> AnswerEvidence {
         let utterance = self.situation.utterance();
-        let language = self.situation.knowledge.module.language();
-        let share = |is: &dyn Fn(&Span) -> bool| {
-            let words = utterance.words();
-            words.iter().filter(|word| is(word)).count() as f32 / words.len().max(1) as f32
-        };
+        let is_taken = |word: &&Span| taken.iter().any(|span| span.overlaps(**word));
+        let share = |words: usize| words as f32 / empty.len().max(1) as f32;
         AnswerEvidence {
             none: 1.0,
-            none_best: best.clamp(-MOST_ODDS, MOST_ODDS),
+            none_best: best,
             none_ruled: flag(ruled.is_some()),
-            none_taken: share(&|word| taken.iter().any(|span| span.overlaps(*word))),
+            none_taken: share(utterance.words().iter().filter(is_taken).count()),
             none_asks: flag(utterance.text().trim_end().ends_with(['?', '？'])),
-            none_empty: share(&|word| reply::says_nothing(language, utterance.slice(*word))),
+            none_empty: share(empty.iter().filter(|is_empty| **is_empty).count()),
             ..AnswerEvidence::default()
         }
     }
@@ -199,18 +205,18 @@ impl Weighing<'_> {
         span: Span,
         evidence: &Evidence,
         best: f32,
-        &FreeAnswer { core, ruled, .. }: &FreeAnswer,
+        (&FreeAnswer { core, ruled, .. }, empty): (&FreeAnswer, &[bool]),
     ) -> AnswerEvidence {
         let utterance = self.situation.utterance();
-        let language = self.situation.knowledge.module.language();
         let words = utterance.words();
         let first = words.partition_point(|word| word.end <= span.start);
         let behind = words.partition_point(|word| word.start < span.end);
-        let (before, inside, after) = (&words[..first], &words[first..behind.max(first)], &words[behind.max(first)..]);
+        let behind = behind.max(first);
+        let (before, inside, after) = (&words[..first], &words[first..behind], &words[behind..]);
         let gap_before = utterance.slice(Span::new(before.last().map_or(0, |word| word.end), span.start)).trim();
         let gap_behind = utterance.slice(Span::new(span.end, after.first().map_or(utterance.len(), |word| word.start)));
         let gap_behind = gap_behind.trim();
-        let says_nothing = |word: &Span| reply::says_nothing(language, utterance.slice(*word));
+        let are_empty = |words: &[bool]| flag(!words.is_empty() && words.iter().all(|is_empty| *is_empty));
         let ends_in = |marks: &[char]| flag(!before.is_empty() && gap_before.ends_with(marks));
         let begins_with = |marks: &[char]| flag(!after.is_empty() && gap_behind.starts_with(marks));
         let is_stop = |gap: &str| gap.contains(STOPS);
@@ -240,10 +246,10 @@ impl Weighing<'_> {
             many_before: flag(before.len() > FEW),
             commas: inner_gaps.clone().filter(|gap| gap.contains(',')).count() as f32,
             stops: flag(inner_gaps.into_iter().any(is_stop)),
-            empty_before: flag(!before.is_empty() && before.iter().all(says_nothing)),
-            empty_behind: flag(!after.is_empty() && after.iter().all(says_nothing)),
-            empty_first: flag(inside.first().is_some_and(says_nothing)),
-            empty_last: flag(inside.last().is_some_and(says_nothing)),
+            empty_before: are_empty(&empty[..first]),
+            empty_behind: are_empty(&empty[behind..]),
+            empty_first: flag(empty[first..behind].first() == Some(&true)),
+            empty_last: flag(empty[first..behind].last() == Some(&true)),
             core: flag(core == span),
             core_begins: flag(core.start == span.start),
             core_ends: flag(core.end == span.end),
