@@ -267,7 +267,8 @@ mod tests {
     fn the_bundled_model_knows_the_evidence() {
         let model = AnswerModel::parse(include_str!("../../../models/reader/answers.json")).unwrap();
         assert!(model.evidence.iter().chain(&model.answer).all(|weight| weight.is_finite()));
-        assert!(model.answer.iter().any(|weight| *weight != 0.0));
+        let every = AnswerCandidate { span: None, evidence: Evidence::all(1.0), answer: AnswerEvidence::all(1.0) };
+        assert!(model.score(&every).is_finite() && model.score(&every) != 0.0);
         assert_eq!(AnswerModel::parse(r#"{"weights": {"raeder": 1}}"#).unwrap_err(), "there is no evidence `raeder`");
     }
 }
