@@ -1,11 +1,11 @@
 //! Prints what may fill the slots of marked utterances, with its evidence, for `scripts/fit-slots.py`.
 //!
-//! `slot-evidence [--unread] [--answers] DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function", "asked",
-//! "spans": {slot: [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without
+//! `slot-evidence [--unread] [--answers] DIR...`: each DIR is a module with `marks.jsonl`, one `{"utterance", "function",
+//! "asked", "spans": {slot: [[start, end]]}}` a line. A line of JSON comes out for each candidate, and one for each mark without
 //! a candidate, and one for each slot that a rule fills. The option leaves the reader out.
 //!
-//! With `--answers`, for `scripts/fit-answers.py`: a line with the names of the evidence, then one for each run of words that
-//! may be the answer, where one slot of any words was asked for.
+//! With `--answers`, for `scripts/fit-answers.py`: a line with the names of the evidence, then one for each run of words
+//! that may be the answer, where one slot of any words was asked for.
 
 use std::{collections::HashMap, error::Error, io::Write as _, path::PathBuf};
 

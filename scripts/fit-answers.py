@@ -100,25 +100,12 @@ def evidence_of(binary, folders):
         lines, mark = list(lines), marks[module][case]
         right = set()
         for spans in mark["spans"].values():
-            right |= {span for start, end in spans for span in accepted(mark["utterance"], start, end)}
+            right |= {span for start, end in spans for span in script.accepted_spans(mark["utterance"], start, end)}
         is_right = np.array([tuple(line["span"]) in right if line["span"] else not right for line in lines])
         values = np.array([line["values"] for line in lines], float)
         found.append({"module": module, "values": values, "right": is_right, "weight": mark["weight"], "mark": mark,
                       "spans": [line["span"] for line in lines]})
     return names["names"], found
-
-
-def accepted(text, start, end):
-    """The spans that are right where this one is marked: an article before the words may be left out or taken along."""
-    articles = {article for known in script.ARTICLES.values() for article in known}
-    first, _, rest = text[start:end].partition(" ")
-    before = text[:start].rstrip(" ").rpartition(" ")[2]
-    spans = {(start, end)}
-    if rest and first.lower() in articles:
-        spans.add((end - len(rest), end))
-    if before.lower() in articles and text[start - 1] == " ":
-        spans.add((start - 1 - len(before), end))
-    return spans
 
 
 def fit(rows):

@@ -16,7 +16,6 @@ of the fit.
 """
 
 import argparse
-import functools
 import importlib.util
 import itertools
 import json
@@ -108,30 +107,13 @@ def show_values(exemplars, rows, script):
         exemplar["utterance"] = said[exemplar["template"]]
 
 
-@functools.cache
-def articles():
-    return {article for known in modules_script().ARTICLES.values() for article in known}
-
-
-def accepted(text, start, end):
-    """The spans that are right where this one is marked: an article before the words may be left out or taken along."""
-    first, _, rest = text[start:end].partition(" ")
-    before = text[:start].rstrip(" ").rpartition(" ")[2]
-    spans = {(start, end)}
-    if rest and first.lower() in articles():
-        spans.add((end - len(rest), end))
-    if before.lower() in articles() and text[start - 1] == " ":
-        spans.add((start - 1 - len(before), end))
-    return spans
-
-
 def marks_of(folders):
     """{(module, case): {slot: spans that are right}}"""
     found = {}
     for folder in folders:
         for case, line in enumerate(map(json.loads, (folder / "marks.jsonl").read_text(encoding="utf-8").splitlines())):
             found[folder.name, case] = {
-                slot: set().union(*(accepted(line["utterance"], *mark) for mark in marks))
+                slot: set().union(*(modules_script().accepted_spans(line["utterance"], *mark) for mark in marks))
                 for slot, marks in line["spans"].items()
             }
     return found

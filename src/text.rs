@@ -214,6 +214,12 @@ impl Utterance {
         if self.respelt.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(Self::new(&self.text)) }
     }
 
+    /// It ends as a question is written.
+    #[must_use]
+    pub fn ends_as_question(&self) -> bool {
+        self.text.trim_end().ends_with(['?', '？'])
+    }
+
     /// The words that are read as others.
     #[must_use]
     pub fn misspelt(&self) -> &[Respelt] {

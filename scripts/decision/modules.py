@@ -118,6 +118,19 @@ def accepted(words, kind, language):
     return options
 
 
+def accepted_spans(text, start, end):
+    """The spans that are right where this one is marked: an article before the words may be left out or taken along."""
+    articles = {article for known in ARTICLES.values() for article in known}
+    first, _, rest = text[start:end].partition(" ")
+    before = text[:start].rstrip(" ").rpartition(" ")[2]
+    spans = {(start, end)}
+    if rest and first.lower() in articles:
+        spans.add((end - len(rest), end))
+    if before.lower() in articles and text[start - 1] == " ":
+        spans.add((start - 1 - len(before), end))
+    return spans
+
+
 def arguments(row, kinds, language):
     """By function, as cases write them."""
     found = collections.defaultdict(dict)

@@ -389,21 +389,21 @@ fn free_answer(
 
 /// Everything that may be the answer, where one slot of any words was asked for.
 pub(crate) fn answers(situation: &Situation<'_>, function: FunctionId) -> Option<(SlotId, Vec<AnswerCandidate>)> {
-    let definition = situation.knowledge.module.function(function);
-    let asked = asked::awaited(situation, function);
-    let found = found(situation, definition, &asked);
-    let scores = situation.span_scores(function, &asked);
-    let weighing = Weighing::new(situation, function, &found, &asked, scores.as_deref());
     let answer = Reading::new(situation, function).free_answer?;
-    Some((answer.slot, weighing.answer_candidates(&answer)))
+    Some((answer.slot, weighed(situation, function, |weighing| weighing.answer_candidates(&answer))))
 }
 
 /// Everything that may fill a slot of the function, with its evidence.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
 pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec<Candidate> {
+    weighed(situation, function, |weighing| weighing.candidates())
+}
+
+fn weighed<T>(situation: &Situation<'_>, function: FunctionId, ask: impl FnOnce(&Weighing<'_>) -> T) -> T {
     let asked = asked::awaited(situation, function);
     let found = found(situation, situation.knowledge.module.function(function), &asked);
     let scores = situation.span_scores(function, &asked);
-    Weighing::new(situation, function, &found, &asked, scores.as_deref()).candidates()
+    ask(&Weighing::new(situation, function, &found, &asked, scores.as_deref()))
 }
 
 /// What rules fill the slots of the function with, and what speaks for it where a template says so.
@@ -620,8 +620,9 @@ impl<'a> Filled<'a> {
             confidence: filling.confidence
                 * match (&evidence, filling.rule) {
                     (Some(evidence), _) => candidates::probability_as_said(evidence),
+                    // What is chosen has its own probability.
+                    (None, None | Some(Rule::Chosen)) => 1.0,
                     (None, Some(rule)) => candidates::share_right(rule),
-                    (None, None) => 1.0,
                 },
         }
     }

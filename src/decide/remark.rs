@@ -135,6 +135,6 @@ fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Op
         best.map(|best| best.share * best.score).fold(0.0, f32::max) >= bars().other_request
     };
     let is_said = inside.len() >= CLAUSE && telling >= TELLING;
-    let asks = utterance.text().trim_end().ends_with(['?', '？']);
+    let asks = utterance.ends_as_question();
     (is_said && !asks && !is_known() && !is_act() && !is_request()).then_some(span)
 }

@@ -191,7 +191,7 @@ pub(super) fn named(
     let utterance = situation.utterance();
     let language = Language::or_english(situation.knowledge.module.language());
     let spans = utterance.words();
-    if utterance.text().trim_end().ends_with(['?', '？']) || language.words.answers.copulas.is_empty() {
+    if utterance.ends_as_question() || language.words.answers.copulas.is_empty() {
         return Vec::new();
     }
     let words: Vec<&str> = utterance.folded_words().collect();

@@ -111,7 +111,6 @@ impl OpenForm<'_> {
         let covered: Vec<Span> = values.iter().chain(&read.said.excluded).filter_map(|value| value.span).collect();
         let account = measure::account(free, self.id, &covered);
         let reply = free.analysis.reply;
-        let text = free.utterance().text();
         let words = |value: &SlotValue| value.text.as_deref().map_or(0, |text| text.split_whitespace().count());
         let asked = self.asked_slots();
         let odds = |probability: f32| log_odds(probability).clamp(-MOST_ODDS, MOST_ODDS);
@@ -134,7 +133,7 @@ impl OpenForm<'_> {
             length: logarithm(free.utterance().words().len()),
             written_elsewhere: flag(elsewhere.is_written),
             asks_back: flag(reply.asks_back()),
-            question: flag(text.trim_end().ends_with(['?', '？'])),
+            question: flag(free.utterance().ends_as_question()),
             passes: flag(self.passes(free)),
             denies: flag(reply.answer == YesNo::Negative),
             affirms: flag(reply.answer == YesNo::Affirmative),

@@ -19,19 +19,21 @@ use crate::{
 const SHORT: usize = 8;
 
 impl OpenForm<'_> {
+    /// The one value of the slot that is known, where it is of a kind that recognizers read.
+    fn known_of_kind(&self, slot: SlotId) -> Option<&SlotValue> {
+        let slot = self.function.slot(slot);
+        let is_of_kind = !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean;
+        self.form.at(&slot.path.pointer()).filter(|_| is_of_kind)
+    }
+
     /// "Make it 11", "can we take the 25th?": no value by itself, but one of a slot that has one, were that asked for.
     /// Of several such slots, the one that was filled last. True if there is one.
     pub(crate) fn corrects_by_kind(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
-        let takes = |slot: &SlotId| {
-            let slot = self.function.slot(*slot);
-            !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean
-        };
         if own.utterance().words().iter().filter(|word| part.contains(**word)).count() > SHORT {
             return false;
         }
-        let turn_of = |slot: SlotId| Some((self.form.at(&self.function.slot(slot).path.pointer())?, slot));
-        let mut filled: Vec<(&SlotValue, SlotId)> =
-            self.function.slot_ids().filter(takes).filter_map(turn_of).collect();
+        let known = |slot: SlotId| Some((self.known_of_kind(slot)?, slot));
+        let mut filled: Vec<(&SlotValue, SlotId)> = self.function.slot_ids().filter_map(known).collect();
         filled.sort_unstable_by_key(|(known, slot)| (Reverse(known.turn), *slot));
         let is_bare =
             self.is_bare(own.utterance(), own.utterance().words().iter().filter(|word| part.contains(**word)));
@@ -57,11 +59,6 @@ impl OpenForm<'_> {
     /// "Better half past four, people come by train": the only find of a recognizer, and the only known value of its kind,
     /// whatever is said beside it. Whether that is a correction at all is weighed with everything else.
     pub(crate) fn corrects_beside(&self, own: &Situation<'_>, part: Span, read: &mut FormReading) -> bool {
-        let known = |slot: SlotId| {
-            let slot = self.function.slot(slot);
-            let is_typed = !slot.takes_any_words() && !slot.path.is_repeated() && slot.kind != SlotKind::Boolean;
-            is_typed.then(|| self.form.at(&slot.path.pointer())).flatten()
-        };
         let found = |slot: SlotId| {
             let recognizers = &self.function.slot(slot).recognizers;
             let takes = |mention: &&Mention| recognizers.contains(&mention.recognizer) && mention.others.is_empty();
@@ -71,10 +68,12 @@ impl OpenForm<'_> {
                 .filter(|mention| part.contains(mention.span))
                 .map(move |one| (slot, one))
         };
-        let slots: Vec<SlotId> = self.function.slot_ids().filter(|slot| known(*slot).is_some()).collect();
+        let slots: Vec<SlotId> = self.function.slot_ids().filter(|slot| self.known_of_kind(*slot).is_some()).collect();
         let mut all = slots.into_iter().flat_map(found);
         let Some((slot, mention)) = all.next().filter(|_| all.next().is_none()) else { return false };
-        if mention.score <= ARTICLE.score() || known(slot).is_some_and(|known| known.value == mention.value) {
+        if mention.score <= ARTICLE.score()
+            || self.known_of_kind(slot).is_some_and(|known| known.value == mention.value)
+        {
             return false;
         }
         let slot = self.function.slot(slot);

@@ -187,7 +187,7 @@ impl Weighing<'_> {
             none_best: best,
             none_ruled: flag(ruled.is_some()),
             none_taken: share(utterance.words().iter().filter(is_taken).count()),
-            none_asks: flag(utterance.text().trim_end().ends_with(['?', '？'])),
+            none_asks: flag(utterance.ends_as_question()),
             none_empty: share(empty.iter().filter(|is_empty| **is_empty).count()),
             ..AnswerEvidence::default()
         }

@@ -132,7 +132,7 @@ fn of_words(situation: &Situation<'_>, function: FunctionId, covered: &[Span], f
     features.left_over = left_over;
     features.unknown = count(unknown) / count(utterance.words().len().max(1));
     features.length = logarithm(utterance.words().len());
-    features.question = flag(utterance.text().trim_end().ends_with(['?', '？']));
+    features.question = flag(utterance.ends_as_question());
 }
 
 fn of_slots(situation: &Situation<'_>, reading: &Reading<'_>, frame: &Frame, features: &mut Features) {
