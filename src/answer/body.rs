@@ -253,7 +253,7 @@ pub struct SlotValueBody {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ViolationBody {
     /// `missing`, `type`, `not_a_choice`, `pattern`, `format`, `range`, `length`, `unknown`, `schema`, `ungrounded`,
-    /// `negated`.
+    /// `negated`, `ambiguous`.
     #[schema(value_type = String, example = "not_a_choice")]
     pub kind: Value,
     /// JSON pointer into the arguments.

@@ -120,7 +120,7 @@ fn names(arguments: &[String], config: &mut Config) -> Result<Vec<ModuleName>, C
 async fn listen(address: &str) -> Result<TcpListener, CliError> {
     http::listener(address)
         .await
-        .map_err(CliError::io(format!("cannot listen on {address}; --http wants HOST:PORT, such as 127.0.0.1:3002")))
+        .map_err(CliError::io(format!("cannot listen on {address}; --http wants HOST:PORT, such as 127.0.0.1:3003")))
 }
 
 /// The name in `HOST:PORT` under which it may be asked; the address of every interface is nobody's name.
