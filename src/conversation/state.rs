@@ -153,6 +153,9 @@ pub struct Carried {
     /// The slot's path.
     pub slot: String,
     pub filled: SlotValue,
+    /// Its function was cancelled, maybe because of it: whoever takes it over is asked first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_doubtful: bool,
 }
 
 /// A message.
@@ -281,9 +284,12 @@ impl State {
         let form = self.forms.remove(place);
         self.finished.push(Finished { function: form.function.clone(), end, opened: form.opened, turn: self.turn });
         keep_last(&mut self.finished, REMEMBERED_ENDS);
-        if end == End::Called {
-            self.carried.extend(form.carried());
+        if end != End::HandedOff {
+            let is_doubtful = end == End::Cancelled;
+            self.carried.extend(form.carried().map(|carried| Carried { is_doubtful, ..carried }));
             keep_last(&mut self.carried, REMEMBERED_VALUES);
+        }
+        if end == End::Called {
             self.last_call = Some(form.clone());
         }
         Some(form)
@@ -303,6 +309,7 @@ impl Form {
             function: self.function.clone(),
             slot: SlotPath::of_pointer(&filled.pointer).to_string(),
             filled: filled.clone(),
+            is_doubtful: false,
         })
     }
 
