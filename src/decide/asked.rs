@@ -93,10 +93,9 @@ pub(crate) fn is_answered_by(
     let own = if is_list { Vec::new() } else { own_words(module, function) };
     let core = core(situation, function, awaited);
     let is_accounted = |word: &Span| {
-        let text = situation.utterance().slice(*word);
         fillings.iter().any(|filling| filling.span.overlaps(*word))
             || is_empty_word(situation, *word)
-            || !is_list && (!core.overlaps(*word) || own.contains(&fold(text)))
+            || !is_list && (!core.overlaps(*word) || own.contains(&situation.utterance().folded_in(*word)))
     };
     let is_read = |filling: &Filling| awaited.contains(&filling.slot) && filling.confidence >= EVEN;
     fillings.iter().any(is_read) && situation.utterance().words().iter().all(is_accounted)
@@ -263,8 +262,8 @@ pub(crate) fn part_of_answer(
     let says_nothing = |span: &Span| {
         let mut words = utterance.words().iter().filter(|word| span.contains(**word));
         words.all(|word| {
-            let text = utterance.slice(*word);
-            yes_no::says_nothing(language(module), text) || own_words.contains(&fold(text))
+            let said = utterance.folded_in(*word);
+            yes_no::says_nothing(language(module), &said) || own_words.contains(&said)
         })
     };
     let is_taken = |span: &Span| fillings.iter().any(|filling| filling.span.overlaps(*span));
@@ -397,7 +396,7 @@ pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span,
 /// True of words that say nothing: "uh", "well yes".
 pub(crate) fn is_empty_talk(situation: &Situation<'_>, filling: &Filling) -> bool {
     let says_nothing =
-        |word: &Span| yes_no::says_nothing(language(&situation.knowledge.module), situation.utterance().slice(*word));
+        |word: &Span| yes_no::says_nothing(language(&situation.knowledge.module), &situation.utterance().meant(*word));
     situation.utterance().words().iter().filter(|word| filling.span.contains(**word)).all(says_nothing)
 }
 
@@ -518,7 +517,7 @@ fn is_said_of_others(situation: &Situation<'_>, function: FunctionId, slot: Slot
         .utterance()
         .words()
         .iter()
-        .filter(|word| !yes_no::says_nothing(language, situation.utterance().slice(**word)));
+        .filter(|word| !yes_no::says_nothing(language, &situation.utterance().meant(**word)));
     words.all(is_other)
 }
 

@@ -73,7 +73,7 @@ fn groups(situation: &Situation<'_>, function: FunctionId, known: &Mention) -> O
         // Words of a request of its own stand before the joint: "check W1919 for scratches and W1920".
         let is_said = |word: &&Span| {
             let is_known = own.iter().any(|one| one.span.overlaps(**word));
-            !is_known && !reply::says_nothing(language(situation), situation.utterance().slice(**word))
+            !is_known && !reply::says_nothing(language(situation), &situation.utterance().meant(**word))
         };
         let within = Span::new(value.span.end, if at + 1 < values.len() { joint } else { last });
         let mut words = situation.utterance().words().iter().filter(|word| within.contains(**word));
@@ -93,7 +93,7 @@ fn joint_within(situation: &Situation<'_>, gap: Span) -> Option<usize> {
     let words: Vec<&Span> = utterance.words().iter().filter(|word| gap.contains(**word)).collect();
     let joins = |word: &str| joints.conjunctions.iter().chain(&joints.sequences).any(|joint| joint == word);
     let at = words.iter().rposition(|word| joins(&utterance.folded_in(**word)));
-    let says_nothing = |word: &&&Span| reply::says_nothing(language(situation), utterance.slice(***word));
+    let says_nothing = |word: &&&Span| reply::says_nothing(language(situation), &utterance.meant(***word));
     match at {
         Some(at) => words[at + 1..].iter().all(|word| says_nothing(&word)).then_some(words[at].start),
         None => (words.is_empty() && utterance.slice(gap).contains([',', '、'])).then_some(gap.start),

@@ -121,7 +121,7 @@ fn clause(situation: &Situation<'_>, function: FunctionId, taken: &[Span]) -> Op
     let core = carrier::core(language, &utterance.only(all), &[]);
     let span = Span::new(core.start.max(all.start), core.end.min(all.end));
     let inside: Vec<&Span> = words.iter().filter(|word| span.contains(**word)).collect();
-    let telling = inside.iter().filter(|word| !reply::says_nothing(language, utterance.slice(***word))).count();
+    let telling = inside.iter().filter(|word| !reply::says_nothing(language, &utterance.meant(***word))).count();
     let slots = &situation.knowledge.module.function(function).slots;
     let takes = |one: &&Mention| slots.iter().any(|slot| slot.recognizers.contains(&one.recognizer));
     let known = || situation.mentions().iter().filter(takes);

@@ -58,7 +58,7 @@ pub(crate) fn repaired(
     });
     let (retracted, cue) = found.next()?;
     let is_between = |word: &Span| retracted.end <= word.start && word.end <= cue.start;
-    let is_said = |word: &&Span| is_between(word) && !says_nothing(language, utterance.slice(**word));
+    let is_said = |word: &&Span| is_between(word) && !says_nothing(language, &utterance.meant(**word));
     // What is said between the two stays, but for the no of "no, sorry".
     let between = Span::new(retracted.end, cue.start.max(retracted.end));
     let is_denial = reply::read(language, None, utterance.slice(between)).is_bare_no();
@@ -181,7 +181,7 @@ impl<'a> Around<'a> {
     }
 
     fn says_nothing(&self, word: Span) -> bool {
-        says_nothing(self.language, self.utterance.slice(word))
+        says_nothing(self.language, &self.utterance.meant(word))
     }
 
     /// The last value before it that a recognizer knows which knows the first value behind it too.

@@ -79,7 +79,7 @@ impl Situation<'_> {
         let words = self.utterance().words();
         let cue = words.partition_point(|word| word.end <= negation.cue.start.min(negation.scope.start));
         let near = &words[cue.saturating_sub(VERB_WITHIN / 2)..words.len().min(cue + VERB_WITHIN)];
-        let said: Vec<String> = near.iter().flat_map(|word| words_of(self.utterance().slice(*word))).collect();
+        let said: Vec<String> = near.iter().flat_map(|word| words_of(&self.utterance().meant(*word))).collect();
         let does = |id: FunctionId| {
             let definition = module.function(id);
             let shown = definition.exemplars.iter().filter(|exemplar| exemplar.mode != OwnerMode::Negative);
@@ -135,7 +135,7 @@ impl Situation<'_> {
         let rest = elsewhere.iter().filter(says).count();
         let is_known = |word: &String| says(&word) && manner.words.iter().chain(&name).any(|known| kin(word, known));
         let refused = refusals.into_iter().find(|negation| {
-            let scope = words_of(self.utterance().slice(negation.scope));
+            let scope = words_of(&self.utterance().meant(negation.scope));
             let own = || name.iter().chain(&manner.openings);
             let does = |verb: &&String| match is_unspaced_language(language) {
                 true => manner.words.iter().any(|words| tail(verb).is_some_and(|tail| words.contains(tail))),

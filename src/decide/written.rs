@@ -304,7 +304,7 @@ pub(crate) fn is_named(situation: &Situation<'_>, function: &Function, slot: Slo
 fn says_something(situation: &Situation<'_>, span: Span) -> bool {
     let utterance = situation.utterance();
     let mut words = utterance.words().iter().filter(|word| span.contains(**word));
-    words.any(|word| !reply::says_nothing(language_of(situation), utterance.slice(*word)))
+    words.any(|word| !reply::says_nothing(language_of(situation), &utterance.meant(*word)))
 }
 
 /// True of free text that is nothing but words which the function's templates say themselves: "merge" of "merge 1502"

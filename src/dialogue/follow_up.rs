@@ -18,7 +18,7 @@ use crate::{
         certainty::Certainty,
         reply::says_nothing,
     },
-    text::{Span, fold},
+    text::Span,
 };
 
 /// Turns after a call in which it may be followed up.
@@ -73,7 +73,7 @@ impl<'a> Ellipsis<'a> {
     }
 
     fn is_cue(&self, word: Span) -> bool {
-        let word = fold(self.situation.utterance().slice(word));
+        let word = self.situation.utterance().folded_in(word);
         Language::of(self.called.module.language()).is_some_and(|language| language.words.is_follow_up(&word))
     }
 
@@ -81,7 +81,7 @@ impl<'a> Ellipsis<'a> {
     fn content(&self) -> Vec<Span> {
         let utterance = self.situation.utterance();
         let language = self.called.module.language();
-        let says = |word: &&Span| !says_nothing(language, utterance.slice(**word)) && !self.is_cue(**word);
+        let says = |word: &&Span| !says_nothing(language, &utterance.meant(**word)) && !self.is_cue(**word);
         utterance.words().iter().filter(says).copied().collect()
     }
 
@@ -114,7 +114,7 @@ impl<'a> Ellipsis<'a> {
             next.is_some_and(|next| values.iter().any(|span| span.overlaps(*next)))
         };
         let is_value = |word: &Span| {
-            let is_own = || own.contains(&fold(self.situation.utterance().slice(*word)));
+            let is_own = || own.contains(&self.situation.utterance().folded_in(*word));
             values.iter().any(|span| span.overlaps(*word)) || (lacks_the_rest || leads(word)) && is_own()
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);

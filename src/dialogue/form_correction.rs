@@ -94,14 +94,14 @@ impl OpenForm<'_> {
         let is_value =
             |word: &Span| alone.said.values.iter().any(|one| one.span.is_some_and(|span| span.overlaps(*word)));
         let words = own.utterance().words().iter().filter(|word| part.contains(**word));
-        let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), own.utterance().slice(*word));
+        let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), &own.utterance().meant(*word));
         let mut left = words.filter(|word| !is_value(word) && !says_nothing(word));
         (is_valid && left.next().is_none()).then_some(alone)
     }
 
     /// True of a number in digits with nothing beside it that says what it counts: "11", "at 11".
     fn is_bare<'w>(&self, utterance: &Utterance, words: impl Iterator<Item = &'w Span>) -> bool {
-        let mut says = words.filter(|word| !reply::says_nothing(self.module.language(), utterance.slice(**word)));
+        let mut says = words.filter(|word| !reply::says_nothing(self.module.language(), &utterance.meant(**word)));
         let is_number = |word: &Span| utterance.slice(*word).bytes().all(|byte| byte.is_ascii_digit());
         says.next().is_some_and(is_number) && says.next().is_none()
     }

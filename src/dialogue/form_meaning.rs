@@ -149,7 +149,7 @@ impl OpenForm<'_> {
             let mut outside =
                 utterance.words().iter().filter(|word| mention.span.contains(**word) && !part.overlaps(**word));
             mention.span.overlaps(part)
-                && outside.all(|word| says_nothing(self.module.language(), utterance.slice(*word)))
+                && outside.all(|word| says_nothing(self.module.language(), &utterance.meant(*word)))
         };
         let all = own.mentions().iter().filter(sticks_out).map(|mention| mention.span);
         all.fold(part, |part, span| Span::new(part.start.min(span.start), part.end.max(span.end)))

@@ -240,7 +240,7 @@ impl OpenForm<'_> {
             let next = words.get(at + 1).filter(|next| next.end <= value.start).map_or(value.start, |next| next.start);
             !utterance.slice(Span::new(words[at].end, next)).trim().is_empty()
         };
-        let says_nothing = |at: usize| reply::says_nothing(self.module.language(), utterance.slice(words[at]));
+        let says_nothing = |at: usize| reply::says_nothing(self.module.language(), &utterance.meant(words[at]));
         let from = (0..end).rev().find(|at| says_nothing(*at) || *at + 1 < end && ends(*at)).map_or(0, |at| at + 1);
         let span = Span::new(words.get(from)?.start, words.get(end.checked_sub(1)?)?.end);
         (from < end && end - from <= NAME).then_some(span)
@@ -290,7 +290,7 @@ impl OpenForm<'_> {
         };
         let utterance = own.utterance();
         let is_free = |word: &&Span| !values.iter().any(|value| value.span.is_some_and(|span| span.overlaps(**word)));
-        let says = |word: &&Span| !reply::says_nothing(self.module.language(), utterance.slice(**word));
+        let says = |word: &&Span| !reply::says_nothing(self.module.language(), &utterance.meant(**word));
         let words: Vec<Span> = utterance.words().iter().filter(is_free).filter(says).copied().collect();
         let named = |known: &&SlotValue| {
             let name = words_of(known.value.as_str().unwrap_or_default());

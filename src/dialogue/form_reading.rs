@@ -343,7 +343,7 @@ impl OpenForm<'_> {
     /// "Not Rome, Lima": what is ruled out is known, and what is said beside it takes its place. True if so.
     fn replaced(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
         let utterance = own.utterance();
-        let says = |word: &&Span| !reply::says_nothing(self.module.language(), utterance.slice(**word));
+        let says = |word: &&Span| !reply::says_nothing(self.module.language(), &utterance.meant(**word));
         own.negations().iter().any(|negation| {
             let named = Named { utterance, mentions: own.mentions(), span: negation.scope };
             let [pointer] = &named.values(self.form)[..] else { return false };
@@ -411,7 +411,7 @@ impl OpenForm<'_> {
         let utterance = own.utterance();
         let is_bare = |value: &SlotValue| {
             let is_inside = |word: &Span| value.span.is_some_and(|span| span.overlaps(*word));
-            let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), utterance.slice(*word));
+            let says_nothing = |word: &Span| reply::says_nothing(self.module.language(), &utterance.meant(*word));
             utterance.words().iter().all(|word| is_inside(word) || says_nothing(word))
         };
         let may_be_asked = |value: &&mut SlotValue| {

@@ -9,7 +9,7 @@ use crate::{
     decide::{situation::Situation, vocabulary::words_of},
     module::{Function, SlotId},
     recognize::Mention,
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance},
 };
 
 /// Letters of a word that may stand for a value, at least.
@@ -26,7 +26,7 @@ pub(crate) struct Named<'a> {
 impl Named<'_> {
     fn words(&self) -> Vec<String> {
         let words = self.utterance.words().iter().filter(|word| self.span.contains(**word));
-        words.map(|word| fold(self.utterance.slice(*word))).collect()
+        words.map(|word| self.utterance.folded_in(*word)).collect()
     }
 
     /// The slot that is called so: by its label, its whole path, or the words of its label among others.

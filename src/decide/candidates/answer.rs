@@ -175,7 +175,7 @@ impl Weighing<'_> {
     /// Of each word, whether it says nothing.
     fn empty_words(&self) -> Vec<bool> {
         let (utterance, language) = self.situation.said();
-        utterance.words().iter().map(|word| reply::says_nothing(language, utterance.slice(*word))).collect()
+        utterance.words().iter().map(|word| reply::says_nothing(language, &utterance.meant(*word))).collect()
     }
 
     fn no_answer(&self, best: f32, FreeAnswer { ruled, taken, .. }: &FreeAnswer, empty: &[bool]) -> AnswerEvidence {
