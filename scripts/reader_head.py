@@ -15,6 +15,7 @@ from transformers.models.bert.modeling_bert import BertEncoder
 BUNDLED = ROOT / "models" / "all-MiniLM-L6-v2"
 OUTPUT = 128  # width of a span's and of a slot's output vector
 LAYERS = 2
+AS_PUBLISHED = "embeddings."  # what of the encoder is never trained
 LABEL_SCALE = 20.0  # unit vectors become about as large as states
 
 
@@ -67,8 +68,8 @@ def make_script():
     return make
 
 
-def load_head(path, head):
-    """Gives `head` the weights of a file that `head_graph` made, as its 8 bits have them."""
+def load_shipped(path, network):
+    """Gives `network` the weights of a file that `head_graph` or the encoder's script made, as its 8 bits have them."""
     import onnx
     from onnx import numpy_helper
 
@@ -83,7 +84,10 @@ def load_head(path, head):
         elif node.op_type == "MatMul" and node.input[1] in constants:
             matrices[node.input[1]] = constants[node.input[1]].T
     found = {}
-    for name, known in head.state_dict().items():
+    for name, known in network.state_dict().items():
+        if name.startswith(AS_PUBLISHED):
+            found[name] = known
+            continue
         owner, _, part = name.rpartition(".")
         if ".attention.self." in name:
             together, _, which = owner.rpartition(".")
@@ -94,8 +98,8 @@ def load_head(path, head):
             value = matrices[owner] if part == "weight" and owner in matrices else constants[name]
         found[name] = torch.from_numpy(np.array(value, dtype=np.float32))
         assert found[name].shape == known.shape, name
-    head.load_state_dict(found)
-    return head
+    network.load_state_dict(found)
+    return network
 
 
 def head_graph(head, make):

@@ -7,6 +7,7 @@
     venv/bin/python scripts/train-reader.py --frozen              # a head on the states of the encoder as it is
     venv/bin/python scripts/train-reader.py --head models/reader/head.onnx --states-rate 4e-4 --head-epochs 2.4
                                                                   # the shipped head goes on learning, of more modules
+    venv/bin/python scripts/train-reader.py --go-on --epochs 2    # the shipped encoder and head do, together
 
 The recipe, in main(): train encoder and head on marked utterances; round the encoder to 8 bits; train the head on
 the states that this encoder gives in ONNX Runtime; scale its scores so that they are probabilities on modules that it
@@ -31,7 +32,7 @@ import numpy as np
 import reader
 import torch
 from reader import MAX_TOKENS, ROOT, SLOT, SPAN_WORDS, WIDTH
-from reader_head import BUNDLED, HeadNetwork, head_graph, load_head, make_script
+from reader_head import BUNDLED, HeadNetwork, head_graph, load_shipped, make_script
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn import functional
@@ -39,6 +40,8 @@ from transformers import AutoModel
 
 CONTRAST_SCALE = 20.0  # of cosines in the sentence loss
 OTHERS = 256  # vectors of other modules in the sentence loss
+# Where the processor only imitates these numbers, they are many times slower than those of 32 bits.
+HAS_BF16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
 REFRESH = 250  # steps between two computations of the label vectors
 
 class Sampler:
@@ -155,7 +158,7 @@ def tokens_of(tokenizer, texts):
 
 
 def states_of(encoder, ids, mask):
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=HAS_BF16):
         return encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
 
 
@@ -224,6 +227,9 @@ def train_together(modules, arguments):
     head = HeadNetwork(encoder, arguments.dropout)
     if arguments.start:
         load_weights(arguments.start, encoder, head)
+    elif arguments.go_on:
+        load_shipped(ROOT / "models" / "uptake-encoder" / "model.onnx", encoder)
+        load_shipped(ROOT / "models" / "reader" / "head.onnx", head)
     tokenizer = Tokenizer.from_file(str(BUNDLED / "tokenizer.json"))
     tokenizer.enable_truncation(MAX_TOKENS)
     rows = [row for module in modules for row in module.rows]
@@ -257,7 +263,7 @@ def train_together(modules, arguments):
                 word_mask[i, : len(found)] = True
                 drawn.append(sampler.draw(row, reader.word_spans(row.spans(), found)))
             states = states_of(encoder, ids, mask)
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=HAS_BF16):
                 spans = span_loss(head, pooled @ states, word_mask, batch_of(drawn, list(map(len, borders))))
             same_text = [new is old for new, old in zip(said, part)]
             contrast, distance = memory.loss(part, sentence_vectors(states, mask), same_text)
@@ -326,7 +332,7 @@ def train_head(head, modules, encoder, arguments):
             )
             for i, (_, _, states) in enumerate(part):
                 words[i, : len(states)], word_mask[i, : len(states)] = torch.from_numpy(states.astype(np.float32)), True
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=HAS_BF16):
                 loss = span_loss(head, words, word_mask, batch_of(drawn, lengths))
             optimizer.zero_grad()
             loss.backward()
@@ -450,6 +456,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--weights", type=Path, help="keep the trained weights in this file, or go on from them")
     parser.add_argument("--start", type=Path, help="weights that encoder and head begin their training with")
+    parser.add_argument("--go-on", action="store_true", help="encoder and head begin with those that are shipped")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--blur", type=float, default=0.3, help="length of the noise that is added to label vectors")
     parser.add_argument("--minutes", type=float, help="end the training together by then")
@@ -465,7 +472,7 @@ def main():
 
     make = make_script()
     if arguments.head:
-        head = load_head(arguments.head, HeadNetwork(load_encoder(arguments), arguments.dropout))
+        head = load_shipped(arguments.head, HeadNetwork(load_encoder(arguments), arguments.dropout))
         encoder = reader.Encoder(ROOT / "models" / "uptake-encoder")
         finish(arguments, make, None, train_head(head, train, encoder, arguments), encoder, development)
         return
