@@ -261,7 +261,7 @@ fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
 fn slot_value(known: &SlotValue, is: bool, is_repeated: bool) -> SlotValueBody {
     let from = match known.from {
         call::Source::Said if known.span.is_some() => "utterance",
-        call::Source::Said | call::Source::Carried => "earlier",
+        call::Source::Said | call::Source::Carried | call::Source::Withdrawn => "earlier",
         call::Source::Choice => "choice",
         call::Source::Default => "default",
         call::Source::Generated => "generated",

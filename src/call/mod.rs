@@ -150,6 +150,8 @@ pub enum Source {
     Generated,
     /// Taken over from another function of the conversation.
     Carried,
+    /// Taken over from one that was cancelled, maybe because of this value: nothing is called with it unasked.
+    Withdrawn,
 }
 
 impl SlotValue {
@@ -171,7 +173,7 @@ impl SlotValue {
         let is_said_now = self.turn == turn && self.text.is_some() && self.span.is_some();
         match self.from {
             Source::Said if is_said_now => self.clone(),
-            Source::Said | Source::Carried => {
+            Source::Said | Source::Carried | Source::Withdrawn => {
                 let text = Some(self.text.clone().unwrap_or_default());
                 Self { text, span: None, recognizer: None, ..self.clone() }
             }

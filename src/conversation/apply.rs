@@ -197,16 +197,14 @@ fn inform(
         None => Form::new(&function.name, state.turn),
     };
     let mut merged = merged(function, &form, said);
-    let mut is_doubtful = said.is_doubtful;
     if let Some(open) = carry.filter(|_| is_new) {
         let known: Vec<&Carried> = state.carried.iter().chain(open).collect();
         let taken = carried_over(module, id, &merged.form, &known, state.turn);
-        for (filled, is_of_cancelled) in taken {
+        for filled in taken {
             applied
                 .notes
                 .push(format!("`{}` was said before and is taken over", SlotPath::of_pointer(&filled.pointer)));
             merged.form.slots.push(filled);
-            is_doubtful |= is_of_cancelled;
         }
     }
     for declined in &merged.declined {
@@ -223,7 +221,7 @@ fn inform(
     }
     let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
     merged.form.confidence = merged.form.confidence.max(said.confidence);
-    merged.form.is_doubtful = is_doubtful && (is_new || merged.form.is_doubtful);
+    merged.form.is_doubtful = if is_new { said.is_doubtful } else { merged.form.is_doubtful && said.is_doubtful };
     applied.is_changed |= is_new || merged.is_changed;
     applied.is_understood |= is_new || merged.is_changed || has_said;
     state.forms.push(merged.form);
@@ -248,8 +246,8 @@ fn leave(state: &mut State, module: &Module, validator: &Validator, pointers: &[
 }
 
 /// Values of other functions of this conversation for required slots that are empty: of a slot that is declared to be
-/// shared, or that a recognizer of the module's own finds under the same name. With each, whether it is doubtful.
-fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried], turn: u32) -> Vec<(SlotValue, bool)> {
+/// shared, or that a recognizer of the module's own finds under the same name.
+fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried], turn: u32) -> Vec<SlotValue> {
     let function = module.function(id);
     let is_empty = |slot: &Slot| !form.has(&slot.path);
     let open = function.slot_ids().filter(|slot| {
@@ -261,8 +259,9 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
     let take = |slot: SlotId| {
         let latest = known.iter().rev().find(|one| holds_the_same(module, (id, slot), one))?;
         let pointer = function.slot(slot).path.pointer();
-        let taken = SlotValue { pointer, from: Source::Carried, turn, span: None, ..latest.filled.clone() };
-        Some((taken, latest.is_doubtful))
+        let is_withdrawn = latest.filled.from == Source::Withdrawn;
+        let from = if is_withdrawn { Source::Withdrawn } else { Source::Carried };
+        Some(SlotValue { pointer, from, turn, span: None, ..latest.filled.clone() })
     };
     open.filter_map(take).collect()
 }

@@ -103,13 +103,16 @@ fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, n
         return Some(Step::Ask(Pending::Missing { function: id, pointers }));
     }
     match completed.call {
-        Ok(call) if !(settings.confirm || form.is_doubtful) || form.confirmation == Confirmation::Given => {
-            Some(Step::Ready(call))
-        }
+        Ok(call) if !is_put(form, settings) || form.confirmation == Confirmation::Given => Some(Step::Ready(call)),
         Ok(_) => Some(Step::Ask(Pending::Confirm { function: id })),
         // There is nothing that one could ask for: unreachable, since a call that fails says why.
         Err(_) => None,
     }
+}
+
+/// What will be done is repeated, and a yes is waited for.
+fn is_put(form: &Form, settings: &FunctionSettings) -> bool {
+    settings.confirm || form.is_doubtful || form.is_of_cancelled()
 }
 
 /// What is asked for where something is missing: of a whole list or object, the slot in it that names it.

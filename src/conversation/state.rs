@@ -153,9 +153,6 @@ pub struct Carried {
     /// The slot's path.
     pub slot: String,
     pub filled: SlotValue,
-    /// Its function was cancelled, maybe because of it: whoever takes it over is asked first.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_doubtful: bool,
 }
 
 /// A message.
@@ -281,12 +278,18 @@ impl State {
         if place >= self.forms.len() {
             return None;
         }
-        let form = self.forms.remove(place);
+        let mut form = self.forms.remove(place);
+        for filled in &mut form.slots {
+            filled.from = match (end, filled.from) {
+                (End::Called, Source::Withdrawn) => Source::Carried,
+                (End::Cancelled, Source::Said | Source::Carried) => Source::Withdrawn,
+                (_, from) => from,
+            };
+        }
         self.finished.push(Finished { function: form.function.clone(), end, opened: form.opened, turn: self.turn });
         keep_last(&mut self.finished, REMEMBERED_ENDS);
         if end != End::HandedOff {
-            let is_doubtful = end == End::Cancelled;
-            self.carried.extend(form.carried().map(|carried| Carried { is_doubtful, ..carried }));
+            self.carried.extend(form.carried());
             keep_last(&mut self.carried, REMEMBERED_VALUES);
         }
         if end == End::Called {
@@ -302,14 +305,19 @@ impl Form {
         Self { function: function.to_owned(), opened, ..Self::default() }
     }
 
+    /// A value of it comes from what was cancelled.
+    pub(super) fn is_of_cancelled(&self) -> bool {
+        self.slots.iter().any(|filled| filled.from == Source::Withdrawn)
+    }
+
     /// Its values that another function may take over.
     pub(super) fn carried(&self) -> impl Iterator<Item = Carried> {
-        let said = self.slots.iter().filter(|filled| matches!(filled.from, Source::Said | Source::Carried));
-        said.map(|filled| Carried {
+        let is_told = |from: Source| matches!(from, Source::Said | Source::Carried | Source::Withdrawn);
+        let told = self.slots.iter().filter(move |filled| is_told(filled.from));
+        told.map(|filled| Carried {
             function: self.function.clone(),
             slot: SlotPath::of_pointer(&filled.pointer).to_string(),
             filled: filled.clone(),
-            is_doubtful: false,
         })
     }
 

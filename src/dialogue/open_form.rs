@@ -108,7 +108,9 @@ pub(crate) fn said(frame: &Frame, turn: u32, form: Option<&Form>) -> Said {
     let is_known = |path: &SlotPath| form.is_some_and(|form| form.has(path));
     let is_new = |value: &&SlotValue| match value.from {
         Source::Said if value.span.is_some() => true,
-        Source::Said | Source::Choice | Source::Generated | Source::Carried => !is_known(&value.path()),
+        Source::Said | Source::Choice | Source::Generated | Source::Carried | Source::Withdrawn => {
+            !is_known(&value.path())
+        }
         Source::Default => false,
     };
     let values = frame.slots.iter().filter(is_new);

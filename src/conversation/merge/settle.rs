@@ -378,5 +378,5 @@ impl Saying {
 
 /// Values that fill a place where there is nothing, and never take one.
 pub(super) const fn is_silent(from: Source) -> bool {
-    matches!(from, Source::Default | Source::Carried)
+    matches!(from, Source::Default | Source::Carried | Source::Withdrawn)
 }

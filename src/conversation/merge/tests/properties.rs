@@ -349,7 +349,15 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 fn any_filled() -> impl Strategy<Value = SlotValue> {
-    let sources = vec![Source::Said, Source::Said, Source::Choice, Source::Default, Source::Generated, Source::Carried];
+    let sources = vec![
+        Source::Said,
+        Source::Said,
+        Source::Choice,
+        Source::Default,
+        Source::Generated,
+        Source::Carried,
+        Source::Withdrawn,
+    ];
     (pointer(), value(), select(sources), 0..4_u32, 0..11_u8).prop_map(|(pointer, value, from, turn, tenths)| {
         SlotValue { from, confidence: f32::from(tenths) / 10.0, ..filled(&pointer, value, turn) }
     })
