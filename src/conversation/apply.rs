@@ -257,10 +257,14 @@ fn carried_over(module: &Module, id: FunctionId, form: &Form, known: &[&Carried]
         (slot.required || is_shared) && !slot.path.is_repeated() && is_empty(slot)
     });
     let take = |slot: SlotId| {
-        let latest = known.iter().rev().find(|one| holds_the_same(module, (id, slot), one))?;
+        let mut same = known.iter().rev().filter(|one| holds_the_same(module, (id, slot), one));
+        let latest = same.next()?;
         let pointer = function.slot(slot).path.pointer();
-        let is_withdrawn = latest.filled.from == Source::Withdrawn;
-        let from = if is_withdrawn { Source::Withdrawn } else { Source::Carried };
+        // A value that something was called with is right, whatever else was cancelled.
+        let is_withdrawn = |one: &Carried| one.filled.from == Source::Withdrawn;
+        let is_agreed = |one: &Carried| !is_withdrawn(one) && one.filled.value == latest.filled.value;
+        let is_doubtful = is_withdrawn(latest) && !same.any(|one| is_agreed(one));
+        let from = if is_doubtful { Source::Withdrawn } else { Source::Carried };
         Some(SlotValue { pointer, from, turn, span: None, ..latest.filled.clone() })
     };
     open.filter_map(take).collect()
