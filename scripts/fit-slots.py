@@ -109,11 +109,11 @@ def show_values(exemplars, rows, script):
 
 def marks_of(folders):
     """{(module, case): {slot: spans that are right}}"""
-    found = {}
+    found, script = {}, modules_script()
     for folder in folders:
         for case, line in enumerate(map(json.loads, (folder / "marks.jsonl").read_text(encoding="utf-8").splitlines())):
             found[folder.name, case] = {
-                slot: set().union(*(modules_script().accepted_spans(line["utterance"], *mark) for mark in marks))
+                slot: set().union(*(script.accepted_spans(line["utterance"], *mark) for mark in marks))
                 for slot, marks in line["spans"].items()
             }
     return found

@@ -154,6 +154,13 @@ pub enum Source {
     Withdrawn,
 }
 
+impl Source {
+    /// The person said it, now or before, for this function or another.
+    pub(crate) const fn was_said(self) -> bool {
+        matches!(self, Self::Said | Self::Carried | Self::Withdrawn)
+    }
+}
+
 impl SlotValue {
     /// A value without words.
     #[must_use]

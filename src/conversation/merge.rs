@@ -318,8 +318,7 @@ fn gives_way(known: &SlotValue, new: &SlotValue, is_meant: bool) -> bool {
     }
     // Where both are ambiguous, the surer one holds, and the later one if they are as sure.
     let is_surer = known.confidence < CERTAIN.score() && new.confidence >= known.confidence;
-    let was_said = matches!(known.from, Source::Said | Source::Carried | Source::Withdrawn);
-    let is_free = matches!(new.from, Source::Choice | Source::Generated) && was_said;
+    let is_free = matches!(new.from, Source::Choice | Source::Generated) && known.from.was_said();
     is_meant || !is_free && (new.confidence >= CERTAIN.score() || is_surer)
 }
 

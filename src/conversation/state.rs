@@ -312,9 +312,8 @@ impl Form {
 
     /// Its values that another function may take over.
     pub(super) fn carried(&self) -> impl Iterator<Item = Carried> {
-        let is_told = |from: Source| matches!(from, Source::Said | Source::Carried | Source::Withdrawn);
-        let told = self.slots.iter().filter(move |filled| is_told(filled.from));
-        told.map(|filled| Carried {
+        let said = self.slots.iter().filter(|filled| filled.from.was_said());
+        said.map(|filled| Carried {
             function: self.function.clone(),
             slot: SlotPath::of_pointer(&filled.pointer).to_string(),
             filled: filled.clone(),

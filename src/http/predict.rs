@@ -51,8 +51,8 @@ pub(super) struct PredictRequest {
     budget: Option<Budget>,
     /// `uptake.state` of the answer before: the conversation goes on. Without it and `session_id` one begins.
     state: Option<String>,
-    /// The session that keeps the conversation: 1 to 128 of `A-Z a-z 0-9 . _ : -`, 16 or more where there are keys, not guessable. A new
-    /// one begins it.
+    /// The session that keeps the conversation: 1 to 128 of `A-Z a-z 0-9 . _ : -`, 16 or more where there are keys, not
+    /// guessable. A new one begins it.
     #[schema(example = "order-5f0c1e9a7b3d4c21")]
     session_id: Option<String>,
     /// With `session_id`: only if the session is still at this revision, else 409.
