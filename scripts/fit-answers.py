@@ -71,7 +71,7 @@ def write_modules(data, work):
             continue
         folder = work / name
         parts = script.cut(schema, rows, [], language, True, False, random.Random(f"answers {name}"))
-        script.write(folder, language, (*parts, []))
+        script.write(folder, language, parts)
         texts = {(f["name"], slot) for f in schema for slot, one in f["slots"].items() if one["type"] == "text"}
         lines = []
         for marked, function, asked in answers(data / name, rows):

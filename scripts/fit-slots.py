@@ -69,7 +69,7 @@ def write_modules(data, names, work, variants):
             parts = script.cut(schema, rows, [], language, not number, False, random.Random(f"slots {name} {number}"))
             if number % 3 == 1:
                 show_values(parts[1], rows, script)
-            script.write(folder, language, (*parts, []))
+            script.write(folder, language, parts)
             kept = {function["function"]["name"] for function in parts[0]}
             shown = {exemplar["template"] for of in parts[1].values() for exemplar in of}
             left = [row for row in rows if not shown & script.templates(row)]

@@ -411,9 +411,10 @@ def after(turn, forms, number, lists):
     return forms
 
 
-def write(place, language, parts):
+def write(place, language, parts, spoken=()):
+    """A variant as a module with its cases: what cut() made, and turns of conversations if there are any."""
     place.mkdir(parents=True, exist_ok=True)
-    schema, exemplars, known, cases, spoken = parts
+    schema, exemplars, known, cases = parts
     for name, value in [("schema.json", schema), ("exemplars.json", exemplars), ("recognizers.json", known)]:
         (place / name).write_text(json.dumps(value, ensure_ascii=False, indent=1))
     (place / "module.toml").write_text(f'language = "{language}"\n')
@@ -444,11 +445,11 @@ def main():
             place = options.out / f"{name}.{number}"
             parts = cut(schema, rows, foreign, language, not number, False, rng)
             names = {tool["function"]["name"] for tool in parts[0]}
-            write(place, language, (*parts, turns(options.corpus / name, place.name, schema, names, rows)))
+            write(place, language, parts, turns(options.corpus / name, place.name, schema, names, rows))
         for number in range(options.bare):
             rng = random.Random(f"{options.seed} {name} bare {number}")
             parts = cut(schema, rows, foreign, language, not number, True, rng)
-            write(options.out / f"{name}.bare{number}", language, (*parts, []))
+            write(options.out / f"{name}.bare{number}", language, parts)
 
 
 if __name__ == "__main__":
