@@ -295,7 +295,12 @@ impl Postal<'_> {
             if !self.goes_on(next - 1) || !is_free(next) || !self.is_word(next) {
                 break;
             }
-            if self.is_capital(next) {
+            // "Saint-Nazaire" does not end at its hyphen.
+            let is_joined = self.gap(next - 1) == "-";
+            if is_joined {
+                ends.pop_if(|end| *end + 1 == next);
+            }
+            if is_joined || self.is_capital(next) {
                 ends.push(next);
             }
         }
