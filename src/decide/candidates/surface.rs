@@ -23,7 +23,7 @@ pub(super) struct Surface {
 
 struct Written {
     span: Span,
-    /// Its first letter is a capital one; or it begins with a digit.
+    /// Its first letter is a capital one, and it is not "I", which is no name; or it begins with a digit.
     is_capital: bool,
     is_number: bool,
     /// It carries a sentence: "the", "for".
@@ -63,7 +63,7 @@ impl Surface {
             let sign = gap.strip_suffix(char::is_whitespace).and_then(|gap| gap.trim_end().chars().next_back());
             Written {
                 span: *span,
-                is_capital: first.is_uppercase(),
+                is_capital: first.is_uppercase() && !is_i(folded),
                 is_number: first.is_numeric(),
                 is_carrier: is_carrier(folded, language),
                 is_first: index == 0 || matches!(sign, Some('.' | '!' | '?')),
@@ -74,7 +74,7 @@ impl Surface {
         };
         let words: Vec<Written> =
             utterance.words().iter().zip(utterance.folded_words()).enumerate().map(written).collect();
-        let is_cased = words.iter().any(|word| word.is_capital);
+        let is_cased = utterance.words().iter().any(|word| utterance.slice(*word).starts_with(char::is_uppercase));
         Self { words, quotations: quotations(utterance.text()), is_cased }
     }
 
@@ -120,6 +120,11 @@ impl Surface {
         let goes_on = || one.is_carrier && one.is_spaced && self.words.get(behind + 1).is_some_and(is_name);
         own.is_capital && (is_name(one) || goes_on())
     }
+}
+
+/// "I", "I'm", "I’d".
+fn is_i(folded: &str) -> bool {
+    folded.split(['\'', '’']).next() == Some("i")
 }
 
 /// What stands between quotation marks, without them.
@@ -180,6 +185,8 @@ mod tests {
         );
         // The first word of a sentence has a capital letter anyway.
         assert_eq!(shape("Hold Emma", "Emma").cut, 0.0);
+        // Nor is "I" part of a name.
+        assert_eq!(shape("hello, I'm Ann Lee and I'd like sandals", "Ann Lee").cut, 0.0);
         let quoted = |part| shape("file \"Add 2FA to the panel\" as a bug", part).quoted;
         assert_eq!([quoted("Add 2FA to the panel"), quoted("2FA to the panel"), quoted("bug")], [0.0, 1.0, 0.0]);
     }
@@ -188,7 +195,7 @@ mod tests {
     fn what_a_span_is_made_of() {
         let shape = |part| shape("my brakes squeal. I can leave the Golf", part);
         let whole = shape("brakes squeal. I can");
-        assert_eq!((whole.broken, whole.capitals, whole.empty, whole.led), (1.0, 0.25, 0.5, 1.0));
+        assert_eq!((whole.broken, whole.capitals, whole.empty, whole.led), (1.0, 0.0, 0.5, 1.0));
         assert_eq!((shape("Golf").broken, shape("Golf").capitals, shape("Golf").empty), (0.0, 1.0, 0.0));
         assert_eq!(Surface::new(&Utterance::new("a b"), "en").shape(Span::new(0, 1)).capitals, 0.5);
     }
