@@ -421,7 +421,8 @@ impl Extent<'_> {
             let is_asked = asked.contains(&first.slot);
             let whole = self.with_items(Span::new(first.span.start, last.span.end), is_asked, fillings);
             let slot = self.slot_of_frame(whole).unwrap_or(first.slot);
-            let confidence = group.iter().map(|one| one.confidence).fold(0.0, f32::max);
+            // Each item that was found speaks for the list.
+            let confidence = 1.0 - group.iter().map(|one| 1.0 - one.confidence).product::<f32>();
             fillings.extend(asked::parts_of_list(self.situation, whole).into_iter().map(|span| Filling {
                 slot,
                 span,
