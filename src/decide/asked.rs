@@ -537,7 +537,10 @@ pub(crate) fn is_named_before(
     let end = words.partition_point(|word| word.end <= span.start);
     let near = &words[end.saturating_sub(BEFORE)..end];
     let mut before: Vec<String> = near.iter().map(|word| situation.utterance().folded_in(*word)).collect();
-    while before.last().is_some_and(|word| !name.contains(word) && yes_no::says_nothing(language, word)) {
+    // "Two adults and six": what stands before a conjunction names nothing behind it.
+    let joints = &Language::or_english(language).words.joints;
+    let is_passed = |word: &String| !name.contains(word) && !joints.conjunctions.contains(word);
+    while before.last().is_some_and(|word| is_passed(word) && yes_no::says_nothing(language, word)) {
         before.pop();
     }
     !name.is_empty() && (before.ends_with(&name) || !own.is_empty() && before.ends_with(&own))
