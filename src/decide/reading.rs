@@ -578,20 +578,29 @@ fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut
     });
 }
 
-/// Where the words right before a value name one of the slots that it may fill, it fills no other: "the size is 9".
+/// Where the words right before a value name one of the slots that it may fill, or else the word right behind a number,
+/// it fills no other: "the size is 9", "6 children".
 fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
     let spans: Vec<Span> = anchors.iter().map(|(anchor, _)| anchor.span).collect();
+    let module = &situation.knowledge.module;
+    let counts: Vec<Span> = anchors
+        .iter()
+        .filter(|(_, mention)| mention.is_some_and(|mention| is_number(module, mention)))
+        .map(|(anchor, _)| anchor.span)
+        .collect();
     for span in spans {
         let rivals: Vec<SlotId> =
             anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
-        let named: Vec<SlotId> = rivals
-            .iter()
-            .filter(|slot| {
-                asked::is_named_before(situation, function, **slot, &rivals, span)
-                    || asked::is_told_beside(situation, function, **slot, span)
-            })
-            .copied()
-            .collect();
+        let named_by = |is_named: &dyn Fn(SlotId) -> bool| -> Vec<SlotId> {
+            rivals.iter().copied().filter(|slot| is_named(*slot)).collect()
+        };
+        let mut named = named_by(&|slot| {
+            asked::is_named_before(situation, function, slot, &rivals, span)
+                || asked::is_told_beside(situation, function, slot, span)
+        });
+        if named.is_empty() && counts.contains(&span) {
+            named = named_by(&|slot| asked::is_named_behind(situation, function, slot, &rivals, span));
+        }
         if let [slot] = named[..]
             && rivals.len() > 1
         {
