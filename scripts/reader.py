@@ -113,6 +113,7 @@ class Module:
     labels: dict  # function -> label texts, the first is the full one
     slots: dict  # function -> {name: Slot}
     rows: list
+    descriptions: dict = field(default_factory=dict)  # function -> what it says of itself
 
 
 def texts_of(name, description, values=()):
@@ -142,9 +143,11 @@ def read_row(module, line):
 
 def read_module(folder):
     folder = Path(folder)
-    labels, slots = {}, {}
+    labels, slots, descriptions = {}, {}, {}
     for function in json.loads((folder / "schema.json").read_text(encoding="utf-8")):
         labels[function["name"]] = texts_of(function["name"], function.get("description", ""))
+        if function.get("description"):
+            descriptions[function["name"]] = function["description"]
         slots[function["name"]] = {
             name: Slot(
                 name, texts_of(name, slot.get("description", ""), slot.get("enum", ())), slot.get("type", "text")
@@ -157,7 +160,7 @@ def read_module(folder):
         for text, mark in row.pieces:
             if mark:
                 slots[mark[0]][mark[1]].values.append(text)
-    return Module(folder.name, labels, slots, rows)
+    return Module(folder.name, labels, slots, rows, descriptions)
 
 
 def read_corpus(folder):

@@ -13,9 +13,10 @@ The recipe, in main(): train encoder and head on marked utterances; round the en
 the states that this encoder gives in ONNX Runtime; scale its scores so that they are probabilities on modules that it
 has not seen; write. Then fit the speech acts anew: scripts/acts.py.
 
-Two losses train the encoder. Every span of words is or is not the value of a slot (binary cross-entropy). And an
+Three losses train the encoder. Every span of words is or is not the value of a slot (binary cross-entropy). An
 utterance should be nearer to others of its function than to all others of its module (a softmax over a memory of their
-vectors), while its vector stays near the one that the published encoder gives.
+vectors). And it should be nearer to the description of its function than to those of others, while its vector stays
+near the one that the encoder gave before.
 """
 
 import argparse
@@ -178,17 +179,32 @@ def vectors_of(encoder, tokenizer, texts):
     return found
 
 
-class Memory:
-    """A vector for each utterance of the training set, and the loss that brings those of one function together."""
+def nearest(vector, function, vectors, functions):
+    """How much of the nearness is to those of its function, as a loss; none if it has none there."""
+    alike = functions == function
+    scores = CONTRAST_SCALE * vectors @ vector
+    return [torch.logsumexp(scores, 0) - torch.logsumexp(scores[alike], 0)] if alike.any() else []
 
-    def __init__(self, rows, vectors):
+
+class Memory:
+    """A vector for each utterance of the training set, and the loss that brings those of one function together, and to
+    what the function says of itself."""
+
+    def __init__(self, rows, vectors, modules):
         self.at = {id(row): index for index, row in enumerate(rows)}
         self.vectors = torch.from_numpy(np.stack([vectors[row.text] for row in rows]))
-        self.published = self.vectors.clone()
-        modules = sorted({row.module for row in rows})
-        self.module = torch.tensor([modules.index(row.module) for row in rows])
+        self.first = self.vectors.clone()
+        names = sorted({row.module for row in rows} | {module.name for module in modules})
+        self.module = torch.tensor([names.index(row.module) for row in rows])
         functions = {}
         self.function = torch.tensor([self._function(row, functions) for row in rows])
+        self.descriptions = [(m.name, name, text) for m in modules for name, text in m.descriptions.items()]
+        self.described = torch.tensor([functions.get((module, name), -2) for module, name, _ in self.descriptions])
+        self.described_module = torch.tensor([names.index(module) for module, _, _ in self.descriptions])
+
+    def refresh(self, vectors):
+        """Descriptions have the vectors of the encoder as it is now."""
+        self.described_vectors = torch.from_numpy(np.stack([vectors[text] for _, _, text in self.descriptions]))
 
     @staticmethod
     def _function(row, functions):
@@ -198,25 +214,27 @@ class Memory:
         return functions.setdefault((row.module, row.functions[0]), len(functions))
 
     def loss(self, rows, vectors, same_text):
-        """(contrast, distance to the published vectors) of a batch; remembers its vectors."""
+        """(contrast, the same with descriptions, distance to the first vectors) of a batch; remembers its vectors."""
         at = torch.tensor([self.at[id(row)] for row in rows])
-        losses = []
+        losses, of_descriptions = [], []
         for vector, index in zip(vectors, at):
             if self.function[index] < 0:
                 continue
-            others = self.module == self.module[index]
-            others[index] = False
-            near = others.nonzero()[:, 0]
+            near = (self.module == self.module[index]).nonzero()[:, 0]
             near = torch.cat([near, torch.randint(len(self.vectors), (OTHERS,))])
-            alike = (self.function[near] == self.function[index]) & (near != index)
-            if alike.any():
-                scores = CONTRAST_SCALE * self.vectors[near] @ vector
-                losses.append(torch.logsumexp(scores, 0) - torch.logsumexp(scores[alike], 0))
+            near = near[near != index]
+            losses += nearest(vector, self.function[index], self.vectors[near], self.function[near])
+            near = (self.described_module == self.module[index]).nonzero()[:, 0]
+            near = torch.cat([near, torch.randint(len(self.descriptions), (OTHERS // 4,))])
+            of_descriptions += nearest(
+                vector, self.function[index], self.described_vectors[near], self.described[near]
+            )
         same = torch.tensor(same_text)
-        distance = (1 - (vectors * self.published[at]).sum(1))[same]
+        distance = (1 - (vectors * self.first[at]).sum(1))[same]
         self.vectors[at] = vectors.detach()
         zero = vectors.sum() * 0
-        return (torch.stack(losses).mean() if losses else zero), (distance.mean() if same.any() else zero)
+        contrast, described = (torch.stack(part).mean() if part else zero for part in (losses, of_descriptions))
+        return contrast, described, (distance.mean() if same.any() else zero)
 
 
 def train_together(modules, arguments):
@@ -234,8 +252,9 @@ def train_together(modules, arguments):
     tokenizer.enable_truncation(MAX_TOKENS)
     rows = [row for module in modules for row in module.rows]
     texts = label_texts(modules)
-    memory = Memory(rows, vectors_of(encoder, tokenizer, {row.text for row in rows}))
+    memory = Memory(rows, vectors_of(encoder, tokenizer, {row.text for row in rows}), modules)
     label_vectors = vectors_of(encoder, tokenizer, texts)
+    memory.refresh(label_vectors)
     sampler = Sampler(modules, lambda text: label_vectors[text], arguments.blur)
     slots_of = {module.name: module.slots for module in modules}
     steps = max(2, int(len(rows) * arguments.epochs / arguments.batch))
@@ -248,7 +267,7 @@ def train_together(modules, arguments):
     )
     clock = Clock(steps, arguments.minutes)
     rates = schedule(optimizer, clock)
-    done, sums = 0, np.zeros(3)
+    done, sums = 0, np.zeros(4)
     encoder.train(), head.train()
     while clock.share(done) < 1:
         for part in batches(rows, lambda row: len(row.text), arguments.batch):
@@ -266,20 +285,22 @@ def train_together(modules, arguments):
             with torch.autocast("cpu", dtype=torch.bfloat16, enabled=HAS_BF16):
                 spans = span_loss(head, pooled @ states, word_mask, batch_of(drawn, list(map(len, borders))))
             same_text = [new is old for new, old in zip(said, part)]
-            contrast, distance = memory.loss(part, sentence_vectors(states, mask), same_text)
-            loss = spans + arguments.contrast * contrast + arguments.near * distance
+            contrast, described, distance = memory.loss(part, sentence_vectors(states, mask), same_text)
+            loss = spans + arguments.contrast * contrast + arguments.described * described + arguments.near * distance
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_([*tuned, *head.parameters()], 1.0)
             optimizer.step(), rates.step()
-            done, sums = done + 1, sums + [spans.item(), contrast.item(), distance.item()]
+            done, sums = done + 1, sums + [spans.item(), contrast.item(), described.item(), distance.item()]
             if done % 50 == 0:
                 print(f"together {done}/{steps}  spans {sums[0] / 50:.3f}  sentences {sums[1] / 50:.3f}  "
-                      f"distance {sums[2] / 50:.4f}  {clock.elapsed():.0f} s", flush=True)  # fmt: skip
+                      f"descriptions {sums[2] / 50:.3f}  distance {sums[3] / 50:.4f}  "
+                      f"{clock.elapsed():.0f} s", flush=True)  # fmt: skip
                 sums[:] = 0
             if done % REFRESH == 0:
                 encoder.eval()
                 label_vectors.update(vectors_of(encoder, tokenizer, texts))
+                memory.refresh(label_vectors)
                 encoder.train(), head.train()
             if clock.share(done) >= 1:
                 break
@@ -288,6 +309,7 @@ def train_together(modules, arguments):
 
 def label_texts(modules):
     found = {text for module in modules for texts in module.labels.values() for text in texts}
+    found |= {text for module in modules for text in module.descriptions.values()}
     return found | {
         text for m in modules for slots in m.slots.values() for slot in slots.values() for text in slot.texts
     }
@@ -451,6 +473,7 @@ def main():
     parser.add_argument("--head-rate", type=float, default=3e-4, help="of the head, together with the encoder")
     parser.add_argument("--states-rate", type=float, default=8e-4, help="of the head on the 8-bit states")
     parser.add_argument("--contrast", type=float, default=1.0, help="weight of the sentence loss")
+    parser.add_argument("--described", type=float, default=0.5, help="weight of the same with descriptions")
     parser.add_argument("--near", type=float, default=5.0, help="weight of the distance to the published vectors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
