@@ -194,7 +194,7 @@ class Memory:
         self.at = {id(row): index for index, row in enumerate(rows)}
         self.vectors = torch.from_numpy(np.stack([vectors[row.text] for row in rows]))
         self.first = self.vectors.clone()
-        names = sorted({row.module for row in rows} | {module.name for module in modules})
+        names = sorted(module.name for module in modules)
         self.module = torch.tensor([names.index(row.module) for row in rows])
         functions = {}
         self.function = torch.tensor([self._function(row, functions) for row in rows])
@@ -226,9 +226,7 @@ class Memory:
             losses += nearest(vector, self.function[index], self.vectors[near], self.function[near])
             near = (self.described_module == self.module[index]).nonzero()[:, 0]
             near = torch.cat([near, torch.randint(len(self.descriptions), (OTHERS // 4,))])
-            of_descriptions += nearest(
-                vector, self.function[index], self.described_vectors[near], self.described[near]
-            )
+            of_descriptions += nearest(vector, self.function[index], self.described_vectors[near], self.described[near])
         same = torch.tensor(same_text)
         distance = (1 - (vectors * self.first[at]).sum(1))[same]
         self.vectors[at] = vectors.detach()
@@ -474,7 +472,7 @@ def main():
     parser.add_argument("--states-rate", type=float, default=8e-4, help="of the head on the 8-bit states")
     parser.add_argument("--contrast", type=float, default=1.0, help="weight of the sentence loss")
     parser.add_argument("--described", type=float, default=0.5, help="weight of the same with descriptions")
-    parser.add_argument("--near", type=float, default=5.0, help="weight of the distance to the published vectors")
+    parser.add_argument("--near", type=float, default=5.0, help="weight of the distance to the first vectors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--weights", type=Path, help="keep the trained weights in this file, or go on from them")

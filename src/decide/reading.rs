@@ -581,14 +581,10 @@ fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut
 /// Where the words right before a value name one of the slots that it may fill, or else the word right behind a number,
 /// it fills no other: "the size is 9", "6 children".
 fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<Found<'_>>) {
-    let spans: Vec<Span> = anchors.iter().map(|(anchor, _)| anchor.span).collect();
     let module = &situation.knowledge.module;
-    let counts: Vec<Span> = anchors
-        .iter()
-        .filter(|(_, mention)| mention.is_some_and(|mention| is_number(module, mention)))
-        .map(|(anchor, _)| anchor.span)
-        .collect();
-    for span in spans {
+    let is_count = |mention: Option<&Mention>| mention.is_some_and(|mention| is_number(module, mention));
+    let found: Vec<(Span, bool)> = anchors.iter().map(|(anchor, mention)| (anchor.span, is_count(*mention))).collect();
+    for (span, is_count) in found {
         let rivals: Vec<SlotId> =
             anchors.iter().filter(|(anchor, _)| anchor.span == span).map(|(anchor, _)| anchor.slot).collect();
         let named_by = |is_named: &dyn Fn(SlotId) -> bool| -> Vec<SlotId> {
@@ -598,7 +594,7 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             asked::is_named_before(situation, function, slot, &rivals, span)
                 || asked::is_told_beside(situation, function, slot, span)
         });
-        if named.is_empty() && counts.contains(&span) {
+        if named.is_empty() && is_count {
             named = named_by(&|slot| asked::is_named_behind(situation, function, slot, &rivals, span));
         }
         if let [slot] = named[..]
