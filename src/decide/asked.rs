@@ -414,7 +414,22 @@ pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, slot: Sl
     };
     let said = yes_no::read(code, None, situation.utterance().slice(span));
     let is_answer = matches!(said.answer, YesNo::Affirmative | YesNo::Negative) && said.rest.is_none();
-    is_answer || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
+    is_answer
+        || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
+        || is_title(situation, span)
+}
+
+/// True of a form of address before a name: the "Mrs" of "Mrs Ward".
+fn is_title(situation: &Situation<'_>, span: Span) -> bool {
+    let words = &Language::or_english(language(&situation.knowledge.module)).words;
+    let utterance = situation.utterance();
+    let mut said = utterance.words().iter().filter(|word| span.overlaps(**word));
+    let next = utterance.words().iter().find(|word| word.start >= span.end);
+    let is_name = |next: &Span| {
+        let gap = utterance.slice(Span::new(span.end, next.start));
+        utterance.slice(*next).starts_with(char::is_uppercase) && matches!(gap.trim(), "" | ".")
+    };
+    next.is_some_and(is_name) && said.all(|word| words.is_title(&utterance.folded_in(*word)))
 }
 
 /// True of the yes or no before what else is said: "Yes. I wear a nine".

@@ -25,7 +25,7 @@ const MOST_PLACES: usize = 32;
 pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &mut Said) {
     let language = Language::or_english(situation.knowledge.module.language());
     let utterance = situation.utterance();
-    let borders = Borders { weighing, utterance, gaps: gaps(utterance, language) };
+    let borders = Borders { weighing, utterance, language, gaps: gaps(utterance, language) };
     borders.part(&mut said.fillings);
     let others = std::mem::take(&mut said.others);
     let first = std::mem::take(&mut said.fillings);
@@ -62,6 +62,7 @@ fn share(most: usize, own: usize) -> f32 {
 struct Borders<'a> {
     weighing: &'a Weighing<'a>,
     utterance: &'a Utterance,
+    language: &'static Language,
     /// Before each word, and behind the last.
     gaps: Vec<Gap>,
 }
@@ -105,8 +106,11 @@ impl Borders<'_> {
 
     fn part_run(&self, run: &mut [Filling]) {
         let words = self.utterance.words();
-        let start = words.partition_point(|word| word.end <= run[0].span.start);
         let end = words.partition_point(|word| word.start < run[run.len() - 1].span.end);
+        let first = words.partition_point(|word| word.end <= run[0].span.start);
+        // Of a name in parts, none has the title: "Dr. Ann", "Lee".
+        let titles = words[first..end].iter().take_while(|word| self.is_title(word)).count();
+        let start = first + titles;
         // A comma of the template's is one of the utterance's, if that has any.
         let places: Vec<Vec<usize>> = run[1..].iter().map(|one| self.places(one.span, (start, end))).collect();
         if places.iter().any(|places| places.len() > MOST_PLACES) {
@@ -162,5 +166,9 @@ impl Borders<'_> {
         let words = self.utterance.words();
         let is_capital = |at: usize| self.utterance.slice(words[at]).starts_with(char::is_uppercase);
         is_capital(start) && is_capital(end - 1) && !is_capital(at - 1)
+    }
+
+    fn is_title(&self, word: &Span) -> bool {
+        self.language.words.is_title(&self.utterance.folded_in(*word))
     }
 }

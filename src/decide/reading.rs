@@ -92,7 +92,9 @@ impl<'a> Reading<'a> {
         replace(&mut fillings, named);
         let said = situation.knowledge.templates.said(function, situation.utterance(), &anchors_of(&found));
         let is_unasked = situation.is_meant && situation.expected.is_empty();
-        let mut said = said.filter(|said| said.is_telling() || is_unasked && said.introduces());
+        let mut said = said.filter(|said| {
+            (said.is_telling() || is_unasked && said.introduces()) && !written::holds_name(situation, definition, said)
+        });
         if let Some(said) = &mut said {
             borders::settle(situation, &weighing, said);
         }

@@ -67,6 +67,21 @@ pub(super) fn settle(
     Some(settled)
 }
 
+/// Free text of the template holds what names another slot, right before its value: "Ward and my email is" before an
+/// address. So the template is not what was said.
+pub(super) fn holds_name(situation: &Situation<'_>, function: &Function, said: &Said) -> bool {
+    let words: Vec<&str> = situation.utterance().folded_words().collect();
+    let spans = situation.utterance().words();
+    said.fillings.windows(2).any(|two| {
+        let (own, next) = (&two[0], &two[1]);
+        let inside = |(from, to): &(usize, usize)| (*from..*to).all(|at| own.span.contains(spans[at]));
+        own.anchor.is_none()
+            && next.anchor.is_some()
+            && is_named(situation, function, next.slot, next.span)
+            && places(function, next.slot, &words).iter().any(inside)
+    })
+}
+
 /// What a recognizer found for another slot is no part of any words, but of a reason; numbers are of an address, and so
 /// is what stands in the midst of a part where no word leads to its slot: "Straße des 17. Juni 135".
 fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, one: &Filling) -> bool {

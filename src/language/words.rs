@@ -22,6 +22,8 @@ pub struct Words {
     pub naming: Vec<String>,
     /// Words behind which a full stop ends no sentence, without it: "Dr".
     pub abbreviations: Vec<String>,
+    /// Stand before a name and are none: "Mrs".
+    pub titles: Vec<String>,
     /// What a question ends in that needs no question mark.
     pub question_endings: Vec<String>,
     /// Say nothing but that the last call is meant: "the same", "what about".
@@ -167,6 +169,7 @@ impl Words {
             &mut words.unsaid,
             &mut words.naming,
             &mut words.abbreviations,
+            &mut words.titles,
             &mut words.follow_ups,
         ];
         let joined = [
@@ -211,6 +214,12 @@ impl Words {
     #[must_use]
     pub fn is_unsaid(&self, word: &str) -> bool {
         self.unsaid.iter().any(|other| other == word)
+    }
+
+    /// True for a folded word that stands before a name and is none.
+    #[must_use]
+    pub fn is_title(&self, word: &str) -> bool {
+        self.titles.iter().any(|other| other == word)
     }
 
     /// True for a folded word that says that what was done last is meant.

@@ -215,11 +215,10 @@ impl<'a> Compared<'a> {
         columns.push(first);
         for (at, item) in items.iter().enumerate() {
             let before = columns.last()?;
-            let is_led = at > 0 && matches!(items[at - 1], Item::Word(_));
             let column = match item {
                 Item::Word(word) => self.word(before, word),
                 Item::Mark => self.mark(before),
-                Item::Slot(slot) => self.value((*slot, is_led), items, before),
+                Item::Slot(slot) => self.value(*slot, (items, at), before),
             };
             if column.iter().all(Option::is_none) {
                 return None;
@@ -232,10 +231,11 @@ impl<'a> Compared<'a> {
         Some(self.read_back(items, &columns, (end, cost), template))
     }
 
-    /// The slot filled from each place that is reached: with what a recognizer found, or with a few words. `is_led` where
-    /// the template has a word before it.
-    fn value(&self, (slot, is_led): (SlotId, bool), items: &[Item], before: &[Option<Step>]) -> Vec<Option<Step>> {
+    /// The slot, which is the item `at` of these, filled from each place that is reached: with what a recognizer found, or
+    /// with a few words.
+    fn value(&self, slot: SlotId, (items, at): (&[Item], usize), before: &[Option<Step>]) -> Vec<Option<Step>> {
         let mut column = vec![None; before.len()];
+        let is_led = at > 0 && matches!(items[at - 1], Item::Word(_));
         for (index, (from, to)) in self.places.iter().copied().enumerate() {
             let anchor = &self.anchors[index];
             // A sign is no word: "£".
@@ -260,7 +260,7 @@ impl<'a> Compared<'a> {
             }
         }
         if self.function.places[slot.index()].is_open {
-            self.free(slot, items, before, &mut column);
+            self.free(slot, (items, at), before, &mut column);
         }
         column
     }
@@ -273,13 +273,17 @@ impl<'a> Compared<'a> {
     }
 
     /// The slot filled with free text.
-    fn free(&self, slot: SlotId, items: &[Item], before: &[Option<Step>], column: &mut [Option<Step>]) {
+    fn free(&self, slot: SlotId, (items, at): (&[Item], usize), before: &[Option<Step>], column: &mut [Option<Step>]) {
+        // The next value begins right behind it.
+        let is_joined = matches!(items.get(at + 1), Some(Item::Slot(_)));
+        let is_title = |word: &Token| self.templates.language.words.is_title(&word.folded);
         let is_repeated = self.function.places[slot.index()].is_repeated;
         let reached = before.iter().enumerate().filter_map(|(from, step)| step.map(|step| (from, step)));
         for (from, step) in reached {
             for to in from + 1..=self.words.len().min(from + LONGEST) {
                 let said = &self.words[from..to];
                 let says_nothing = said.iter().all(|word| self.says_nothing(word)) && !self.may_be_name(said)
+                    || is_joined && !self.gaps[to].has_mark && said.iter().all(is_title)
                     || self.is_polite(self.text(from, to));
                 if self.gaps[from].joins || self.gaps[to].joins || says_nothing {
                     continue;
