@@ -64,31 +64,20 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         _ if !says_something && is_refused => settled(Act::Cancel),
         // A yes with a change is no yes to what was asked, but what it changes is.
         // Of a change that is not understood, there is none.
-        YesNo::Affirmative if !says_something && reply.confidence >= YES && !changes(&analysis.acts) => {
+        YesNo::Affirmative if !says_something && reply.confidence >= YES && analysis.acts.change().is_none() => {
+            // What may be another value, and may be none, is put to the person once more.
+            if reply.rest.is_some() && open.may_contradict(&dialogue.situation) {
+                return Interpretation::of(vec![Act::Recall], ACTS);
+            }
             settled(Act::Yes)
         }
         YesNo::Negative if !says_something => settled(Act::No),
         // What is to be another way is asked.
-        _ if !says_something && changes(&analysis.acts) && !open.form.is_doubtful => {
+        _ if !says_something && analysis.acts.change().is_some() && !open.form.is_doubtful => {
             Interpretation::of(vec![Act::No], ACTS)
         }
         _ => found,
     }
-}
-
-/// True of words that ask for something to be another way.
-fn changes(acts: &Moves) -> bool {
-    acts.moves.iter().any(|one| {
-        matches!(
-            one.kind,
-            Kind::Correct
-                | Kind::Change { .. }
-                | Kind::Replace { .. }
-                | Kind::Remove { .. }
-                | Kind::Add
-                | Kind::Portion { .. }
-        )
-    })
 }
 
 /// True of the same words as in the turn before.

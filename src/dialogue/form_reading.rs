@@ -20,7 +20,7 @@ use crate::{
         open_form::{ANSWERED, KNOWN, OpenForm, PLAIN, WORTH_KEEPING, said},
         slot_reference::{Named, count_of},
     },
-    language::facts::is_unspaced_language,
+    language::{Language, facts::is_unspaced_language},
     module::{SlotId, SlotPath},
     probability::EVEN,
     recognize::{
@@ -57,6 +57,8 @@ impl OpenForm<'_> {
     /// What the utterance says of the form.
     pub(crate) fn read(&self, own: &Situation<'_>) -> FormReading {
         let mut read = self.read_values(own);
+        self.keep_agreed(own, &mut read.said);
+        self.answered_before(own, &mut read);
         self.relate_days(own, &mut read.said);
         self.relate_hours(own, &mut read.said);
         read
@@ -166,6 +168,36 @@ impl OpenForm<'_> {
         found.values.retain(|value| {
             !value.value.is_boolean() || self.asked.contains(&value.pointer) || !value.span.is_some_and(is_reply)
         });
+    }
+
+    /// "Yup, fire away": who agrees to what was read out changes a value of any words only by its name, or behind a
+    /// "but".
+    fn keep_agreed(&self, own: &Situation<'_>, found: &mut Said) {
+        let agrees = self.corrects && own.analysis.reply.answer == YesNo::Affirmative;
+        if agrees && own.analysis.acts.change().is_none() {
+            found.values.retain(|value| !self.is_loose(own, value));
+        }
+    }
+
+    /// True of words beside a yes that may as well be another value than the one which was read out: "yes, 14 Elm
+    /// Street".
+    pub(crate) fn may_contradict(&self, situation: &Situation<'_>) -> bool {
+        let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
+        let values = OpenForm { corrects: false, ..*self }.read(&own).said.values;
+        values.iter().any(|value| value.confidence >= EVEN && self.is_loose(&own, value))
+    }
+
+    /// Any words in place of a known value, which nothing leads to.
+    fn is_loose(&self, own: &Situation<'_>, value: &SlotValue) -> bool {
+        let language = Language::or_english(self.module.language());
+        let utterance = own.utterance();
+        let mut before = utterance.words().iter().filter(|word| value.span.is_some_and(|span| word.end <= span.start));
+        let is_contrast = |word: &Span| {
+            let said = utterance.folded_in(*word);
+            language.replies.joins(&said) && !language.words.joints.conjunctions.contains(&said)
+        };
+        let mut is_led = || before.any(is_contrast) || self.is_called(own, value);
+        value.recognizer.is_none() && self.has_other(value) && !is_led()
     }
 
     /// "Add rice to the curry", where a curry is known: what is said before the item is one thing more of it, and the
@@ -338,6 +370,26 @@ impl OpenForm<'_> {
             }
         }
         is_read
+    }
+
+    /// "Morgan Rhys, and actually make it three": what stands before a change is the answer to what was asked, if that is
+    /// not filled yet.
+    fn answered_before(&self, own: &Situation<'_>, read: &mut FormReading) {
+        let Some(cue) = own.analysis.acts.change().map(|one| one.cue.start) else { return };
+        let Some(asked) = self.asked_slot().filter(|_| !read.said.values.iter().any(|value| self.is_asked(value)))
+        else {
+            return;
+        };
+        let utterance = own.utterance();
+        let parts = utterance.slice(Span::new(0, cue));
+        let Some(end) = parts.rfind([',', ';', '.', '、', '。']).map(|at| parts[..at].chars().count()) else {
+            return;
+        };
+        let mut answer = FormReading { said: Said::default(), confidence: 1.0, leaves_words: false };
+        if self.fill(own, asked, Span::new(0, end), &mut answer) {
+            let is_likely = |value: &SlotValue| value.recognizer.is_some() || value.confidence >= EVEN;
+            read.said.values.extend(answer.said.values.into_iter().filter(is_likely));
+        }
     }
 
     /// "Not Rome, Lima": what is ruled out is known, and what is said beside it takes its place. True if so.

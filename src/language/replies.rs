@@ -118,6 +118,23 @@ impl Replies {
         self.phrases.insert(words, role);
     }
 
+    /// True for a folded word behind which something else may begin than the answer before it: "but".
+    #[must_use]
+    pub fn joins(&self, word: &str) -> bool {
+        self.is_alone(word, Role::Joint)
+    }
+
+    /// True for a folded word that says that something other is wanted: "instead".
+    #[must_use]
+    pub fn wants_other(&self, word: &str) -> bool {
+        self.is_alone(word, Role::Other)
+    }
+
+    /// The word alone has this part in an answer.
+    fn is_alone(&self, word: &str, role: Role) -> bool {
+        self.phrases.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == role)
+    }
+
     /// The longest phrase that begins at `at`, and its length in words.
     #[must_use]
     pub fn phrase(&self, words: &[Word], at: usize) -> Option<(Role, usize)> {

@@ -36,6 +36,23 @@ pub struct Moves {
     pub courtesy: Option<Courtesy>,
 }
 
+impl Moves {
+    /// The first move that asks for something to be another way.
+    pub(crate) fn change(&self) -> Option<&Move> {
+        self.moves.iter().find(|one| {
+            matches!(
+                one.kind,
+                Kind::Correct
+                    | Kind::Change { .. }
+                    | Kind::Replace { .. }
+                    | Kind::Remove { .. }
+                    | Kind::Add
+                    | Kind::Portion { .. }
+            )
+        })
+    }
+}
+
 /// What people say to be polite, and that asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Courtesy {
