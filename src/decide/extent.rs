@@ -44,8 +44,10 @@ pub(super) fn settle(
             }
             continue;
         }
+        fillings[at].span = extent.without_correction(fillings[at].span);
         if !matches!(fillings[at].rule, Some(Rule::Template | Rule::Beside)) {
             fillings[at].span = extent.without_tail(fillings[at].span);
+            fillings[at].span = extent.without_preposition(fillings[at].slot, fillings[at].span);
             fillings[at].span = extent.without_lead(fillings, at);
             fillings[at].span = extent.with_article(fillings, at);
             fillings[at].span = extent.with_parts(fillings[at].span, fillings, at);
@@ -145,19 +147,13 @@ impl Extent<'_> {
         if leads && between <= LEADING { Span::new(span.start, words[joint - 1].end) } else { span }
     }
 
-    /// A name without what its request goes on with: "stattdessen", or the verb that a German sentence ends in ("den
-    /// Termin von Dierks streichen").
+    /// A name without the verb that its request ends in: "den Termin von Dierks streichen".
     fn without_tail(&self, span: Span) -> Span {
         let utterance = self.situation.utterance();
         let words = self.words_in(span);
         let is_capital = |word: &Span| utterance.slice(*word).starts_with(char::is_uppercase);
-        let is_own = |word: &Span| {
-            let corrects = self.situation.analysis.acts.moves.iter().any(|one| {
-                one.kind == Kind::Correct && one.cue.contains(*word) //
-            });
-            let vocabulary = &self.situation.knowledge.vocabulary;
-            corrects || vocabulary.literal(self.weighing.function(), &self.said(*word)) > 0.0
-        };
+        let vocabulary = &self.situation.knowledge.vocabulary;
+        let is_own = |word: &Span| vocabulary.literal(self.weighing.function(), &self.said(*word)) > 0.0;
         let kept = words.iter().rposition(|word| is_capital(word) || !is_own(word)).map_or(0, |last| last + 1);
         match &words[..kept] {
             [first, .., last] | [first @ last] if kept < words.len() && first.start > 0 && is_capital(first) => {
@@ -165,6 +161,35 @@ impl Extent<'_> {
             }
             _ => span,
         }
+    }
+
+    /// Without what says at its end that it takes the place of something: "den Termin von Wessels stattdessen auf ...".
+    fn without_correction(&self, span: Span) -> Span {
+        let words = self.words_in(span);
+        let last = words.iter().rfind(|word| !self.corrects(**word));
+        last.filter(|last| Some(*last) != words.last()).map_or(span, |last| Span::new(span.start, last.end))
+    }
+
+    /// A word that says that something takes the place of something else.
+    fn corrects(&self, word: Span) -> bool {
+        let mut moves = self.situation.analysis.acts.moves.iter();
+        let is_instead = || {
+            let (said, language) = (self.said(word), self.language());
+            language.words.is_follow_up(&said) && language.replies.wants_other(&said)
+        };
+        moves.any(|one| one.kind == Kind::Correct && one.cue.contains(word)) || is_instead()
+    }
+
+    /// Without the preposition that leads to the slot in templates: "von" of "von Bergstraße 4".
+    fn without_preposition(&self, slot: SlotId, span: Span) -> Span {
+        let words = self.words_in(span);
+        let [first, second, ..] = words[..] else { return span };
+        let is_plain = !self.situation.utterance().slice(first).starts_with(char::is_uppercase);
+        let phrases = self.language().negation.beginning_with(&self.said(first));
+        let is_lead = phrases.iter().any(|phrase| phrase.rest.is_empty() && phrase.meaning == Role::Lead);
+        let rest = Span::new(second.start, span.end);
+        let led = self.weighing.lead(slot, rest);
+        if is_plain && is_lead && led >= 1.0 && led > self.weighing.lead(slot, span) { rest } else { span }
     }
 
     /// With the article before it, where the templates have the slot before that: what they lead to is the value, from
