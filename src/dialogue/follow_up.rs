@@ -4,7 +4,14 @@
 use crate::{
     call::SlotValue,
     conversation::{Act, End, Form, Manner, Said, merge::CERTAIN},
-    decide::{asked, bars::bars, carrier, reading::Reading, situation::Situation, vocabulary::own_words},
+    decide::{
+        asked,
+        bars::bars,
+        carrier,
+        reading::Reading,
+        situation::Situation,
+        vocabulary::{own_words, words_of},
+    },
     dialogue::{
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation},
@@ -105,8 +112,11 @@ impl<'a> Ellipsis<'a> {
         }
         let values = reading.account(&self.situation);
         // "What about seven days?" may use its words where it asks for nothing else, and is no request without the
-        // rest; any follow-up those that stand right before a value: "und am 21.?"
+        // rest, and those that tell what its values are: "to the same day". Any follow-up may use those that stand right
+        // before a value: "und am 21.?"
         let own = own_words(self.called.module, self.called.id);
+        let had_slots = self.called.function.slots.iter().filter(|slot| self.called.form.has(&slot.path));
+        let described: Vec<String> = had_slots.flat_map(|slot| words_of(&slot.description)).collect();
         let lacks_the_rest = self.lacks_the_rest(request, &found);
         let words = self.situation.utterance().words();
         let leads = |word: &Span| {
@@ -114,14 +124,29 @@ impl<'a> Ellipsis<'a> {
             next.is_some_and(|next| values.iter().any(|span| span.overlaps(*next)))
         };
         let is_value = |word: &Span| {
-            let is_own = || own.contains(&self.situation.utterance().folded_in(*word));
-            values.iter().any(|span| span.overlaps(*word)) || (lacks_the_rest || leads(word)) && is_own()
+            let said = self.situation.utterance().folded_in(*word);
+            values.iter().any(|span| span.overlaps(*word) || self.is_written_to(*span, *word))
+                || (lacks_the_rest || leads(word)) && own.contains(&said)
+                || lacks_the_rest && described.contains(&said)
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
         found.manner = Manner::Correct;
-        let is_doubtful = |value: &SlotValue| value.recognizer.is_none() && value.confidence < CERTAIN.score();
+        // Of a title and an author, the author may have to be another one as well.
+        let keeps_text = self.called.texts().any(|slot| {
+            let path = &self.called.function.slot(slot).path;
+            found.values.iter().all(|value| SlotPath::of_pointer(&value.pointer) != *path)
+        });
+        let is_doubtful =
+            |value: &SlotValue| value.recognizer.is_none() && (keeps_text || value.confidence < CERTAIN.score());
         found.is_doubtful = found.values.iter().any(is_doubtful);
         self.content().iter().all(is_value).then_some((found, confidence))
+    }
+
+    /// The word and the value are written as one: the "WL" of "WL-20418".
+    fn is_written_to(&self, value: Span, word: Span) -> bool {
+        let utterance = self.situation.utterance();
+        let (from, to) = if word.end <= value.start { (word.end, value.start) } else { (value.end, word.start) };
+        from <= to && !utterance.slice(Span::new(from, to)).contains(|c: char| c.is_whitespace() || c.is_alphanumeric())
     }
 
     /// The utterance by itself asks for nothing but the same function, and lacks a value that this needs.
@@ -163,8 +188,8 @@ impl<'a> Ellipsis<'a> {
         Some((said, confidence))
     }
 
-    /// A few words in place of the only text that it was called with: "the same for Tulsa". Where they may be anything,
-    /// they are put to the person before anything is done with them.
+    /// A few words in place of the only text that it was called with, or the one that they clearly are: "the same for
+    /// Tulsa". Where they may be anything, they are put to the person before anything is done with them.
     fn text(&self) -> Option<(Said, f32)> {
         if asked::is_no_value(&self.situation) {
             return None;
@@ -172,14 +197,33 @@ impl<'a> Ellipsis<'a> {
         let words = self.situation.utterance().words();
         let content = self.content();
         let (first, last) = (content.first()?, content.last()?);
-        let span = Span::new(first.start, last.end);
-        let is_one = words.iter().filter(|word| span.contains(**word)).count() == content.len() && content.len() <= FEW;
-        let slot = self.called.only_text().filter(|_| is_one && words.iter().any(|word| self.is_cue(*word)))?;
+        let span = self.with_name(Span::new(first.start, last.end));
+        let within: Vec<&Span> = words.iter().filter(|word| span.contains(**word)).collect();
+        let is_one = within.len() <= FEW && !within.iter().any(|word| self.is_cue(**word));
+        if !is_one || !words.iter().any(|word| self.is_cue(*word)) {
+            return None;
+        }
+        let slot = self.called.only_text().or_else(|| self.called.likeliest_text(&self.situation, span))?;
         let said = Said { turn: self.called.state.turn, manner: Manner::Correct, ..Said::default() };
         let mut read = FormReading { said, confidence: CERTAIN.score(), leaves_words: false };
         let is_filled = self.called.fill(&self.situation, slot, span, &mut read) && read.said.invalid.is_empty();
         read.said.is_doubtful = read.said.values.iter().any(|value| value.confidence < CERTAIN.score());
         is_filled.then_some((read.said, CERTAIN.score()))
+    }
+
+    /// With the words behind it that are written as a name goes on: the "Let Me Go" of "Never Let Me Go".
+    fn with_name(&self, span: Span) -> Span {
+        let utterance = self.situation.utterance();
+        let is_capital = |span: Span| utterance.slice(span).starts_with(char::is_uppercase);
+        let mut end = span.end;
+        for word in utterance.words().iter().filter(|word| word.start >= span.end) {
+            let is_joined = utterance.slice(Span::new(end, word.start)).trim().is_empty();
+            if !is_capital(span) || !is_capital(*word) || !is_joined {
+                break;
+            }
+            end = word.end;
+        }
+        Span::new(span.start, end)
     }
 }
 

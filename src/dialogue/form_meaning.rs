@@ -8,7 +8,7 @@ use crate::{
     decide::{situation::Situation, vocabulary::words_of},
     dialogue::open_form::{KNOWN, OpenForm, PLAIN},
     language::Language,
-    module::{RecognizerKind, SlotPath},
+    module::{RecognizerKind, SlotId, SlotPath},
     recognize::{self, Mention, reply::says_nothing},
     text::{Span, Utterance, fold},
 };
@@ -140,6 +140,17 @@ impl OpenForm<'_> {
         if let Some((slot, _)) = best.filter(|(_, score)| *score > POSSIBLE && *score - of_asked >= LIKELIER) {
             value.pointer = self.function.slot(slot).path.pointer();
         }
+    }
+
+    /// Of the texts that are filled, the one that the reader finds much likelier than all others for these words.
+    pub(crate) fn likeliest_text(&self, own: &Situation<'_>, span: Span) -> Option<SlotId> {
+        let scores = own.span_scores(self.id, &[])?;
+        let scored = self.texts().filter_map(|slot| Some((scores.score(slot, span)?, slot)));
+        let mut scored: Vec<(f32, SlotId)> = scored.collect();
+        scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let (best, slot) = *scored.first()?;
+        let is_clear = scored.get(1).is_none_or(|(next, _)| best - next >= LIKELIER);
+        (best > POSSIBLE && is_clear).then_some(slot)
     }
 
     /// A part with all of what a recognizer found where that sticks out by what says nothing: "the" of "the 20th".

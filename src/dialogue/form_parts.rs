@@ -441,12 +441,16 @@ impl OpenForm<'_> {
 
     /// The only slot whose value any words could replace.
     pub(crate) fn only_text(&self) -> Option<SlotId> {
-        let is_text = |slot: &SlotId| {
+        let mut texts = self.texts();
+        texts.next().filter(|_| texts.next().is_none())
+    }
+
+    /// Filled slots that hold a text.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = SlotId> {
+        self.function.slot_ids().filter(|slot| {
             let slot = self.function.slot(*slot);
             self.form.has(&slot.path) && slot.kind == SlotKind::String && slot.choices.is_empty()
-        };
-        let mut texts = self.function.slot_ids().filter(is_text);
-        texts.next().filter(|_| texts.next().is_none())
+        })
     }
 
     /// The slot that some words name, by its own name or by the value that it has.
