@@ -44,6 +44,9 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
     }
     let ellipsis = Ellipsis::new(dialogue, called);
     let with = |origin: Origin| move |(said, confidence): (Said, f32)| (Said { origin, ..said }, confidence);
+    if called.function.acts() && !called.is_corrected(dialogue) && ellipsis.is_request(&request) {
+        return request;
+    }
     let first = if called.is_corrected(dialogue) { Origin::Correction } else { Origin::FollowUp };
     let found = ellipsis
         .read(&request)
@@ -144,6 +147,24 @@ impl<'a> Ellipsis<'a> {
         let language = self.called.module.language();
         let says = |word: &&Span| !says_nothing(language, &utterance.meant(**word)) && !self.is_cue(**word);
         utterance.words().iter().filter(says).copied().collect()
+    }
+
+    /// The same function is asked for anew: all that it needs is said, and more than values.
+    fn is_request(&self, request: &Interpretation) -> bool {
+        let mut values: Vec<&SlotValue> = Vec::new();
+        for act in &request.acts {
+            match act {
+                Act::Inform { function, said, .. } if *function == self.called.id => values.extend(&said.values),
+                _ => return false,
+            }
+        }
+        let is_value = |word: &Span| values.iter().filter_map(|value| value.span).any(|span| span.overlaps(*word));
+        let is_said = |path: &SlotPath| values.iter().any(|value| path.holds(&value.pointer));
+        let mut required = self.called.function.slots.iter().filter(|slot| slot.required);
+        !request.acts.is_empty()
+            && request.meant >= bars().otherwise
+            && required.all(|slot| is_said(&slot.path))
+            && self.content().iter().any(|word| !is_value(word))
     }
 
     /// Nothing is said but values of that function, each in a place that it had or may have.
