@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     Function,
     endpoint::{Method, Target},
-    settings::FunctionSettings,
 };
 use crate::{
     language::Language,
@@ -88,8 +87,8 @@ impl KnownEffect {
     }
 
     /// The same with what the author wrote, and with the endpoint.
-    pub(super) fn settled(function: &Function, own: Option<&FunctionSettings>) -> Self {
-        if let Some(effect) = own.and_then(|own| own.effect) {
+    pub(super) fn settled(function: &Function, own: Option<FunctionEffect>) -> Self {
+        if let Some(effect) = own {
             return Self { effect, from: EffectSource::Author };
         }
         match function.endpoint.as_ref().map(|endpoint| &endpoint.target) {

@@ -274,7 +274,8 @@ fn linked(
     };
     resolve::resolve_all(settings, &mut functions, answer, findings);
     for function in &mut functions {
-        function.effect = KnownEffect::settled(function, settings.functions.get(&function.name));
+        let own = settings.functions.get(&function.name).and_then(|own| own.effect);
+        function.effect = KnownEffect::settled(function, own);
     }
     let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, findings);
     let languages = Language::and_english(settings.language());
