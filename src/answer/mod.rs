@@ -399,6 +399,7 @@ mod tests {
             usage: llm::Usage::default(),
             pending: None,
             remark: None,
+            is_answered: false,
             deeds: Vec::new(),
         }
     }

@@ -19,7 +19,7 @@ use crate::{
         Support,
         probe::{Finding, Identity, Report},
     },
-    module::{Diagnostics, Severity},
+    module::{Diagnostics, EffectSource, FunctionEffect, Severity},
     snapshot::BuildReport,
 };
 
@@ -113,6 +113,27 @@ pub(super) struct Guessed {
 }
 
 /// How slots are read, as their schema's words say.
+/// What a call of a function does, and where that is known from.
+#[derive(Debug, Serialize)]
+pub(super) struct EffectReport {
+    pub function: String,
+    pub effect: FunctionEffect,
+    pub from: EffectSource,
+}
+
+/// One line for each effect and where it is known from.
+pub(super) fn effects(all: &[EffectReport]) {
+    for effect in [FunctionEffect::Reads, FunctionEffect::Acts] {
+        for from in EffectSource::ALL {
+            let same = all.iter().filter(|one| one.effect == effect && one.from == from);
+            let names: Vec<&str> = same.map(|one| one.function.as_str()).collect();
+            if !names.is_empty() {
+                line(&format!("  {}, by {}: {}", effect.name(), from.described(), names.join(", ")));
+            }
+        }
+    }
+}
+
 pub(super) fn guessed(all: &[Guessed]) {
     for one in all {
         line(&format!("  {} is read with {}, by its words", one.slot, one.settings.join(", ")));

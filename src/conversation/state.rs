@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    call::{SlotValue, Source, ViolationKind},
+    call::{Completed, SlotValue, Source, Validator, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
 };
 
@@ -81,6 +81,8 @@ pub struct Form {
     pub tries: BTreeMap<String, u32>,
     #[serde(default)]
     pub confirmation: Confirmation,
+    #[serde(default, skip_serializing_if = "Origin::is_request")]
+    pub origin: Origin,
 }
 
 /// A value that was given and is not valid.
@@ -109,6 +111,39 @@ pub enum Confirmation {
     Asked,
     /// The yes came, and nothing changed since.
     Given,
+}
+
+/// How a form came about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// An utterance that asks for the function by itself.
+    #[default]
+    Request,
+    /// The last call once more: "and to Bob?"
+    FollowUp,
+    /// What was called was wrong: "no wait, 40".
+    Correction,
+    /// A value for a slot that the last call left empty.
+    Addition,
+    /// The last call is changed, by the function that does so.
+    Change,
+    /// A model server proposed it, and the words alone do not suggest it.
+    Proposed,
+}
+
+impl Origin {
+    /// True where the form exists only because of the last call.
+    #[must_use]
+    pub const fn is_of_last_call(self) -> bool {
+        matches!(self, Self::FollowUp | Self::Correction | Self::Addition)
+    }
+
+    /// For files: a request is what a form is unless it says otherwise.
+    #[must_use]
+    pub const fn is_request(&self) -> bool {
+        matches!(self, Self::Request)
+    }
 }
 
 /// What was just asked.
@@ -303,6 +338,15 @@ impl Form {
     #[must_use]
     pub fn new(function: &str, opened: u32) -> Self {
         Self { function: function.to_owned(), opened, ..Self::default() }
+    }
+
+    /// The values as they would be called, and what keeps them from it; `None` if the module has no such function any
+    /// more.
+    #[must_use]
+    pub fn completed(&self, module: &Module, validator: &Validator) -> Option<Completed> {
+        let id = module.function_named(&self.function)?;
+        let known = self.slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value));
+        Some(validator.complete(module.function(id), id, known))
     }
 
     /// A value of it comes from what was cancelled.

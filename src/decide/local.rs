@@ -152,8 +152,11 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     let call = alternatives[0].1.take();
     let best = &alternatives[0].0;
     let (frame, confidence) = (best.frame.clone(), best.right);
+    let is_question = || written.is_none() && situation.only_asks(frame.function);
     let outcome = match (call, frame.asks()) {
-        (Some(_), _) if is_doubtful(situation, best) => Outcome::Ask(Pending::Confirm { function: frame.function }),
+        (Some(_), _) if is_doubtful(situation, best) || is_question() => {
+            Outcome::Ask(Pending::Confirm { function: frame.function })
+        }
         (Some(call), _) => Outcome::Call(vec![call]),
         (None, Some(about)) => Outcome::Ask(about),
         (None, None) => return nothing(situation, meant, alternatives),

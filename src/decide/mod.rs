@@ -36,6 +36,7 @@ pub(crate) mod scope;
 pub(crate) mod segments;
 pub(crate) mod situation;
 pub mod spelling;
+pub(crate) mod state_question;
 pub mod templates;
 mod totals;
 pub mod vocabulary;

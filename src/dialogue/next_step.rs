@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use crate::{
     call::{Call, SlotValue, Source, Violation, ViolationKind},
     conversation::{
-        Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, State, Who,
+        Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, State, Verdict, Who,
         next::{completed, next},
+        policy::verdict_on,
     },
     decide::{
         knowledge::Knowledge,
@@ -31,6 +32,8 @@ pub(crate) struct Answer {
     pub notes: Vec<String>,
     /// The forms of the calls, in their order.
     pub called: Vec<Form>,
+    /// What is said where no function is meant, if it is not what is always said then.
+    pub remark: Option<String>,
 }
 
 /// What is known where the next step is looked for.
@@ -58,6 +61,8 @@ struct Ending {
     called: Vec<(Form, Call)>,
     question: Option<Question>,
     handed_off: Option<(FunctionId, String, String)>,
+    /// What was done already is told, since nothing else is to be done.
+    tells_done: bool,
 }
 
 impl Turning<'_> {
@@ -83,11 +88,15 @@ impl Turning<'_> {
         let frames = frames(self.knowledge, &ending.called, state);
         let calls: Vec<Call> = ending.called.iter().map(|(_, call)| call.clone()).collect();
         let question = ending.question.take();
+        let done = (applied.is_recounted || ending.tells_done).then(|| self.done(state)).flatten();
         let (outcome, pending) = match (ending.handed_off, question) {
             (Some((function, path, text)), pending) => (Outcome::Handoff { text, function, path }, pending),
             (None, pending) if !calls.is_empty() => (Outcome::Call(calls), pending),
             (None, pending) if !cancelled.is_empty() => {
-                let mut text = self.voice().cancelled(&self.given_up(&cancelled));
+                let mut text = match applied.is_left_as_done {
+                    true => self.voice().left_as_done(),
+                    false => self.voice().cancelled(&self.given_up(&cancelled)),
+                };
                 if let Some(pending) = &pending {
                     text.push(' ');
                     text.push_str(&pending.text);
@@ -99,11 +108,21 @@ impl Turning<'_> {
         };
         remember(module, state, &outcome, pending.as_ref(), &ending.called);
         let mut notes = applied.notes.clone();
+        if done.is_some() {
+            notes.push("what was called last is told, and not called again".to_owned());
+        }
         if !applied.is_understood && !before.is_idle() && matches!(outcome, Outcome::Ask(_)) {
             notes.push("nothing in the reply answers what was asked".to_owned());
         }
         let called = ending.called.into_iter().map(|(form, _)| form).collect();
-        Answer { outcome, pending, frames, notes, called }
+        Answer { outcome, pending, frames, notes, called, remark: done }
+    }
+
+    /// What was called last, in words.
+    fn done(&self, state: &State) -> Option<String> {
+        let last = state.last_call.as_ref()?;
+        let known = completed(last, self.module(), &self.knowledge.validator)?;
+        Some(self.voice().done_already(self.module().function_named(&last.function)?, &known.arguments))
     }
 
     /// These functions with what was known of them.
@@ -145,6 +164,10 @@ impl Turning<'_> {
         loop {
             match next(state, module, &self.knowledge.validator, self.manners, self.now) {
                 Next::Nothing => return ending,
+                Next::Done(place) => {
+                    state.forms.remove(place);
+                    ending.tells_done = true;
+                }
                 Next::Call(calls) => {
                     // From the last place on, so that the places before it stay.
                     for (place, call) in calls.into_iter().rev() {
@@ -156,6 +179,11 @@ impl Turning<'_> {
                 Next::HandOff(place, pending) if applied.is_repeat => {
                     ending.question = self.ask(state, place, pending, false);
                     return ending;
+                }
+                // Nobody has to take over what would only repeat what was done.
+                Next::HandOff(place, _) if self.repeats_done(state, place) => {
+                    state.forms.remove(place);
+                    ending.tells_done = true;
                 }
                 Next::HandOff(place, pending) => {
                     let [function] = *pending.functions() else { return ending };
@@ -179,11 +207,18 @@ impl Turning<'_> {
         }
     }
 
+    /// The form at `place` would only repeat what was called last.
+    fn repeats_done(&self, state: &State, place: usize) -> bool {
+        let verdict = verdict_on(&state.forms[place], state, self.module(), &self.knowledge.validator);
+        verdict == Verdict::AskWithDone
+    }
+
     /// Asks about the form at `place`, and remembers what was asked.
     fn ask(&self, state: &mut State, place: usize, pending: Pending, counts: bool) -> Option<Question> {
         let (module, applied, voice) = (self.module(), self.applied, self.voice());
         let [id] = *pending.functions() else { return None };
         // What is asked about is what is filled next.
+        let is_repeat = self.repeats_done(state, place);
         let mut form = state.forms.remove(place);
         let key = pending.key();
         let tries = form.tries.get(&key).copied().unwrap_or_default();
@@ -194,7 +229,10 @@ impl Turning<'_> {
         // Nor was it in vain where something else was said and done.
         let repeated = if !counts || is_optional { 0 } else { tries };
         state.expects = pending.expects(module);
-        let question = voice.question(&self.knowledge.validator, &form, pending, repeated);
+        let mut question = voice.question(&self.knowledge.validator, &form, pending, repeated);
+        if let (true, Some(last)) = (is_confirmation && is_repeat && !applied.is_refused, &state.last_call) {
+            question.text = voice.repeat(&self.knowledge.validator, id, (last, &form));
+        }
         // What is asked in the same words again says why.
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
         let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(|| voice.not_understood()) };

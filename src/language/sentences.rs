@@ -76,6 +76,7 @@ pub struct Sentences {
     pub rule: Rule,
     pub moved: Moved,
     pub confirm: Confirm,
+    pub repeat: Repeat,
     pub tie: Tie,
     pub news: News,
     pub remark: Remarks,
@@ -238,6 +239,19 @@ pub struct Confirm {
     pub details: Template,
     /// What is to be changed, after a no.
     pub change: String,
+}
+
+/// What was done already, and whether to do more.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    pub done: Template,
+    /// Whether to do this as well.
+    pub also: Template,
+    /// Whether to do the very same again.
+    pub once_more: String,
+    /// After a no.
+    pub left: String,
 }
 
 /// Which of several functions is meant.

@@ -112,7 +112,7 @@ fn graft(module: &mut Module, known: &Module) {
     let mut settings = Settings { functions: BTreeMap::new(), ..known.settings.clone() };
     let mut brought = Brought { known, ids: BTreeMap::new() };
     let Module { functions, recognizers, .. } = module;
-    for function in functions {
+    for function in functions.iter_mut() {
         let own = || own_function(known, &function.name, Some(&function.parameters));
         let Some(id) = known.function_named(&function.name).or_else(own) else { continue };
         let from = known.function(id);
@@ -126,16 +126,31 @@ fn graft(module: &mut Module, known: &Module) {
         }
         // Whoever brings the function calls it; one that is brought for the module's sake keeps its endpoint.
         function.endpoint.clone_from(&from.endpoint);
+        if from.effect.from <= function.effect.from {
+            function.effect = from.effect;
+        }
         function.exemplars = from.exemplars.iter().map(|exemplar| moved(exemplar, from, function)).collect();
         if let Some(own) = known.settings.functions.get(&from.name) {
             settings.functions.insert(function.name.clone(), own.clone());
         }
+    }
+    for own in settings.functions.values_mut() {
+        own.changes = own.changes.take().and_then(|other| renamed(&other, known, functions));
     }
     module.settings = settings;
     module.prompts.clone_from(&known.prompts);
     let mut hasher = blake3::Hasher::new();
     hasher.update(module.version.as_bytes()).update(known.version.as_bytes());
     module.version = hasher.finalize().to_hex().to_string();
+}
+
+/// The new name of a function of `known`, if it was brought.
+fn renamed(name: &str, known: &Module, brought: &[Function]) -> Option<String> {
+    let id = known.function_named(name)?;
+    let is_it = |function: &&Function| {
+        function.name == name || own_function(known, &function.name, Some(&function.parameters)) == Some(id)
+    };
+    brought.iter().find(is_it).map(|function| function.name.clone())
 }
 
 /// Recognizers of another module, as they are taken over.

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{endpoint::EndpointSettings, rule::Rule};
+use super::{effect::FunctionEffect, endpoint::EndpointSettings, rule::Rule};
 use crate::{language::units::Unit, text::tag};
 
 /// What a module may set for itself. `None` means: what the server's configuration says.
@@ -386,6 +386,12 @@ pub struct FunctionReplies {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionSettings {
+    /// Whether a call of it only reads; if absent, what the endpoint, the schema, its name and description say.
+    pub effect: Option<FunctionEffect>,
+    /// The function whose calls it changes; once loaded exactly its name.
+    pub changes: Option<String>,
+    /// It may be called once more, with other values, by what only follows up its last call.
+    pub repeats: bool,
     /// Repeat what will be done and wait for a yes before the call.
     pub confirm: bool,
     /// What is asked then, with `<slot>` marks for values; once loaded with paths in them. A clause (up to a comma or

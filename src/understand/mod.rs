@@ -65,7 +65,7 @@ pub use yes_no::Answered;
 
 use crate::{
     assist::{ask::Decided, history::Heard, ledger::Ledger},
-    decide::{outcome as decide, situation::Requests},
+    decide::{outcome as decide, situation::Requests, state_question::put_if_asked},
     dialogue::question,
     embed::SharedEmbedder,
     llm::{Server, Usage},
@@ -135,7 +135,10 @@ impl Understander {
         took.retrieve += milliseconds(clock);
         let trace = Trace::new(&situation, took);
         let brief = self.brief(snapshot, request, situation, &heard.before);
-        let decided = self.decide(self.strategy(snapshot, request), &brief, ledger).await?;
+        let mut decided = self.decide(self.strategy(snapshot, request), &brief, ledger).await?;
+        if decided.by != DecidedBy::Local {
+            decided.decision = put_if_asked(&brief, decided.decision);
+        }
         Ok(concluded(&snapshot.module, request.language.as_deref(), &analysis.acts, trace, decided))
     }
 
@@ -184,6 +187,7 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         usage: Usage::default(),
         pending: None,
         remark,
+        is_answered: false,
         deeds: Vec::new(),
     }
 }

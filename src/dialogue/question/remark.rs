@@ -94,15 +94,7 @@ impl Voice<'_> {
 
     /// Of what was understood and is not called.
     pub(crate) fn understood(&self, calls: &[Call]) -> String {
-        let what: Vec<String> = calls
-            .iter()
-            .map(|call| {
-                let function = self.module.function(call.function());
-                let facts = self.facts(function, call.arguments(), "");
-                let title = self.title(function);
-                if facts.is_empty() { title } else { self.words.thing(&title, &self.words.facts(&facts)) }
-            })
-            .collect();
+        let what: Vec<String> = calls.iter().map(|call| self.named(call.function(), call.arguments())).collect();
         self.words.remarks().understood.fill(&[("what", &self.words.and(&what))])
     }
 

@@ -289,6 +289,26 @@ impl Words {
         &self.sentences.confirm.change
     }
 
+    /// What was done already.
+    pub(crate) fn done_already(self, what: &str) -> String {
+        self.sentences.repeat.done.fill(&[("what", what)])
+    }
+
+    /// Whether to do this as well.
+    pub(crate) fn also(self, what: &str) -> String {
+        self.sentences.repeat.also.fill(&[("what", what)])
+    }
+
+    /// Whether to do the very same again.
+    pub(crate) fn once_more(self) -> &'static str {
+        &self.sentences.repeat.once_more
+    }
+
+    /// Nothing is done after all.
+    pub(crate) fn left_as_done(self) -> &'static str {
+        &self.sentences.repeat.left
+    }
+
     /// Which of several functions is meant.
     pub(crate) fn tie(self, options: &[String]) -> String {
         let tie = &self.sentences.tie;

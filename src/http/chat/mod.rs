@@ -263,8 +263,8 @@ impl Job {
     ) -> Result<(), ApiError> {
         let wanted = self.snapshot.module.settings.chat.front.unwrap_or(app.options.chat.front);
         let is_local = self.strategy() == Some(StrategyName::Local);
-        let is_object = self.delivery == Delivery::Object;
-        if !wanted || is_local || is_object || turn.outcome != Outcome::NoMatch || app.understander.servers.is_empty() {
+        let is_final = self.delivery == Delivery::Object || turn.is_answered;
+        if !wanted || is_local || is_final || turn.outcome != Outcome::NoMatch || app.understander.servers.is_empty() {
             return Ok(());
         }
         let Some(request) = self.request.as_ref().or(self.before.as_ref()) else { return Ok(()) };

@@ -7,7 +7,7 @@ use toml::{
 
 use super::{
     super::{
-        Settings,
+        FunctionEffect, Settings,
         endpoint::Method,
         files::SETTINGS_FILE,
         settings::{StrategyName, Thresholds},
@@ -138,6 +138,9 @@ const SETTINGS: Expect = Expect::Table(&[
     (
         "functions",
         Expect::Named(&Expect::Table(&[
+            ("effect", Expect::OneOf(&FunctionEffect::NAMES)),
+            ("changes", Expect::Text),
+            ("repeats", Expect::Bool),
             ("confirm", Expect::Bool),
             ("confirmation", Expect::Wording),
             ("ask", ASK),
@@ -475,7 +478,7 @@ mod tests {
             retries = 1\ndeadline_ms = 500\ntokens = 900\n\
             [conversation]\nask = 'group'\ntries = 3\ncarry = false\nwording = 'model'\n[chat]\ntools = 'add'\nfront = true\n[replies]\ngreeting = 'g'\nthanks = 't'\nfarewell = 'f'\nacknowledged = 'a'\n\
             out_of_scope = 'o'\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
-            [functions.f]\nconfirm = false\nask = 'one'\nresult = ['id']\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n[functions.f.replies]\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
+            [functions.f]\neffect = 'acts'\nchanges = 'g'\nrepeats = true\nconfirm = false\nask = 'one'\nresult = ['id']\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n[functions.f.replies]\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
             [functions.f.slots.s]\nquestion = 'q'\ninvalid = 'i'\npriority = -1\nask = true\nshared = 's'\nsensitive = true\nrecognizer = 'r'\ngrounding = 'free'\n";
         let (settings, found) = read_all(full);
         assert_eq!(found, []);

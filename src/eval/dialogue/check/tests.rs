@@ -85,6 +85,7 @@ fn turn(module: &Module, state: &State, outcome: Outcome, pending: Option<Questi
         usage: Usage::default(),
         pending,
         remark: None,
+        is_answered: false,
         deeds: Vec::new(),
     }
 }
