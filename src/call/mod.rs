@@ -8,7 +8,6 @@ pub mod coerce;
 mod complete;
 pub mod ground;
 mod in_digits;
-mod lenient;
 mod prune;
 pub mod repair;
 mod report;
