@@ -325,7 +325,8 @@ impl<'t> Reader<'t> {
     /// A literal, a number, or a word that nobody quoted.
     fn bare(&mut self) -> Result<Value, Stop> {
         let rest = &self.text[self.at..];
-        let ends = |c: char| matches!(c, ',' | '}' | ']' | '\n' | '\r' | '{' | '[' | ':' | '"') || self.in_call && c == ')';
+        let ends =
+            |c: char| matches!(c, ',' | '}' | ']' | '\n' | '\r' | '{' | '[' | ':' | '"') || self.in_call && c == ')';
         let length = rest.find(ends).unwrap_or(rest.len());
         let cut = length == rest.len();
         let comment = ["//", "/*", " #"].iter().filter_map(|mark| rest[..length].find(mark)).min();

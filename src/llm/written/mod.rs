@@ -112,7 +112,7 @@ pub enum Written {
 /// Reads an answer, without thoughts. Linear in its length.
 #[must_use]
 pub fn read(answer: &str) -> Written {
-    if answer.len() > MAX_TEXT {
+    if answer.len() > MAX_TEXT || answer.trim().is_empty() {
         return Written::Unreadable;
     }
     let text = with_plain_quotes(without_ends(answer));

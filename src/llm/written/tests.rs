@@ -5,7 +5,10 @@ use super::*;
 
 /// Two calls, `book(at="Elm 4", seats=2)` and `opening_hours()`, in each syntax that is read.
 const SAMPLES: [(&str, &str); 24] = [
-    ("JSON", r#"[{"name": "book", "arguments": {"at": "Elm 4", "seats": 2}}, {"name": "opening_hours", "arguments": {}}]"#),
+    (
+        "JSON",
+        r#"[{"name": "book", "arguments": {"at": "Elm 4", "seats": 2}}, {"name": "opening_hours", "arguments": {}}]"#,
+    ),
     (
         "a message",
         r#"{"tool_calls": [{"type": "function", "function": {"name": "book", "arguments": "{\"at\": \"Elm 4\", \"seats\": 2}"}}, {"function": {"name": "opening_hours"}}]}"#,
@@ -41,14 +44,20 @@ const SAMPLES: [(&str, &str); 24] = [
         "Llama",
         "<|python_tag|>{\"name\": \"book\", \"parameters\": {\"at\": \"Elm 4\", \"seats\": 2}}; {\"name\": \"opening_hours\", \"parameters\": {}}<|eom_id|>",
     ),
-    ("Llama, in tags", "<function=book>{\"at\": \"Elm 4\", \"seats\": 2}</function><function=opening_hours>{}</function>"),
+    (
+        "Llama, in tags",
+        "<function=book>{\"at\": \"Elm 4\", \"seats\": 2}</function><function=opening_hours>{}</function>",
+    ),
     ("Llama, tools of its own", "<|python_tag|>book.call(at=\"Elm 4\", seats=2)\nopening_hours.call()"),
     ("Llama 4", "<|python_start|>[book(at=\"Elm 4\", seats=2), opening_hours()]<|python_end|>"),
     (
         "Mistral",
         "[TOOL_CALLS] [{\"name\": \"book\", \"arguments\": {\"at\": \"Elm 4\", \"seats\": 2}}, {\"name\": \"opening_hours\", \"arguments\": {}}]",
     ),
-    ("Mistral, later", "[TOOL_CALLS]book[CALL_ID]1a[ARGS]{\"at\": \"Elm 4\", \"seats\": 2}[TOOL_CALLS]opening_hours[ARGS]{}"),
+    (
+        "Mistral, later",
+        "[TOOL_CALLS]book[CALL_ID]1a[ARGS]{\"at\": \"Elm 4\", \"seats\": 2}[TOOL_CALLS]opening_hours[ARGS]{}",
+    ),
     (
         "Kimi",
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.book:0<|tool_call_argument_begin|>{\"at\": \"Elm 4\", \"seats\": 2}<|tool_call_end|><|tool_call_begin|>functions.opening_hours:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
@@ -73,7 +82,10 @@ const SAMPLES: [(&str, &str); 24] = [
         "harmony",
         "<|channel|>analysis<|message|>Both.<|end|><|start|>assistant<|channel|>commentary to=functions.book <|constrain|>json<|message|>{\"at\": \"Elm 4\", \"seats\": 2}<|call|><|start|>assistant<|channel|>commentary to=functions.opening_hours <|constrain|>json<|message|>{}<|call|>",
     ),
-    ("Gemma", "<|tool_call>call:book{at:<|\"|>Elm 4<|\"|>,seats:2}<tool_call|><|tool_call>call:opening_hours{}<tool_call|>"),
+    (
+        "Gemma",
+        "<|tool_call>call:book{at:<|\"|>Elm 4<|\"|>,seats:2}<tool_call|><|tool_call>call:opening_hours{}<tool_call|>",
+    ),
 ];
 
 /// The calls of a whole reply, with names as short as functions have them and numbers as texts.
@@ -93,10 +105,7 @@ fn calls(reply: &str) -> Option<Vec<(String, Value)>> {
 }
 
 fn expected() -> Vec<(String, Value)> {
-    vec![
-        ("book".to_owned(), json!({"at": "Elm 4", "seats": "2"})),
-        ("opening_hours".to_owned(), json!({})),
-    ]
+    vec![("book".to_owned(), json!({"at": "Elm 4", "seats": "2"})), ("opening_hours".to_owned(), json!({}))]
 }
 
 #[test]
@@ -140,7 +149,11 @@ fn what_is_shown_is_not_called() {
         "<|some_token|>cancel",
         "{\"order\": 1}",
     ] {
-        assert_eq!(read(&answer(reply)), if reply.starts_with("You") { Written::Words } else { Written::Unreadable }, "{reply}");
+        assert_eq!(
+            read(&answer(reply)),
+            if reply.starts_with("You") { Written::Words } else { Written::Unreadable },
+            "{reply}"
+        );
     }
     for reply in ["NONE", "No function fits.", "I am sorry, Dave (really).", "a < b, and 3 [4]"] {
         assert_eq!(read(&answer(reply)), Written::Words, "{reply}");
@@ -159,7 +172,10 @@ fn a_mark_within_a_text_closes_nothing() {
         ("<|channel|>commentary to=functions.note<|message|>{\"text\": \"a <|call|> b\"}<|call|>", "a <|call|> b"),
         ("{\"name\": \"note\", \"arguments\": {\"text\": \"<think> and </think>\"}}", "<think> and </think>"),
         ("[note(text=\"a) and ]\")]", "a) and ]"),
-        ("<tool_call>{\"name\": \"note\", \"arguments\": {\"text\": \\\"under the mat\\\"}}</tool_call>", "under the mat"),
+        (
+            "<tool_call>{\"name\": \"note\", \"arguments\": {\"text\": \\\"under the mat\\\"}}</tool_call>",
+            "under the mat",
+        ),
     ] {
         assert_eq!(calls(reply), Some(vec![("note".to_owned(), json!({ "text": text }))]), "{reply}");
     }
@@ -168,9 +184,33 @@ fn a_mark_within_a_text_closes_nothing() {
 #[test]
 fn garbage_is_read_in_linear_time() {
     for part in [
-        "<tool_call>", "<tool_calls>", "<tool_call>{\"a\":", "<function=a>", "<parameter=a>", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{",
-        "<|channel|>", "<|message|>", "<|channel|>x<|message|>{", "<think>", "</think>", "{", "[", "<", "f(a=", "f(a=1)\n", "```", "{\"name\":\"f\"}\n", "\\\"",
-        "<tool_call>f<arg_key>", "<arg_key>a</arg_key><arg_value>b</arg_value>", "'", "<｜DSML｜invoke name=\"f\">", "print(", "{\"a\": \\\"", "<|\"|>",
+        "<tool_call>",
+        "<tool_calls>",
+        "<tool_call>{\"a\":",
+        "<function=a>",
+        "<parameter=a>",
+        "[TOOL_CALLS]",
+        "[TOOL_CALLS]a[ARGS]{",
+        "<|channel|>",
+        "<|message|>",
+        "<|channel|>x<|message|>{",
+        "<think>",
+        "</think>",
+        "{",
+        "[",
+        "<",
+        "f(a=",
+        "f(a=1)\n",
+        "```",
+        "{\"name\":\"f\"}\n",
+        "\\\"",
+        "<tool_call>f<arg_key>",
+        "<arg_key>a</arg_key><arg_value>b</arg_value>",
+        "'",
+        "<｜DSML｜invoke name=\"f\">",
+        "print(",
+        "{\"a\": \\\"",
+        "<|\"|>",
     ] {
         let text = part.repeat((1 << 19) / part.len());
         let started = std::time::Instant::now();

@@ -138,7 +138,9 @@ fn of_channels(text: &str) -> String {
         match recipient(head) {
             _ if channel.starts_with("analysis") => {}
             Some(function) => {
-                answer.extend([CHANNEL, "to=", function, MESSAGE, &body[..end], CALL]);
+                // A message that does not end is not known to be whole.
+                let close = if end < body.len() { CALL } else { "" };
+                answer.extend([CHANNEL, "to=", function, MESSAGE, &body[..end], close]);
             }
             None if channel.starts_with("commentary") => {}
             None => answer.push_str(&body[..end]),
@@ -195,7 +197,7 @@ mod tests {
             ),
             (
                 "<|start|>assistant to=functions.f<|channel|>commentary json<|message|>{\"a\": \"<|end|>\"}",
-                "<|channel|>to=functions.f<|message|>{\"a\": \"<|end|>\"}<|call|>",
+                "<|channel|>to=functions.f<|message|>{\"a\": \"<|end|>\"}",
             ),
             ("<|channel|>analysis to=functions.f<|message|>{\"a\": 1}<|call|>", ""),
             ("<|channel|>commentary<|message|>I call f now.<|end|>", ""),
