@@ -14,6 +14,7 @@ mod report;
 mod ruled_out;
 mod said;
 mod schema;
+mod signs;
 mod synonyms;
 #[cfg(test)]
 pub(crate) mod testing;
