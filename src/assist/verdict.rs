@@ -5,6 +5,7 @@ use crate::{
         brief::Brief,
         guard,
         judge::{self, Judged},
+        support::{self, Support},
     },
     call::Call,
     conversation::Pending,
@@ -25,6 +26,12 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
     if judged.is_empty() {
         return nothing(brief);
     }
+    let supported = |one: &Judged| support::of(brief, &one.frame) != Support::Missing;
+    let (judged, unsupported): (Vec<Judged>, Vec<Judged>) = judged.into_iter().partition(supported);
+    if judged.is_empty() {
+        return without(brief, &unsupported);
+    }
+    let is_put = judged.iter().any(|one| support::of(brief, &one.frame) == Support::Put);
     let judged = judge::in_order(brief, judged);
     let confidence = judged.iter().map(|one| one.frame.confidence).product();
     let doubted = judged.iter().find_map(|one| doubt(brief, &one.frame));
@@ -38,7 +45,12 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
         let outcome = Outcome::Ask(Pending::Tie { functions: vec![function] });
         return Decision { outcome, confidence, frames, notes: vec![note], alternatives: Vec::new() };
     }
+    let mut notes = Vec::new();
     let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
+        Some(calls) if is_put && !calls.is_empty() => {
+            notes.push("the words alone hardly say what the model server chose: it is put to the person".to_owned());
+            Outcome::Ask(Pending::Confirm { function: calls[0].function() })
+        }
         Some(calls) if !calls.is_empty() => Outcome::Call(calls),
         _ => match frames.iter().find_map(Frame::asks) {
             Some(about) => Outcome::Ask(about),
@@ -46,7 +58,17 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
             None => Outcome::NoMatch,
         },
     };
-    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
+    Decision { outcome, confidence, frames, notes, alternatives: Vec::new() }
+}
+
+/// What is read locally, where no word of the person speaks for what was chosen.
+fn without(brief: &Brief<'_>, unsupported: &[Judged]) -> Decision {
+    let mut decision = local::decide(brief);
+    for one in unsupported {
+        let name = &brief.snapshot.module.function(one.frame.function).name;
+        decision.notes.push(format!("the model server chose `{name}`, and no word speaks for it: decided locally"));
+    }
+    decision
 }
 
 /// No function was chosen.

@@ -101,7 +101,11 @@ impl ModelTask for Structured {
 fn read_one(brief: &Brief<'_>, among: &[FunctionId], call: &Value) -> Option<Result<Spoken, String>> {
     let name = [schema::FUNCTION, "name"].iter().find_map(|key| call.get(*key)?.as_str());
     let Some(name) = name else {
-        return Some(Err(format!("a call with the name of a function, or {}, in `{}`", schema::NONE, schema::FUNCTION)));
+        return Some(Err(format!(
+            "a call with the name of a function, or {}, in `{}`",
+            schema::NONE,
+            schema::FUNCTION
+        )));
     };
     if schema::says_none(name) {
         return None;
