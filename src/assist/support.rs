@@ -3,7 +3,12 @@
 use crate::{
     assist::brief::Brief,
     call::{SlotValue, kin},
-    decide::{bars::bars, calibration, outcome::Frame, vocabulary::own_words},
+    decide::{
+        bars::bars,
+        calibration, local,
+        outcome::{Frame, Outcome},
+        vocabulary::own_words,
+    },
     module::FunctionId,
     text::fold,
 };
@@ -25,13 +30,20 @@ pub(crate) enum Support {
 
 /// What speaks for the proposal beside the model server.
 pub(crate) fn of(brief: &Brief<'_>, frame: &Frame) -> Support {
-    if is_settled(brief, frame.function) || is_sure(brief, frame) {
+    if is_settled(brief, frame.function) {
         Support::Called
     } else if acts(frame.function) && !has_word(brief, frame) {
         Support::Missing
+    } else if is_sure(brief, frame) && (said(&frame.slots) > 0 || sees_something(brief)) {
+        Support::Called
     } else {
         Support::Put
     }
+}
+
+/// True unless the local reading comes to "nothing fits".
+fn sees_something(brief: &Brief<'_>) -> bool {
+    local::decide(brief).outcome != Outcome::NoMatch
 }
 
 /// The probability that the function is meant, which the local reading, a model server and the values speak for.

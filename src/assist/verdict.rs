@@ -26,12 +26,14 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
     if judged.is_empty() {
         return nothing(brief);
     }
-    let supported = |one: &Judged| support::of(brief, &one.frame) != Support::Missing;
-    let (judged, unsupported): (Vec<Judged>, Vec<Judged>) = judged.into_iter().partition(supported);
+    let judged: Vec<(Support, Judged)> = judged.into_iter().map(|one| (support::of(brief, &one.frame), one)).collect();
+    let is_put = judged.iter().any(|(support, _)| *support == Support::Put);
+    let (judged, unsupported): (Vec<_>, Vec<_>) =
+        judged.into_iter().partition(|(support, _)| *support != Support::Missing);
     if judged.is_empty() {
         return without(brief, &unsupported);
     }
-    let is_put = judged.iter().any(|one| support::of(brief, &one.frame) == Support::Put);
+    let judged = judged.into_iter().map(|(_, one)| one).collect();
     let judged = judge::in_order(brief, judged);
     let confidence = judged.iter().map(|one| one.frame.confidence).product();
     let doubted = judged.iter().find_map(|one| doubt(brief, &one.frame));
@@ -62,9 +64,9 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
 }
 
 /// What is read locally, where no word of the person speaks for what was chosen.
-fn without(brief: &Brief<'_>, unsupported: &[Judged]) -> Decision {
+fn without(brief: &Brief<'_>, unsupported: &[(Support, Judged)]) -> Decision {
     let mut decision = local::decide(brief);
-    for one in unsupported {
+    for (_, one) in unsupported {
         let name = &brief.snapshot.module.function(one.frame.function).name;
         decision.notes.push(format!("the model server chose `{name}`, and no word speaks for it: decided locally"));
     }

@@ -35,11 +35,14 @@ async fn with_its_tool_a_call_comes_back_and_of_another_function_none() {
     };
     let properties =
         json!({"location": {"type": "string"}, "format": {"type": "string"}, "num_days": {"type": "integer"}});
-    let own = read(&complete(&service, &names("get_n_day_weather_forecast", properties.clone())).await);
+    // A call is wanted, however sure the words are without exemplars of the tool's own.
+    let wanted = json!({"tool_choice": "required"});
+    let own = with(&names("get_n_day_forecast", properties.clone()), &wanted);
+    let own = read(&complete(&service, &own).await);
     assert_eq!(calls(&own).len(), 1, "{own}");
     // Another function of that name: nothing of the module's comes under it.
     let other = json!({"location": {"type": "string"}, "station": {"type": "string"}});
-    for body in [names("get_n_day_weather_forecast", other), names("search_the_web", properties)] {
+    for body in [names("get_n_day_forecast", other), names("search_the_web", properties)] {
         let told = read(&complete(&service, &body).await);
         assert_eq!(calls(&told), [], "{told}");
         assert_eq!(told["choices"][0]["finish_reason"], "stop");
