@@ -80,7 +80,9 @@ fn has_word(brief: &Brief<'_>, frame: &Frame) -> bool {
     let parts = std::iter::once(&brief.analysis.whole).chain(brief.parts());
     let found = parts.flat_map(|part| &part.candidates).filter(|candidate| candidate.function == function);
     let is_found = || found.map(|one| one.score).fold(0.0, f32::max) - knowledge.usual_score >= bars().above_usual;
-    if said(&frame.slots) > 0 || is_found() {
+    // Digits and marks alone are near to whatever takes such a value.
+    let is_worded = brief.utterance().text().chars().any(char::is_alphabetic);
+    if said(&frame.slots) > 0 || is_worded && is_found() {
         return true;
     }
     let own: Vec<String> = own_words(&knowledge.module, function).iter().map(|word| fold(word)).collect();

@@ -152,31 +152,31 @@ impl<'a> Walk<'a> {
                 }
                 Some(kept).filter(|kept| !kept.is_empty()).map(Value::Array)
             }
-            scalar => self.scalar(scalar),
+            scalar => self.scalar(&scalar),
         }
     }
 
-    fn scalar(&mut self, value: Value) -> Option<Value> {
+    fn scalar(&mut self, value: &Value) -> Option<Value> {
         let slot = self.slot();
         let negated = self.negated_for(slot.map(|(id, _)| id));
         if let Some(span) = value.as_bool().and_then(|_| self.denied_flag(slot?.1, &negated)) {
-            return Some(self.denied(&value, span));
+            return Some(self.denied(value, span));
         }
         let standing =
-            if is_garbled(&value, self.evidence) { Standing::Nowhere } else { self.standing(&value, slot, &negated) };
+            if is_garbled(value, self.evidence) { Standing::Nowhere } else { self.standing(value, slot, &negated) };
         let grounded = match standing {
             Standing::Grounded(grounded) => grounded,
             Standing::Nowhere => {
-                self.violate(ViolationKind::Ungrounded, &value, "a value that was said; leave it out if it was not");
+                self.violate(ViolationKind::Ungrounded, value, "a value that was said; leave it out if it was not");
                 return None;
             }
             Standing::Excluded(excluded) => {
-                self.violate(ViolationKind::Negated, &value, "a value that was not ruled out; leave it out");
+                self.violate(ViolationKind::Negated, value, "a value that was not ruled out; leave it out");
                 self.grounding.excluded.push(SlotValue { pointer: self.pointer.clone(), ..excluded });
                 return None;
             }
         };
-        let grounded = self.cut_back(grounded, slot, &value);
+        let grounded = self.cut_back(grounded, slot, value);
         let value = grounded.value.clone();
         if let Some(span) = grounded.span {
             self.used.push(span);

@@ -20,7 +20,7 @@ pub(super) fn as_said<'w>(value: &str, words: &'w str, all: &str, in_a_row: impl
         return None;
     }
     let is_of_number =
-        value.chars().any(|c| c.is_numeric()) && value.chars().all(|c| c.is_numeric() || OF_NUMBERS.contains(c));
+        value.chars().any(char::is_numeric) && value.chars().all(|c| c.is_numeric() || OF_NUMBERS.contains(c));
     let is_kept = !is_same && (is_of_number || has_signs_of(value, words) && in_a_row());
     (!is_kept).then_some(words)
 }
