@@ -70,6 +70,8 @@ pub enum Delivery {
     Object,
     /// Not at all.
     Withheld,
+    /// In words: the client offers no tool for it.
+    Told,
     /// As `tool_calls`, and what is no call may be a message without any text.
     #[default]
     Plain,

@@ -8,13 +8,13 @@ pub mod coerce;
 mod complete;
 pub mod ground;
 mod in_digits;
-mod lenient;
 mod prune;
 pub mod repair;
 mod report;
 mod ruled_out;
 mod said;
 mod schema;
+mod signs;
 mod synonyms;
 #[cfg(test)]
 pub(crate) mod testing;

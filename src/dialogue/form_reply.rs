@@ -7,6 +7,7 @@ use crate::{
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
         bars::bars,
+        calibration,
         outcome::Frame,
         situation::{Requests, Situation},
     },
@@ -41,6 +42,14 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
     let heard = heard(&dialogue.situation.with(&requests), open);
     if let Some(decision) = &dialogue.told.decision {
         let mut acts = open.acts_of(decision);
+        for (act, frame) in acts.iter_mut().zip(&decision.frames) {
+            // What a model server proposes and the words hardly say is put to the person before it is called.
+            if let Act::Inform { function, said, .. } = act
+                && *function != open.id
+            {
+                said.is_doubtful |= !calibration::is_called(frame.confidence, dialogue.situation.sure(*function));
+            }
+        }
         if acts.is_empty() && heard.reading.said.brings_something() {
             // Nothing usable came back, and the words do say something.
             acts.push(inform(open, heard.reading.said));

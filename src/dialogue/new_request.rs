@@ -5,6 +5,7 @@ use crate::{
     conversation::{Act, Form, Pending, Said, merge::CERTAIN},
     decide::{
         analysis::Analysis,
+        calibration,
         expected::Expected,
         local,
         outcome::{Decision, Frame, Outcome},
@@ -77,7 +78,10 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
             acts.extend(unheard.map(|said| Act::Inform { function, said, another: false }));
         }
         let mut whole = said(frame, turn, None);
-        whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
+        // What a model server proposes and the words hardly say is put to the person before it is called.
+        let is_proposed =
+            dialogue.told.decision.is_some() && !calibration::is_called(frame.confidence, situation.sure(function));
+        whole.is_doubtful = is_proposed || matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
         if matches!(&decision.outcome, Outcome::Ask(_)) && !is_unspaced_language(module.language()) {
             // Something has to be asked anyway, and a wrong value stays. What the call needs is put to the person with
             // it.

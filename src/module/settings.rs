@@ -327,6 +327,19 @@ pub struct ChatSettings {
     pub tools: Option<ForeignTools>,
     /// What no function is meant by goes on to the model server.
     pub front: Option<bool>,
+    /// `always` or `offered`.
+    pub calls: Option<ChatCalls>,
+}
+
+/// Which calls a chat completion has. What the service calls itself is told either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatCalls {
+    /// Those of functions that the request offers; others are told in words.
+    #[default]
+    Offered,
+    /// All of them.
+    Always,
 }
 
 /// What becomes of the tools of a request that are not the module's own.

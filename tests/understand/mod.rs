@@ -14,6 +14,7 @@ mod matrix;
 mod negation;
 mod probe;
 mod prompts;
+mod proposals;
 mod recorded;
 mod round_trip;
 mod several;
