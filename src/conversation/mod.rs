@@ -29,5 +29,5 @@ pub use merge::{Manner, Removal, Said};
 pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
 pub use pending::Pending;
-pub use state::{Aside, Carried, Confirmation, End, Expects, Finished, Form, Line, State, Who};
+pub use state::{Aside, Carried, Confirmation, End, Expects, Finished, Form, Line, Replied, State, Who};
 pub use token::{ConsentError, StateTooLarge, TokenError, Tokens};

@@ -7,6 +7,7 @@
 //! | `negation.toml` | what rules something out ([`negation`]) |
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
+//! | `courtesy.toml` | what gives no value and asks for nothing, read in all languages at once ([`courtesy`]) |
 //! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]), and those of names ([`slots`]) |
 //! | `sentences.toml` | what Uptake says ([`sentences`]) |
 //! | `common.txt` | words that people say ([`common`]); empty where words are not parted by spaces |
@@ -16,6 +17,7 @@
 
 pub mod acts;
 pub mod common;
+pub mod courtesy;
 pub mod facts;
 pub mod negation;
 pub mod pattern;

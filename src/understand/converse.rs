@@ -18,7 +18,6 @@ use crate::{
         interpret::{self, interpret},
         interpretation::{Assistance, Dialogue, Interpretation, Task, Told},
         next_step::{Answer, Turning},
-        question::Voice,
     },
     llm::Usage,
     module::settings::StrategyName,
@@ -125,7 +124,7 @@ impl Understander {
             tied: &found.tied,
         };
         let core = self.cores.free().await;
-        let Answer { outcome, pending, frames, notes, called } = core.run(|| turning.next_step(&mut state));
+        let Answer { outcome, pending, remark, frames, notes, called } = core.run(|| turning.next_step(&mut state));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
         let mut trace = Trace::new(&situation.with(&requests), took);
@@ -135,10 +134,6 @@ impl Understander {
         let analysed = took.recognize + took.embed + took.retrieve;
         trace.timings.decide = (milliseconds(started) - analysed - (ledger.llm_ms() - asked_before)).max(0.0);
         let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
-        let remark = matches!(outcome, Outcome::NoMatch).then(|| {
-            let voice = Voice::new(module, request.language.as_deref());
-            voice.remark(&analysis.acts, &voice.summary(&snapshot.validator, &state))
-        });
         let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark, deeds: Vec::new() };
         let mut conversed = Conversed { turn, state, called };
         self.word(snapshot, &request, &analysis, &mut conversed, ledger).await;
