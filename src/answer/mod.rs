@@ -12,9 +12,9 @@ mod understanding;
 pub use action::ActionBody;
 pub use alternative::AlternativeBody;
 pub use body::{
-    AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, MentionBody, Message,
-    QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood, Uptake, Usage,
-    ViolationBody,
+    AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, HandoffBody,
+    MentionBody, Message, QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood,
+    Uptake, Usage, ViolationBody,
 };
 pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
@@ -158,6 +158,13 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
         question: match &turn.outcome {
             Outcome::Ask(question) => Some(asked(module, question)),
             _ => turn.pending.as_ref().map(|question| asked(module, question)),
+        },
+        handoff: match &turn.outcome {
+            Outcome::Handoff { reason, function, .. } => {
+                let function = function.map(|id| name_of(module, id));
+                Some(HandoffBody { reason: reason.name(), function })
+            }
+            _ => None,
         },
         reply: turn.reply().map(str::to_owned),
         calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),

@@ -547,6 +547,7 @@ mod tests {
                 session: None,
                 turn: None,
                 summary: None,
+                handoff: None,
                 question: None,
                 reply: None,
                 calls,

@@ -40,8 +40,10 @@ pub enum Act {
     Recall,
     /// The form that waits under the one that is being filled goes on.
     Resume,
-    /// Nothing but politeness ("thanks"), which is no try to answer.
+    /// Nothing but a courtesy ("thanks", "one moment", "why?"), which is no try to answer.
     Polite,
+    /// A person is asked for. What is open stays as it is.
+    HandOver,
 }
 
 /// What came of a turn's acts.
@@ -57,6 +59,8 @@ pub struct Applied {
     pub is_repeat: bool,
     /// The same, after a word to what was polite.
     pub is_polite: bool,
+    /// A person takes over who was asked for.
+    pub is_handed_over: bool,
     /// Functions that were cancelled.
     pub cancelled: Vec<String>,
     /// What was cancelled, or refused, would only have repeated or changed what was done: that stays as it is.
@@ -130,6 +134,10 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
                 applied.is_understood = true;
                 applied.is_repeat = true;
                 applied.is_polite = true;
+            }
+            Act::HandOver => {
+                applied.is_understood = true;
+                applied.is_handed_over = true;
             }
             Act::Resume => {
                 let open = state.forms.len();

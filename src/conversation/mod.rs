@@ -31,5 +31,5 @@ pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
 pub use pending::Pending;
 pub use policy::Verdict;
-pub use state::{Aside, Carried, Confirmation, End, Expects, Finished, Form, Line, Origin, State, Who};
+pub use state::{Aside, Carried, Confirmation, End, Expects, Finished, Form, Line, Origin, Replied, State, Who};
 pub use token::{ConsentError, StateTooLarge, TokenError, Tokens};

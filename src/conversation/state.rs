@@ -48,6 +48,23 @@ pub struct State {
     /// The last messages, oldest first: what a model server is shown, and what values may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
+    /// Utterances in a row that helped nothing: nothing was understood, or the person did not understand.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub helpless: u32,
+    /// What was said last offers that a person takes over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offers_person: bool,
+    /// What was said last where something is asked, or nothing was meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replied: Option<Replied>,
+}
+
+/// A text that was said, as a number that stands for it, and how often in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replied {
+    pub text: u32,
+    pub times: u32,
 }
 
 /// A function that somebody asked for and that was not called yet.
@@ -236,6 +253,9 @@ impl State {
             last_call: None,
             carried: Vec::new(),
             lines: Vec::new(),
+            helpless: 0,
+            offers_person: false,
+            replied: None,
         }
     }
 
@@ -378,6 +398,11 @@ impl Form {
     pub fn at(&self, pointer: &str) -> Option<&SlotValue> {
         self.slots.iter().find(|filled| filled.pointer == pointer)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn keep_last<T>(all: &mut Vec<T>, most: usize) {

@@ -129,7 +129,8 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
         return concluded(reading.judged(situation, bars().answered), situation.scope());
     }
     let courtesy = situation.analysis.acts.courtesy;
-    let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction);
+    let teaches = |courtesy| situation.knowledge.vocabulary.teaches(courtesy);
+    let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction && !teaches(courtesy));
     if is_courteous && !situation.is_meant && written.is_none() {
         // "Hello" asks for nothing, however near it is to something.
         return nothing(situation, 0.0, Vec::new());

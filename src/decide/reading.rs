@@ -11,7 +11,7 @@ use crate::{
         bars::bars,
         borders,
         candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Weighing},
-        extent,
+        courtesy, extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
         outcome::{self, Frame},
@@ -148,6 +148,11 @@ impl<'a> Reading<'a> {
             expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
         });
         let remarked = remark::within(situation, function, &mut fillings);
+        let courtesy = situation.analysis.acts.courtesy;
+        fillings.retain(|filling| {
+            let mention = filling.anchor.and_then(|at| found[at].1);
+            weighing.is_shown(filling.slot, filling.span) || !courtesy::is_no_value(courtesy, mention)
+        });
         fillings.retain(|filling| {
             let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
             filling.anchor.is_some()

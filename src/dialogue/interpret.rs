@@ -14,7 +14,7 @@ use crate::{
         interpretation::{Dialogue, Interpretation, Task},
         new_request::new_request,
     },
-    module::{Module, SlotId, SlotPath},
+    module::{FunctionId, Module, SlotId, SlotPath},
     recognize::{
         acts::{ACTS, Courtesy, Kind, Move, Pick},
         reply::{self, YesNo},
@@ -32,6 +32,9 @@ pub(crate) fn expected(module: &Module, state: &State) -> Option<Expected> {
 
 /// See [the module](self).
 pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
+    if let Some(act) = reply_to_offer(dialogue).or_else(|| courtesy_act(dialogue)) {
+        return Interpretation { tied: offered(dialogue), ..Interpretation::of(vec![act], ACTS) };
+    }
     if let Some(found) = conversation_act(dialogue) {
         return found;
     }
@@ -42,10 +45,45 @@ pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
     found
 }
 
-/// Nothing but thanks, a greeting or a farewell, where something was asked.
+/// Nothing but a courtesy that no function of the module is for.
+fn courtesy(dialogue: &Dialogue<'_>) -> Option<Courtesy> {
+    let teaches = |courtesy: &Courtesy| dialogue.situation.knowledge.vocabulary.teaches(*courtesy);
+    dialogue.situation.analysis.acts.courtesy.filter(|courtesy| courtesy.is_no_value() && !teaches(courtesy))
+}
+
+/// Nothing but thanks, a greeting and the like, where something was asked.
 fn is_polite(dialogue: &Dialogue<'_>) -> bool {
-    let courtesy = dialogue.situation.analysis.acts.courtesy;
-    !dialogue.state.is_idle() && matches!(courtesy, Some(Courtesy::Thanks | Courtesy::Greeting | Courtesy::Farewell))
+    !dialogue.state.is_idle() && courtesy(dialogue).is_some()
+}
+
+/// What is said by a courtesy that wants an answer, whatever was asked: who needs time, an explanation or a person.
+fn courtesy_act(dialogue: &Dialogue<'_>) -> Option<Act> {
+    match courtesy(dialogue)? {
+        Courtesy::Person => Some(Act::HandOver),
+        courtesy => (courtesy.wants_answer() && !dialogue.state.is_idle()).then_some(Act::Polite),
+    }
+}
+
+/// The yes or no to "shall I hand you over to a person?"
+fn reply_to_offer(dialogue: &Dialogue<'_>) -> Option<Act> {
+    let reply = dialogue.situation.analysis.reply;
+    match () {
+        () if !dialogue.state.offers_person => None,
+        () if reply.is_bare_yes() => Some(Act::HandOver),
+        () if reply.is_bare_no() => Some(Act::Recall),
+        () => None,
+    }
+}
+
+/// The functions of which one is to be chosen.
+fn offered(dialogue: &Dialogue<'_>) -> Vec<FunctionId> {
+    let module = dialogue.module();
+    match &dialogue.state.expects {
+        Some(Expects::Choice { functions, .. }) => {
+            functions.iter().filter_map(|name| module.function_named(name)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn answer(dialogue: &Dialogue<'_>) -> Interpretation {

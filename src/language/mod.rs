@@ -7,6 +7,7 @@
 //! | `negation.toml` | what rules something out ([`negation`]) |
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
+//! | `courtesy.toml` | what gives no value and asks for nothing, read in all languages at once ([`courtesy`]) |
 //! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]), and those of names ([`slots`]) |
 //! | `effects.toml` | verbs of functions that only read, and questions about what was done ([`effects`]) |
 //! | `sentences.toml` | what Uptake says ([`sentences`]) |
@@ -17,6 +18,7 @@
 
 pub mod acts;
 pub mod common;
+pub mod courtesy;
 pub mod effects;
 pub mod facts;
 pub mod negation;

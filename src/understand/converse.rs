@@ -19,7 +19,6 @@ use crate::{
         interpret::{self, interpret},
         interpretation::{Assistance, Dialogue, Interpretation, Task, Told},
         next_step::{Answer, Turning},
-        question::Voice,
     },
     llm::Usage,
     module::settings::StrategyName,
@@ -126,7 +125,7 @@ impl Understander {
             tied: &found.tied,
         };
         let core = self.cores.free().await;
-        let Answer { outcome, pending, frames, notes, called, remark: done } =
+        let Answer { outcome, pending, remark, is_answered, frames, notes, called } =
             core.run(|| turning.next_step(&mut state));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
@@ -137,11 +136,6 @@ impl Understander {
         let analysed = took.recognize + took.embed + took.retrieve;
         trace.timings.decide = (milliseconds(started) - analysed - (ledger.llm_ms() - asked_before)).max(0.0);
         let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
-        let is_answered = done.is_some();
-        let remark = matches!(outcome, Outcome::NoMatch).then(|| {
-            let voice = Voice::new(module, request.language.as_deref());
-            done.unwrap_or_else(|| voice.remark(&analysis.acts, &voice.summary(&snapshot.validator, &state)))
-        });
         let deeds = Vec::new();
         let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark, is_answered, deeds };
         let mut conversed = Conversed { turn, state, called };

@@ -47,7 +47,7 @@ pub use crate::{
         outcome::{Alternative, Frame},
     },
     dialogue::{
-        outcome::{Outcome, Question},
+        outcome::{HandoffReason, Outcome, Question},
         result::CallResult,
     },
 };
@@ -70,7 +70,7 @@ use crate::{
     embed::SharedEmbedder,
     llm::{Server, Usage},
     module::Module,
-    recognize::acts::Moves,
+    recognize::acts::{Courtesy, Moves},
     snapshot::Snapshot,
     telemetry::milliseconds,
 };
@@ -171,13 +171,16 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         decide::Outcome::Ask(about) => Outcome::Ask(question::worded(module, language, about, &frames)),
         decide::Outcome::NoMatch => Outcome::NoMatch,
     };
+    let voice = question::Voice::new(module, language);
+    let is_asked_for = acts.courtesy == Some(Courtesy::Person) && outcome == Outcome::NoMatch;
+    let outcome = if is_asked_for { handed_over(&voice) } else { outcome };
     trace.timings.decide = decide_ms;
     trace.notes.extend(notes);
     trace.alternatives = alternatives;
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }
-    let remark = matches!(outcome, Outcome::NoMatch).then(|| question::Voice::new(module, language).remark(acts, ""));
+    let remark = matches!(outcome, Outcome::NoMatch).then(|| voice.remark(acts, "", 1));
     Turn {
         outcome,
         confidence,
@@ -190,6 +193,12 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         is_answered: false,
         deeds: Vec::new(),
     }
+}
+
+/// A person takes over who was asked for, where nothing is open.
+fn handed_over(voice: &question::Voice<'_>) -> Outcome {
+    let (reason, function, path) = (HandoffReason::Asked, None, String::new());
+    Outcome::Handoff { text: voice.hand_over(None, serde_json::Map::new()), reason, function, path }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod adversary;
 mod answers;
+mod courtesy;
 mod dialogues;
 mod doubtful;
 mod fuzz;

@@ -351,8 +351,41 @@ impl Words {
         &self.sentences.news.restarted
     }
 
-    pub(crate) fn not_understood(self) -> &'static str {
-        &self.sentences.news.not_understood
+    /// Counted from 1; behind the last wording comes the first again.
+    pub(crate) fn not_understood(self, times: u32) -> &'static str {
+        in_turn(&self.sentences.news.not_understood, times)
+    }
+
+    /// The same of what no function does.
+    pub(crate) fn out_of_scope(self, times: u32) -> &'static str {
+        in_turn(&self.sentences.remark.out_of_scope, times)
+    }
+
+    /// A person takes over whom somebody asked for.
+    pub(crate) fn hand_over(self) -> &'static str {
+        &self.sentences.news.hand_over
+    }
+
+    /// Whether a person is to take over.
+    pub(crate) fn offer(self) -> &'static str {
+        &self.sentences.news.offer
+    }
+
+    /// What was said twice in a row, in other words.
+    pub(crate) fn once_again(self, text: &str) -> String {
+        self.sentences.news.again.fill(&[("text", text)])
+    }
+
+    /// What a value is needed for; `description` may be empty.
+    pub(crate) fn why(self, name: &str, description: &str, what: &str) -> String {
+        let ask = &self.sentences.ask;
+        let why = if description.is_empty() { &ask.why } else { &ask.why_described };
+        why.fill(&[("name", name), ("description", description), ("what", what)])
+    }
+
+    /// Why a yes is waited for.
+    pub(crate) fn yes_needed(self) -> &'static str {
+        &self.sentences.ask.yes_needed
     }
 
     /// One line of a summary.
@@ -371,4 +404,10 @@ impl Words {
     pub(crate) fn given(self) -> &'static str {
         &self.sentences.summary.given
     }
+}
+
+/// One of several wordings, by how often the same was to be said, counted from 1.
+fn in_turn(wordings: &'static [String], times: u32) -> &'static str {
+    let place = usize::try_from(times.max(1) - 1).unwrap_or_default();
+    wordings.get(place % wordings.len().max(1)).map_or("", String::as_str)
 }

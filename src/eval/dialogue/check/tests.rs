@@ -233,7 +233,12 @@ fn ends_without_a_call_have_functions_too() {
     let given = json!({"outcome": "cancelled", "function": "cancel", "question": "dropped"});
     assert_eq!(found(&module, &cancelled, &state, given), RIGHT);
     let path = "/person/phone".to_owned();
-    let handoff = turn_of(Outcome::Handoff { text: "Wait.".into(), function: id(0), path });
+    let handoff = turn_of(Outcome::Handoff {
+        text: "Wait.".into(),
+        reason: crate::dialogue::outcome::HandoffReason::Tries,
+        function: Some(id(0)),
+        path,
+    });
     let given =
         json!({"outcome": "handoff", "function": "order", "slot": "person.phone", "arguments": {"city": "Rome"}});
     assert_eq!(found(&module, &handoff, &state, given), RIGHT);
