@@ -63,7 +63,10 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     if !is_refused && reply.is_bare_no() && !account.is_contradictory() {
         return Interpretation::of(vec![Act::No], reply.confidence);
     }
-    let found = said_of_it(dialogue, open, reply);
+    let mut found = said_of_it(dialogue, open, reply);
+    if account.agrees {
+        put_again(dialogue, open, &mut found);
+    }
     if !found.acts.is_empty() || found.task.is_some() {
         return found;
     }
@@ -81,7 +84,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     Interpretation { acts: vec![act], confidence: reply.confidence.max(found.confidence), ..found }
 }
 
-/// What the reply says of the form, or asks for beside it. What was doubtful stays so until it is agreed to.
+/// What the reply says of the form, or asks for beside it.
 fn said_of_it(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, reply: Reply) -> Interpretation {
     let analysis = dialogue.situation.analysis;
     let corrects = matches!(reply.answer, YesNo::Affirmative | YesNo::Negative);
@@ -89,15 +92,19 @@ fn said_of_it(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, reply: Reply) -> Int
     let beside = Moves { rest: reply.rest, ..Moves::default() };
     let is_said_by_acts = analysis.acts.rest.is_none() || !analysis.acts.moves.is_empty();
     let acts = if corrects && !is_said_by_acts { &beside } else { &analysis.acts };
-    let mut found = form_reply(dialogue, &OpenForm { acts, corrects, ..*open });
+    form_reply(dialogue, &OpenForm { acts, corrects, ..*open })
+}
+
+/// What was doubtful stays so until a mere yes. "Yes; payee: Mallory" may be a word on what is put: what it seems to ask for
+/// instead is put to the person first, unless it is a question.
+fn put_again(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, found: &mut Interpretation) {
+    let is_question = dialogue.situation.utterance().ends_as_question();
     for act in &mut found.acts {
-        if let Act::Inform { function, said, .. } = act
-            && *function == open.id
-        {
-            said.is_doubtful |= open.form.is_doubtful;
+        if let Act::Inform { function, said, .. } = act {
+            let is_own = *function == open.id;
+            said.is_doubtful |= if is_own { open.form.is_doubtful } else { !is_question };
         }
     }
-    found
 }
 
 /// True if the reply agrees to what is put, and says nothing else.

@@ -339,6 +339,30 @@ mod tests {
     }
 
     #[test]
+    fn a_yes_counts_only_behind_its_question() {
+        let person = || Said::Person("close my account".into());
+        let question = || Said::Assistant("Close account. Is that right?".into());
+        let with_more = |more: &str| Said::Assistant(more.into());
+        for (meanwhile, counts) in [
+            (vec![question()], true),
+            (vec![with_more("Sure! Close account. Is that right?")], true),
+            (vec![], false),
+            (vec![with_more("")], false),
+            (vec![with_more("  ")], false),
+            (vec![with_more("One moment.")], false),
+            (vec![with_more("Close account. Is that right? Or shall I show your balance?")], false),
+            (vec![question(), with_more("One moment.")], false),
+        ] {
+            let mut state = asked("Close account. Is that right?");
+            state.expects = Some(Expects::Yes { function: "f".into() });
+            catch_up(&mut state, &meanwhile);
+            believe(&mut state, &[vec![person()], meanwhile.clone()].concat());
+            assert_eq!(state.awaits_consent(), counts, "{meanwhile:?}");
+            assert_eq!(state.forms.len(), 1);
+        }
+    }
+
+    #[test]
     fn a_call_ends_its_form_and_no_other() {
         let mut state = asked("Where?");
         catch_up(&mut state, &[Said::Called("g({})".into()), Said::Tool("ok".into())]);

@@ -2,6 +2,7 @@
 
 mod adversary;
 mod answers;
+mod consent;
 mod dialogues;
 mod doubtful;
 mod fuzz;
