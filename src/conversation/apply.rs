@@ -256,7 +256,7 @@ fn inform(
         merged.form.origin = said.origin;
     }
     merged.form.confidence = merged.form.confidence.max(said.confidence);
-    merged.form.is_doubtful = if is_new { said.is_doubtful } else { merged.form.is_doubtful && said.is_doubtful };
+    merged.form.is_doubtful = said.is_doubtful;
     applied.is_changed |= is_new || merged.is_changed;
     applied.is_understood |= is_new || merged.is_changed || has_said;
     state.forms.push(merged.form);

@@ -12,7 +12,7 @@ use crate::{
         situation::{Requests, Situation},
     },
     dialogue::{
-        beside::{Effect, Weighed},
+        beside::{Effect, Elsewhere, Weighed},
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OpenForm, said as said_by},
@@ -74,7 +74,12 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
         return Heard { confidence: reading.confidence, reading, others: Vec::new(), effect, silent, weighed: None };
     }
-    let elsewhere = open.elsewhere(free);
+    let mut elsewhere = open.elsewhere(free);
+    // What fits what was asked, or what is put, is said of it. Something else needs evidence of its own.
+    let is_answer = reading.said.values.iter().any(|value| open.is_asked(value));
+    if (is_answer || open.corrects) && !elsewhere.has_own_evidence() {
+        elsewhere = Elsewhere::default();
+    }
     let weighed = open.weigh(free, &reading, &elsewhere);
     let (mut effect, mut sure) = weighed.likeliest();
     // Words that may be anything are no answer where they clearly ask for something else: a wrong value is worse than one

@@ -8,7 +8,7 @@ use crate::{
     decide::{analysis::Analysis, expected::Expected, situation::Situation},
     dialogue::{
         choice_reply::choice_reply,
-        confirmation_reply::confirmation_reply,
+        confirmation_reply::{confirmation_reply, consents},
         follow_up::follow_up,
         form_reply::form_reply,
         interpretation::{Dialogue, Interpretation, Task},
@@ -17,9 +17,8 @@ use crate::{
     module::{FunctionId, Module, SlotId, SlotPath},
     recognize::{
         acts::{ACTS, Courtesy, Kind, Move, Pick},
-        reply::{self, YesNo},
+        reply::YesNo,
     },
-    text::Span,
 };
 
 /// What the open form waits for; `None` if there is none.
@@ -110,19 +109,18 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
     }
     let analysis = situation.analysis;
     let expects_yes = matches!(state.expects, Some(Expects::Yes { .. }));
-    let agrees = |cue: Span| {
-        let before: String = analysis.utterance.text().chars().take(cue.start).collect();
-        expects_yes && reply::read(dialogue.module().language(), None, &before).answer == YesNo::Affirmative
-    };
+    // "Yes, cancel it", where just that is put; "go on then".
+    if expects_yes && dialogue.open_form().is_some_and(|open| consents(dialogue, &open)) {
+        return None;
+    }
+    let agrees = expects_yes && analysis.reply.answer == YesNo::Affirmative;
     let of_conversation = |one: &Move| {
         let act = match one.kind {
-            // "Yes, cancel it", where just that was asked.
-            Kind::Cancel if agrees(one.cue) => Act::Yes,
+            // "Yes, cancel it", where something else is put: nobody knows which is meant.
+            Kind::Cancel if agrees => return None,
             Kind::Cancel => Act::Cancel,
             Kind::Restart => Act::Restart,
             Kind::Recall => Act::Recall,
-            // "Go on then", where that is to be confirmed.
-            Kind::Resume if analysis.reply.is_bare_yes() && expects_yes => Act::Yes,
             Kind::Resume => Act::Resume,
             _ => return None,
         };

@@ -3,6 +3,7 @@
 mod adversary;
 mod answers;
 mod courtesy;
+mod consent;
 mod dialogues;
 mod doubtful;
 mod fuzz;

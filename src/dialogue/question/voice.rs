@@ -132,7 +132,7 @@ impl<'a> Voice<'a> {
         self.words.then(&reason, &question)
     }
 
-    /// Which of several values was meant; `None` if there are none to choose from.
+    /// Which of some values was meant, or whether the only one was; `None` if there are none.
     pub(crate) fn which(&self, readings: &[Value]) -> Option<String> {
         let times = readings.iter().map(|value| match Temporal::parse(value.as_str()?)? {
             Temporal::Time(time) => Some((None, time)),
@@ -149,7 +149,7 @@ impl<'a> Voice<'a> {
             return Some(self.words.which_half(&clock, late.hour() >= EVENING));
         }
         let options: Vec<String> = readings.iter().map(|value| self.shown(value)).collect();
-        (options.len() > 1).then(|| self.words.which(&options))
+        (!options.is_empty()).then(|| self.words.which(&options))
     }
 
     /// A value that is not valid with what it would have to be.
