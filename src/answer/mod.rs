@@ -275,6 +275,7 @@ fn slot_value(known: &SlotValue, is: bool, is_repeated: bool) -> SlotValueBody {
         confidence: probability(known.confidence),
         from,
         pointer: (is && is_repeated).then(|| known.pointer.clone()),
+        unread: known.unread.clone(),
     }
 }
 
@@ -479,6 +480,7 @@ mod tests {
         let at = utterance.text().find(seen).expect("said");
         let mention = Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             recognizer: RecognizerId::from_index(0),
             span: utterance.span_of_bytes(at..at + seen.len()),
             text: seen.into(),
@@ -604,6 +606,7 @@ mod tests {
             text: "evergreen".into(),
             value: json!("Seattle, WA"),
             others: Vec::new(),
+            unread: Vec::new(),
             score: 1.0,
         });
         turn.trace.notes.push("sure enough".into());

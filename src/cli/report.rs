@@ -567,6 +567,7 @@ mod tests {
 
     fn understood() -> Understood {
         let value = SlotValueBody {
+            unread: None,
             operator: "==",
             value: "Seattle, WA".into(),
             text: Some("seattle".into()),

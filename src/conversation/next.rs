@@ -112,7 +112,8 @@ fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, n
 
 /// What will be done is repeated, and a yes is waited for.
 fn is_put(form: &Form, settings: &FunctionSettings) -> bool {
-    settings.confirm || form.is_doubtful || form.is_of_cancelled()
+    let has_unread = form.slots.iter().any(|slot| slot.unread.is_some());
+    settings.confirm || form.is_doubtful || form.is_of_cancelled() || has_unread
 }
 
 /// What is asked for where something is missing: of a whole list or object, the slot in it that names it.

@@ -332,6 +332,7 @@ impl OpenForm<'_> {
             from: Source::Said,
             turn: self.state.turn,
             confidence: 1.0,
+            unread: None,
         })
     }
 
@@ -540,6 +541,7 @@ impl OpenForm<'_> {
                 from: Source::Said,
                 turn: self.state.turn,
                 confidence: CERTAIN.score(),
+                unread: None,
             });
             false
         });
