@@ -641,7 +641,8 @@ impl<'a> Filled<'a> {
     ) -> Self {
         let mention = filling.anchor.and_then(|index| found[index].1);
         let utterance = situation.utterance();
-        let said = utterance.trimmed(filling.span, char::is_whitespace);
+        // Free text keeps every sign that was said.
+        let said = utterance.with_signs(utterance.trimmed(filling.span, char::is_whitespace));
         Self {
             slot: filling.slot,
             span: mention.map_or(said, |mention| mention.span),
