@@ -364,8 +364,38 @@ const MOST_SIGNS: usize = 8;
 const fn encloses(character: char) -> bool {
     matches!(
         character,
-        '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '«' | '»' | '‹' | '›' | '“' | '”' | '„' | '‘'
-            | '’' | '‚' | '「' | '」' | '『' | '』' | '（' | '）' | '【' | '】' | '〈' | '〉' | '《' | '》'
+        '"' | '\''
+            | '`'
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '<'
+            | '>'
+            | '«'
+            | '»'
+            | '‹'
+            | '›'
+            | '“'
+            | '”'
+            | '„'
+            | '‘'
+            | '’'
+            | '‚'
+            | '「'
+            | '」'
+            | '『'
+            | '』'
+            | '（'
+            | '）'
+            | '【'
+            | '】'
+            | '〈'
+            | '〉'
+            | '《'
+            | '》'
     )
 }
 
@@ -376,7 +406,10 @@ const fn ends_sentence(character: char) -> bool {
 
 /// The same, but for the point, with which names begin: `.config`.
 const fn parts_sentence(character: char) -> bool {
-    matches!(character, ',' | ';' | ':' | '!' | '?' | '¿' | '¡' | '–' | '—' | '…' | '。' | '、' | '，' | '！' | '？' | '；' | '：')
+    matches!(
+        character,
+        ',' | ';' | ':' | '!' | '?' | '¿' | '¡' | '–' | '—' | '…' | '。' | '、' | '，' | '！' | '？' | '；' | '：'
+    )
 }
 
 /// The letters of a word that lie on one of the characters in whose place it is meant: one on each, the last on the last.

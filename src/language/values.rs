@@ -240,6 +240,8 @@ pub enum Sense {
     LastMultiplier(i64),
     Dozen,
     Couple,
+    /// "thirds": of a whole, so many as the number before it says.
+    FractionOf,
     /// "a few", "unas": more than one, and no number.
     Vague,
     /// "einhalb": what a number word ends in that is half of one more.

@@ -36,12 +36,12 @@ mod weeks;
 
 use beside::{beside, with_weekday};
 pub(super) use counted::counted;
-use of_period::{last_day, nth_weekday, of_period};
 use digits::{kanji, numeric};
 use jiff::{
     ToSpan as _,
     civil::{Date, Weekday},
 };
+use of_period::{last_day, nth_weekday, of_period};
 use range::first_of_range;
 pub(super) use range::range_at;
 use weeks::{shifted_week, weeks_ahead, weeks_behind};
@@ -171,7 +171,8 @@ fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
 
 /// Where two digits stand that the mark before them joins to a month, which the same mark joins to its day.
 fn short_year_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
-    let mark = ["-", "/", "."].into_iter().find(|mark| scan.joins(token, mark) || scan.joins(token.wrapping_sub(1), mark))?;
+    let mark =
+        ["-", "/", "."].into_iter().find(|mark| scan.joins(token, mark) || scan.joins(token.wrapping_sub(1), mark))?;
     let at = if scan.joins(token, mark) { token + 1 } else { token };
     let is_joined = at > 3 && scan.joins(at - 3, mark) && scan.text(at).len() == 2;
     let ends = !scan.is_glued(at + 1) || scan.kind(at + 1) == Some(TokenKind::Symbol) && !scan.joins(at + 1, mark);
@@ -298,7 +299,8 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         let is_of_a_day = token > 1
             && scan.has(token - 1, Sense::Of)
             && scan.numbers[token.saturating_sub(4)..token].iter().flatten().any(|number| number.end == token - 1);
-        let is_behind_a_day = token > 0 && scan.digits(token - 1, 2).is_some_and(|day| (29..=31).contains(&day));
+        let day = if token > 1 && scan.is_symbol(token - 1, ".") { token - 2 } else { token.wrapping_sub(1) };
+        let is_behind_a_day = scan.digits(day, 2).is_some_and(|day| (29..=31).contains(&day));
         if is_of_a_day || is_behind_a_day {
             return None;
         }
@@ -542,7 +544,8 @@ fn day_behind(
     // No impossible day of a month: "Friday the 31st of June".
     let has_month = month_at(scan, scan.skip(end, Sense::Of)).is_some();
     let is_empty = |sense| {
-        matches!(sense, Sense::Function | Sense::At | Sense::Around | Sense::On | Sense::Please | Sense::Clock(_)).then_some(())
+        matches!(sense, Sense::Function | Sense::At | Sense::Around | Sense::On | Sense::Please | Sense::Clock(_))
+            .then_some(())
     };
     let counts = !is_rank && scan.kind(end) == Some(TokenKind::Word) && scan.pick(end, is_empty).is_none();
     if is_clock || is_glued || has_month || counts || scan.pick(end, is_amount).is_some() {
@@ -658,6 +661,10 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         Sense::Tonight => Some(0),
         _ => None,
     }) {
+        // "Freitag morgen" is its morning.
+        if days == 1 && !scan.lexicon.english && token > 0 && weekday_at(scan, token - 1).is_some() {
+            return None;
+        }
         // "heute in einer Woche"
         if let Some((weeks, end)) = weeks_behind(scan, end).filter(|_| !scan.has(token, Sense::Tonight)) {
             return Some(Found::new(token, end, plus_days(today, i64::from(days) + 7 * weeks)?, Certainty::WrittenOut));

@@ -60,8 +60,8 @@ mod time;
 mod unread;
 mod value_reader;
 pub(crate) use measure::ARTICLE;
-pub use unread::Unread;
 pub use negation::{Negation, NegationKind};
+pub use unread::Unread;
 pub use value_reader::{Moments, Quantity, ValueReader};
 
 /// A span that a recognizer found.
@@ -458,7 +458,14 @@ fn readings<T>(scan: &Scan<'_>, found: Vec<Found<T>>, canonical: impl Fn(T) -> O
             let span = scan.span(found.start, found.end)?;
             let other = found.other.and_then(&canonical);
             let (tokens, unread) = (found.start..found.end, Vec::new());
-            Some(Reading { span, tokens, value: canonical(found.value)?, other, unread, score: found.certainty.score() })
+            Some(Reading {
+                span,
+                tokens,
+                value: canonical(found.value)?,
+                other,
+                unread,
+                score: found.certainty.score(),
+            })
         })
         .collect()
 }

@@ -176,7 +176,8 @@ fn scaled(scan: &Senses<'_>, number: &mut Number) -> Option<i64> {
         _ => None,
     };
     let is_written_to = |end: usize| scan.is_glued(number.end) && !scan.is_glued(end);
-    let glued = scan.pick(number.end, glued).or_else(|| millions(scan, number.end)).filter(|(_, end)| is_written_to(*end));
+    let glued =
+        scan.pick(number.end, glued).or_else(|| millions(scan, number.end)).filter(|(_, end)| is_written_to(*end));
     match (glued, scan.pick(number.end, free)) {
         (Some((factor, end)), _) if number.digits => {
             number.times(factor, end);
@@ -280,7 +281,8 @@ fn quarters(scan: &Senses<'_>, token: usize) -> Option<Number> {
         Sense::Quarters(quarters) => Some(f64::from(quarters)),
         _ => None,
     })?;
-    let is_alone = scan.kind(end) != Some(TokenKind::Word) || scan.has(end, Sense::Function) || scan.has(end, Sense::Please);
+    let is_alone =
+        scan.kind(end) != Some(TokenKind::Word) || scan.has(end, Sense::Function) || scan.has(end, Sense::Please);
     let is_of_something = scan.has(end, Sense::Of) || scan.has(end, Sense::Past) || scan.has(end, Sense::To);
     let value = Number { integer: None, digits: false, ..Number::with_value(token, end, quarters / 4.0) };
     (is_alone && !is_of_something).then_some(value)

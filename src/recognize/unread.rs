@@ -249,7 +249,11 @@ impl<'s> Borders<'s> {
         let names = |sense| {
             matches!(
                 sense,
-                Sense::Weekday { .. } | Sense::Month { .. } | Sense::Day(_) | Sense::Fixed { .. } | Sense::Shifted { .. }
+                Sense::Weekday { .. }
+                    | Sense::Month { .. }
+                    | Sense::Day(_)
+                    | Sense::Fixed { .. }
+                    | Sense::Shifted { .. }
             )
             .then_some(())
         };
@@ -266,7 +270,9 @@ impl<'s> Borders<'s> {
         let is_glued = scan.is_glued(token);
         let (part, end) = scan.pick(token, |sense| {
             Some(match sense {
-                Sense::Half | Sense::HalfBehind | Sense::Quarter | Sense::Quarters(_) => Part::Fraction,
+                Sense::Half | Sense::HalfBehind | Sense::Quarter | Sense::Quarters(_) | Sense::FractionOf => {
+                    Part::Fraction
+                }
                 Sense::Multiplier(_) | Sense::LastMultiplier(_) | Sense::Dozen => Part::Scale,
                 Sense::GluedMultiplier(_) if is_glued => Part::Scale,
                 Sense::Month { weak: false, .. } => Part::Month,

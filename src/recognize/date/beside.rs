@@ -67,7 +67,8 @@ fn distance(scan: &Scan<'_>, token: usize) -> Option<(Distance, usize)> {
 /// クリスマスの2週間前: the length stands behind the day.
 fn behind(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let day = anchor(scan, token, reckoning)?;
-    let length = duration::duration_at(scan, scan.skip(day.end, Sense::On)).filter(|length| !length.value.has_time())?;
+    let length =
+        duration::duration_at(scan, scan.skip(day.end, Sense::On)).filter(|length| !length.value.has_time())?;
     let (is_before, end) = scan.pick(length.end, |sense| match sense {
         Sense::Ago => Some(true),
         Sense::Hence => Some(false),

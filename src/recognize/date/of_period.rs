@@ -3,7 +3,9 @@
 
 use jiff::{ToSpan as _, civil::Date};
 
-use super::{Which, day_at, first_of, found, month_alone, month_at, period_at, shifted_at, weekday_at, which_at, year_at};
+use super::{
+    Which, day_at, first_of, found, month_alone, month_at, period_at, shifted_at, weekday_at, which_at, year_at,
+};
 use crate::recognize::{
     certainty::Certainty,
     lexicon::{Sense, Unit},
