@@ -208,7 +208,7 @@ pub struct Understood {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum SlotBody {
-    One(SlotValueBody),
+    One(Box<SlotValueBody>),
     Many(Vec<SlotValueBody>),
 }
 

@@ -248,10 +248,10 @@ fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
             // "on Friday, not on Tuesday"
             Some((_, one @ SlotBody::One(_))) => {
                 let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) else { continue };
-                *one = SlotBody::Many(vec![first, value]);
+                *one = SlotBody::Many(vec![*first, value]);
             }
             None if place.is_repeated() => slots.push((path, SlotBody::Many(vec![value]))),
-            None => slots.push((path, SlotBody::One(value))),
+            None => slots.push((path, SlotBody::One(Box::new(value)))),
         }
     }
     slots

@@ -454,10 +454,10 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
             .or_else(|| written(scan, start, reckoning))
             && found.certainty > VAGUE
         {
-            // Both say the same; else the day of the week stands unread beside the other.
+            // Both say the same; else the value is in doubt: see `unread`.
             let agrees = found.value.weekday() == day;
-            let certainty = found.certainty.max(YEAR_GUESSED);
-            return Some(if agrees { Found { start: token, certainty, ..found } } else { found });
+            let certainty = if agrees { found.certainty.max(YEAR_GUESSED) } else { found.certainty };
+            return Some(Found { start: token, certainty, ..found });
         }
     }
     if let Some((day, end)) = day_behind(scan, next, (day, reckoning)) {

@@ -180,7 +180,12 @@ impl<'s> Borders<'s> {
     /// What stands unread before and behind a value.
     pub(super) fn unread(&self, value: &Value<'_>) -> Vec<Unread> {
         let Some(kind) = Kind::of(value.builtin).filter(|_| !value.tokens.is_empty()) else { return Vec::new() };
-        let around = [self.before(kind, value), self.behind(kind, value), self.day_elsewhere(kind, value)];
+        let around = [
+            self.before(kind, value),
+            self.behind(kind, value),
+            self.day_elsewhere(kind, value),
+            self.other_weekday(kind, value),
+        ];
         around.into_iter().flatten().filter_map(|(part, tokens)| self.found(part, tokens)).collect()
     }
 
@@ -242,6 +247,18 @@ impl<'s> Borders<'s> {
             is_apart && (*start..*end).any(|token| self.names_day(token))
         })?;
         Some((None, *start..*end))
+    }
+
+    /// The day of the week with which a value begins and that it is not: "Friday, December 8", which is a Tuesday.
+    fn other_weekday(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+        let which = |sense| matches!(sense, Sense::This | Sense::Next | Sense::Last).then_some(());
+        let start = self.scan.skip(value.tokens.start, Sense::The);
+        let start = self.scan.pick(start, which).map_or(start, |((), end)| end);
+        let (day, end) = self.scan.pick(start, |sense| match sense {
+            Sense::Weekday { day, .. } => Some(day),
+            _ => None,
+        })?;
+        (kind.has_day() && value.date().is_some() && !is_weekday(value, day)).then_some((None, start..end))
     }
 
     /// True of a word that says which day is meant, whatever else is said.

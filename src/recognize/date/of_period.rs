@@ -62,7 +62,7 @@ pub(super) fn last_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>)
     if let Some((month, _, end)) = month {
         let (end, year) = year_at(scan, end).map_or((end, None), |(year, end)| (end, Some(year)));
         let (first, other) = month_alone(reckoning, month, year)?;
-        let last = (first.last_of_month(), other.map(|other| other.last_of_month()));
+        let last = (first.last_of_month(), other.map(Date::last_of_month));
         return Some(found(token, end, last, Certainty::Clear));
     }
     let (unit, first, end) = period_behind(scan, after, reckoning.today())?;
