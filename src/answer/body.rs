@@ -223,7 +223,7 @@ pub struct Understood {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum SlotBody {
-    One(SlotValueBody),
+    One(Box<SlotValueBody>),
     Many(Vec<SlotValueBody>),
 }
 
@@ -263,6 +263,10 @@ pub struct SlotValueBody {
     /// is ruled out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
+    /// Words of its own kind beside it that were not read: the value may be but a part of what was said, and is put to
+    /// the person before anything is called with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -257,10 +257,10 @@ fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
             // "on Friday, not on Tuesday"
             Some((_, one @ SlotBody::One(_))) => {
                 let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) else { continue };
-                *one = SlotBody::Many(vec![first, value]);
+                *one = SlotBody::Many(vec![*first, value]);
             }
             None if place.is_repeated() => slots.push((path, SlotBody::Many(vec![value]))),
-            None => slots.push((path, SlotBody::One(value))),
+            None => slots.push((path, SlotBody::One(Box::new(value)))),
         }
     }
     slots
@@ -284,6 +284,7 @@ fn slot_value(known: &SlotValue, is: bool, is_repeated: bool) -> SlotValueBody {
         confidence: probability(known.confidence),
         from,
         pointer: (is && is_repeated).then(|| known.pointer.clone()),
+        unread: known.unread.clone(),
     }
 }
 
@@ -489,6 +490,7 @@ mod tests {
         let at = utterance.text().find(seen).expect("said");
         let mention = Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             recognizer: RecognizerId::from_index(0),
             span: utterance.span_of_bytes(at..at + seen.len()),
             text: seen.into(),
@@ -614,6 +616,7 @@ mod tests {
             text: "evergreen".into(),
             value: json!("Seattle, WA"),
             others: Vec::new(),
+            unread: Vec::new(),
             score: 1.0,
         });
         turn.trace.notes.push("sure enough".into());

@@ -702,6 +702,7 @@ mod tests {
     fn mentions_ground_what_words_do_not() {
         let mention = |span: (usize, usize), text: &str, value: Value, recognizer: usize| Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             span: span.into(),
             text: text.into(),
             value,
@@ -809,6 +810,7 @@ mod tests {
     fn another_day_than_the_recognizers_is_none() {
         let sunday = Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             span: (5, 11).into(),
             text: "sunday".into(),
             value: json!("2026-03-08"),

@@ -236,7 +236,7 @@ fn render_understood(text: &mut String, understood: &Understood, named: bool, st
     let width = understood.slots.iter().map(|(path, _)| path.chars().count()).max().unwrap_or_default();
     for (path, slot) in &understood.slots {
         let values = match slot {
-            SlotBody::One(value) => std::slice::from_ref(value),
+            SlotBody::One(value) => std::slice::from_ref(&**value),
             SlotBody::Many(values) => values,
         };
         for value in values {
@@ -589,6 +589,7 @@ mod tests {
 
     fn understood() -> Understood {
         let value = SlotValueBody {
+            unread: None,
             operator: "==",
             value: "Seattle, WA".into(),
             text: Some("seattle".into()),
@@ -602,7 +603,7 @@ mod tests {
             function: "forecast".into(),
             confidence: 0.9,
             segment: [0, 10],
-            slots: vec![("location".into(), SlotBody::One(value))],
+            slots: vec![("location".into(), SlotBody::One(Box::new(value)))],
             missing: Vec::new(),
             invalid: Vec::new(),
         }

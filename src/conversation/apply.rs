@@ -97,6 +97,8 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
             Act::Yes => {
                 if let Some(form) = state.forms.last_mut() {
                     form.confirmation = Confirmation::Given;
+                    // What was read out and agreed to is in no doubt any more.
+                    form.slots.iter_mut().for_each(|slot| slot.unread = None);
                     applied.is_understood = true;
                 }
             }

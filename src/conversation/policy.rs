@@ -74,7 +74,7 @@ pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Valid
         repeats: settings.repeats,
         is_done: is_done(form, state, module, validator),
         is_by_itself: form.is_by_itself(),
-        is_put: settings.confirm || form.is_doubtful || form.is_of_cancelled(),
+        is_put: settings.confirm || form.is_doubtful || form.is_of_cancelled() || form.has_unread(),
     })
 }
 
@@ -94,6 +94,11 @@ pub fn changing<'a>(called: &Function, module: &'a Module) -> Option<&'a str> {
 }
 
 impl Form {
+    /// A value of it may not be all that was said.
+    fn has_unread(&self) -> bool {
+        self.slots.iter().any(|slot| slot.unread.is_some())
+    }
+
     /// The utterance that asked for it gave all of its values.
     fn is_by_itself(&self) -> bool {
         let is_own =

@@ -328,6 +328,7 @@ impl OpenForm<'_> {
             from: Source::Said,
             turn: self.state.turn,
             confidence: 1.0,
+            unread: None,
         })
     }
 
@@ -536,6 +537,7 @@ impl OpenForm<'_> {
                 from: Source::Said,
                 turn: self.state.turn,
                 confidence: CERTAIN.score(),
+                unread: None,
             });
             false
         });

@@ -121,6 +121,7 @@ fn filled(function: &str, values: &[(&str, Value)]) -> Form {
             from: Source::Said,
             turn: 1,
             confidence: 1.0,
+            unread: None,
         })
         .collect();
     form

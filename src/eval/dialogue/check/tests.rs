@@ -53,6 +53,7 @@ fn filled(pointer: &str, value: Value) -> SlotValue {
         from: Source::Said,
         turn: 1,
         confidence: 1.0,
+        unread: None,
     }
 }
 
