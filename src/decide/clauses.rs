@@ -341,7 +341,7 @@ mod tests {
                     others: Vec::new(),
                 };
                 let mentions: Vec<Mention> = utterance.words().iter().map(mention).collect();
-                crate::text::work::of(|| {
+                crate::text::fuel::of(|| {
                     for language in ["en", "ja"] {
                         assert!(clauses(&utterance, language, &mentions).len() <= MOST);
                     }
