@@ -180,9 +180,11 @@ impl Config {
                 return Err(format!("understand.{key}: {value} is no probability; it must be 0 to 1"));
             }
         }
-        for (key, is_zero) in
-            [("candidates", understand.candidates == 0), ("max_utterance", understand.max_utterance == 0)]
-        {
+        for (key, is_zero) in [
+            ("candidates", understand.candidates == 0),
+            ("max_utterance", understand.max_utterance == 0),
+            ("max_steps", understand.max_steps == 0),
+        ] {
             if is_zero {
                 return Err(format!("understand.{key}: must be at least 1"));
             }

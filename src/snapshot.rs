@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    decide::{head::sentences, knowledge::Knowledge, spelling::Spelling, vocabulary::Vocabulary},
+    decide::{head::sentences, knowledge::Knowledge, phrasings::Phrasings, spelling::Spelling, vocabulary::Vocabulary},
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Limits, LoadError, Module, ModuleName},
@@ -313,6 +313,7 @@ impl Snapshots {
             let spelling = Spelling::new(&module);
             let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
             let acts = compile::acts(&module, (&sentences, &vectors), acts, earlier.as_deref());
+            let phrasings = Phrasings::new(&module);
             Knowledge {
                 module,
                 recognizers,
@@ -322,6 +323,7 @@ impl Snapshots {
                 head,
                 slots,
                 vocabulary,
+                phrasings,
                 spelling,
                 acts,
                 usual_score,

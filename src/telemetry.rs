@@ -8,6 +8,10 @@ use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt as _};
 /// Overrides every other setting of what is logged, in the same syntax as `telemetry.level`.
 pub const FILTER_VARIABLE: &str = "UPTAKE_LOG";
 
+/// It logs what clients send as they send it: line breaks, escapes and words of people, as much as there are. What of it
+/// matters is logged by us.
+const SILENT: &str = "rmcp=off";
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetryOptions {
@@ -44,9 +48,10 @@ pub enum TelemetryError {
 /// # Errors
 /// With the reason if not.
 pub fn parse(level: &str) -> Result<EnvFilter, TelemetryError> {
-    EnvFilter::builder()
-        .parse(level)
-        .map_err(|error| TelemetryError::Filter { filter: level.to_owned(), reason: error.to_string() })
+    let wrong = |reason: String| TelemetryError::Filter { filter: level.to_owned(), reason };
+    let filter = EnvFilter::builder().parse(level).map_err(|error| wrong(error.to_string()))?;
+    let silent = SILENT.parse().map_err(|_| wrong(SILENT.to_owned()))?;
+    Ok(filter.add_directive(silent))
 }
 
 /// Starts logging for the whole process.
@@ -72,4 +77,19 @@ pub fn start(options: &TelemetryOptions) -> Result<(), TelemetryError> {
 #[must_use]
 pub fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It has line breaks, escapes and words of people in it.
+    #[test]
+    fn what_libraries_log_of_requests_is_not_logged() {
+        for level in ["info", "debug", "warn,uptake=debug", "rmcp=trace"] {
+            let filter = parse(level).unwrap().to_string();
+            assert!(filter.split(',').any(|directive| directive == SILENT), "{level}: {filter}");
+            assert!(!filter.contains("rmcp=trace"), "{filter}");
+        }
+    }
 }

@@ -3,6 +3,8 @@
 //! Spans count Unicode scalar values (`char`s), end exclusive, because that is what clients in every
 //! language can count; bytes stay inside this file.
 
+pub mod foreign;
+pub mod fuel;
 pub mod names;
 pub mod numeral;
 pub mod plain;
@@ -108,8 +110,7 @@ impl Utterance {
     }
 
     fn spelt(text: &str, respelt: Vec<Respelt>) -> Self {
-        #[cfg(test)]
-        work::add(text.len());
+        fuel::spend(text.len());
         let mut byte_of_char = Vec::with_capacity(text.len() + 1);
         let mut folded = String::with_capacity(text.len());
         let mut char_of_folded_byte = Vec::with_capacity(text.len() + 1);
@@ -191,11 +192,17 @@ impl Utterance {
         self.folded_words.iter().map(|bytes| &self.folded[bytes.clone()])
     }
 
+    /// One of [`Self::folded_words`].
+    #[must_use]
+    pub fn folded_word(&self, at: usize) -> Option<&str> {
+        fuel::spend(1);
+        self.folded_words.get(at).map(|bytes| &self.folded[bytes.clone()])
+    }
+
     /// The text under `span`; clamped to the utterance.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
-        #[cfg(test)]
-        work::add(1 + span.len());
+        fuel::spend(1 + span.len());
         let last = self.len();
         let (start, end) = (span.start.min(last), span.end.min(last));
         if start >= end { "" } else { &self.text[self.byte_of_char[start]..self.byte_of_char[end]] }
@@ -204,6 +211,7 @@ impl Utterance {
     /// The text under `span`, folded.
     #[must_use]
     pub fn folded_in(&self, span: Span) -> String {
+        fuel::spend(1 + span.len());
         let Range { start, end } = self.folded_bytes(span);
         self.folded.get(start..end.min(self.folded.len())).unwrap_or_default().to_owned()
     }
@@ -424,32 +432,6 @@ fn laid_on(letters: &[char], characters: usize, at: usize) -> &[char] {
     }
 }
 
-/// Counts the characters that are looked at, so that tests can say how work grows with a text, on any machine.
-#[cfg(test)]
-pub(crate) mod work {
-    use std::cell::Cell;
-
-    thread_local! {
-        static DONE: Cell<usize> = const { Cell::new(0) };
-    }
-
-    pub(crate) fn add(characters: usize) {
-        DONE.set(DONE.get().saturating_add(characters));
-    }
-
-    /// What was done so far in this thread.
-    pub(crate) fn done() -> usize {
-        DONE.get()
-    }
-
-    /// The characters that `act` looks at through an [`Utterance`](super::Utterance), each as often as it does.
-    pub(crate) fn of(act: impl FnOnce()) -> usize {
-        let before = DONE.get();
-        act();
-        DONE.get() - before
-    }
-}
-
 /// True if a text shows nothing: only white space, control characters and zero-width ones.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
@@ -466,6 +448,7 @@ pub fn is_blank(text: &str) -> bool {
 /// `fold("Zürich") == "zurich"`; idempotent. Whitespace is kept as it is.
 #[must_use]
 pub fn fold(text: &str) -> String {
+    fuel::spend(1 + text.len());
     let mut folded = String::with_capacity(text.len());
     for character in text.chars() {
         fold_char(character, |piece| folded.push(piece));

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     module::{Function, Slot, SlotId, SlotKind, SlotPath, Step},
     recognize::{Mention, ValueReader},
-    text::{Span, Utterance, fold},
+    text::{Span, Utterance, fold, fuel},
 };
 
 /// What was said.
@@ -157,6 +157,10 @@ impl<'a> Walk<'a> {
     }
 
     fn scalar(&mut self, value: &Value) -> Option<Value> {
+        fuel::spend(1 + self.evidence.negated.len() + self.evidence.mentions.len());
+        if fuel::is_out() {
+            return None;
+        }
         let slot = self.slot();
         let negated = self.negated_for(slot.map(|(id, _)| id));
         if let Some(span) = value.as_bool().and_then(|_| self.denied_flag(slot?.1, &negated)) {

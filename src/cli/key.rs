@@ -65,7 +65,6 @@ impl ValueEnum for Scope {
 pub(super) fn run(args: KeyArgs, config: &Config) -> Result<End, CliError> {
     let failed = |error: KeysError| CliError::Setting(error.to_string());
     let path = &config.http.keys;
-    let mut all = keys::read(path).map_err(failed)?;
     match args.what {
         What::Add(AddArgs { name, scope, module, per_minute, bytes_per_minute, turns, sessions }) => {
             let named =
@@ -74,20 +73,24 @@ pub(super) fn run(args: KeyArgs, config: &Config) -> Result<End, CliError> {
             let (mut key, text) = Key::make(&name, scope, modules);
             (key.per_minute, key.bytes_per_minute) = (per_minute, bytes_per_minute);
             (key.turns, key.sessions) = (turns, sessions);
-            all.push(key);
-            keys::write(path, all).map_err(failed)?;
+            keys::change(path, |all| Some(all.push(key))).map_err(failed)?;
             report::line(&text);
         }
-        What::List => all.iter().for_each(|key| report::line(&shown(key))),
+        What::List => keys::read(path).map_err(failed)?.iter().for_each(|key| report::line(&shown(key))),
         What::Revoke { id } => {
-            let before = all.len();
-            all.retain(|key| key.id != id);
-            if all.len() == before {
+            let without = |all: &mut Vec<Key>| {
+                let before = all.len();
+                all.retain(|key| key.id != id);
+                (all.len() < before).then_some(all.len())
+            };
+            let Some(left) = keys::change(path, without).map_err(failed)? else {
                 report::line(&format!("there is no key `{id}`"));
                 return Ok(End::Findings);
-            }
-            keys::write(path, all).map_err(failed)?;
+            };
             report::line(&format!("`{id}` is revoked"));
+            if left == 0 {
+                report::line("no key is left: the service refuses every request until there is one, or --open is said");
+            }
         }
     }
     Ok(End::Done)

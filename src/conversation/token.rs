@@ -1,7 +1,7 @@
 //! A state as the text that a client echoes: `s1.STATE.STAMP.SIGNATURE`, or `p1.STATE` without a key.
 //!
 //! `STATE` is JSON in base64 for URLs; the stamp says when it was written, and holds a number that no other has; the
-//! signature is a keyed BLAKE3 hash over everything before its dot. A signed state says what we said. A plain one,
+//! signature is a keyed BLAKE3 hash over everything before its dot, and over whose it is. A signed state says what we said. A plain one,
 //! which no service of ours writes, is the client's word: it cannot make a call that the validator would not make, but
 //! it can claim what nobody said. Either way it is read as what it is, untrusted input, and no consent is taken from
 //! it. A yes to a signed state counts once, and not for ever.
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{
     options::{ConversationOptions, KeyError},
+    owner::Owner,
     state::{Confirmation, FORMAT, State, StateError},
     store::{Sessions, StoreError},
 };
@@ -30,9 +31,14 @@ const MOST_ITEMS: usize = 256;
 const DEEPEST: usize = 32;
 const MOST_TURNS: u32 = 1_000_000;
 
-/// Writes and reads echoed states. Cheap to clone.
+/// Writes and reads echoed states, for each owner its own. Cheap to clone.
 #[derive(Clone)]
-pub struct Tokens {
+pub struct Tokens(OwnTokens);
+
+/// Those of one owner. Cheap to clone.
+#[derive(Clone)]
+pub struct OwnTokens {
+    owner: Owner,
     writes_with: Option<[u8; blake3::KEY_LEN]>,
     reads_too: Vec<[u8; blake3::KEY_LEN]>,
     max_bytes: usize,
@@ -67,7 +73,7 @@ pub enum TokenError {
     Malformed,
     #[error("the state is not signed, and this service takes none that is not")]
     Unsigned,
-    #[error("the state was changed, or signed with a key that is not configured")]
+    #[error("the state was changed, is another key's, or was signed with a key that is not configured")]
     Signature,
     #[error("the state is of a version that this service does not read")]
     Version,
@@ -93,15 +99,30 @@ impl Tokens {
         }
         let derived =
             |secret: &str| blake3::derive_key("uptake 2026 signature of echoed conversation states", secret.as_bytes());
-        Ok(Self {
+        Ok(Self(OwnTokens {
+            owner: Owner::everybody(),
             writes_with: options.current_key()?.map(|key| derived(key.expose())),
             reads_too: options.previous_keys.iter().map(|key| derived(key.expose())).collect(),
             max_bytes: options.max_state_bytes,
             confirm: options.confirm(),
             sessions,
-        })
+        }))
     }
 
+    /// Those of this owner: a state that another one was given is refused.
+    #[must_use]
+    pub fn of(&self, owner: &Owner) -> OwnTokens {
+        OwnTokens { owner: owner.clone(), ..self.0.clone() }
+    }
+
+    /// How long a yes is waited for.
+    #[must_use]
+    pub const fn confirm(&self) -> Duration {
+        self.0.confirm
+    }
+}
+
+impl OwnTokens {
     /// The text for this state. One that would be too long loses what it can do without: its oldest messages, then
     /// values that might be carried over, then how functions ended.
     ///
@@ -130,7 +151,7 @@ impl Tokens {
             Some(key) => {
                 let stamp = Stamp { written: Timestamp::now().as_second(), number: Uuid::new_v4() };
                 let signed = format!("{SIGNED}.{body}.{}", stamp.text());
-                let signature = BASE64.encode(blake3::keyed_hash(key, signed.as_bytes()).as_bytes());
+                let signature = BASE64.encode(self.signature(key, signed.as_bytes()).as_bytes());
                 format!("{signed}.{signature}")
             }
         }
@@ -193,10 +214,15 @@ impl Tokens {
         Some(stamp?.number.simple().to_string())
     }
 
-    /// How long a yes is waited for.
-    #[must_use]
-    pub const fn confirm(&self) -> Duration {
-        self.confirm
+    /// What is signed under a key, of an owner: what was given to one is no state of another.
+    fn signature(&self, key: &[u8; blake3::KEY_LEN], signed: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(key);
+        hasher.update(signed);
+        if !self.owner.id().is_empty() {
+            // No state has this character.
+            hasher.update(b"/").update(self.owner.id().as_bytes());
+        }
+        hasher.finalize()
     }
 
     /// What the text holds, if its signature is what it must be, and its stamp if it has one.
@@ -217,7 +243,7 @@ impl Tokens {
                 let signature = blake3::Hash::from_bytes(signature);
                 let signed = &text.as_bytes()[..kind.len() + 1 + stamped.len()];
                 // Hashes compare in constant time.
-                let is_ours = |key: &[u8; blake3::KEY_LEN]| blake3::keyed_hash(key, signed) == signature;
+                let is_ours = |key: &[u8; blake3::KEY_LEN]| self.signature(key, signed) == signature;
                 let ours = self.writes_with.iter().chain(&self.reads_too).any(is_ours);
                 if ours { Ok((body, Some(stamp))) } else { Err(TokenError::Signature) }
             }

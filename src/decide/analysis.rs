@@ -2,8 +2,6 @@
 
 use std::{cell::OnceCell, collections::HashSet, sync::Arc};
 
-#[cfg(test)]
-use crate::text::work;
 use crate::{
     decide::{
         clauses::Strength,
@@ -24,7 +22,7 @@ use crate::{
         reply::{self, Reply},
     },
     retrieve::{Candidate, Query, values},
-    text::{Span, Utterance},
+    text::{Span, Utterance, fuel},
 };
 
 /// Times that somebody may correct themselves in one utterance.
@@ -32,6 +30,9 @@ const MOST_REPAIRS: usize = 4;
 /// Places in one utterance at which something is recognized: far more than a person names, and little enough that
 /// whatever compares them all with each other stays cheap.
 const MOST_PLACES: usize = 256;
+
+/// Things that are ruled out in one utterance. Of more, nobody can say what is left.
+const MOST_NEGATIONS: usize = 64;
 
 /// One utterance, analysed once: whatever looks at the utterance afterwards, in a turn or in a conversation, reads
 /// this. Immutable. Spans count characters of the whole utterance, also in a view of a part ([`Self::within`]).
@@ -133,6 +134,9 @@ impl Analysis {
         }
         let nothing: Arc<[f32]> = Arc::new([]);
         let negations = knowledge.recognizers.negations(&utterance, &mentions);
+        if negations.len() > MOST_NEGATIONS {
+            fuel::give_up();
+        }
         mentions = knowledge.recognizers.alternatives(&utterance, mentions, &negations);
         Self {
             is_crowded,
@@ -156,8 +160,7 @@ impl Analysis {
     /// What was said and found in one part of the utterance, as if nothing else had been said. Of the clauses, those
     /// that lie in the part.
     pub(crate) fn within(&self, part: &Part) -> Self {
-        #[cfg(test)]
-        work::add(self.mentions.len());
+        fuel::spend(self.mentions.len());
         let inside: Vec<Part> = self.clauses.iter().filter(|clause| part.span.contains(clause.span)).cloned().collect();
         Self {
             utterance: self.utterance.only(part.span),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     decide::{filling::Said, totals},
     module::{Function, Piece, SlotId, SlotPath, Step},
-    text::Span,
+    text::{Span, fuel},
 };
 
 /// The arguments, and for each of `said` the JSON pointer at which its value went (`None` if it found no place).
@@ -125,8 +125,7 @@ impl Heads {
     /// The item whose head is nearest, and how far that is. What an item has several of follows it: "pizza with cheese
     /// and olives and three cokes".
     fn nearest(&self, own: Span, is_list: bool) -> (usize, usize) {
-        #[cfg(test)]
-        crate::text::work::add(1);
+        fuel::spend(1);
         let behind = self.0.partition_point(|(head, _)| head.start < own.start);
         let before = behind.checked_sub(1).map(|at| self.0[at]);
         let before = before.map(|(head, number)| (number, own.start.saturating_sub(head.end)));
@@ -149,8 +148,7 @@ impl Heads {
         let mut sorted = numbers.to_vec();
         sorted.sort();
         let behind = |number: &Span| {
-            #[cfg(test)]
-            crate::text::work::add(1);
+            fuel::spend(1);
             let (head, item) = self.0.get(self.0.partition_point(|(head, _)| head.start < number.end))?;
             let next = sorted.get(sorted.partition_point(|other| other.start < number.end));
             next.is_none_or(|next| next.end > head.start).then_some(*item)

@@ -343,7 +343,7 @@ mod tests {
                     unread: Vec::new(),
                 };
                 let mentions: Vec<Mention> = utterance.words().iter().map(mention).collect();
-                crate::text::work::of(|| {
+                crate::text::fuel::of(|| {
                     for language in ["en", "ja"] {
                         assert!(clauses(&utterance, language, &mentions).len() <= MOST);
                     }

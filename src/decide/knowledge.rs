@@ -2,7 +2,10 @@
 
 use crate::{
     call::Validator,
-    decide::{head::Head, reader::SlotReader, spelling::Spelling, templates::Templates, vocabulary::Vocabulary},
+    decide::{
+        head::Head, phrasings::Phrasings, reader::SlotReader, spelling::Spelling, templates::Templates,
+        vocabulary::Vocabulary,
+    },
     module::Module,
     recognize::Recognizers,
     retrieve::Index,
@@ -19,6 +22,8 @@ pub struct Knowledge {
     /// What the module's own exemplars teach.
     pub head: Head,
     pub vocabulary: Vocabulary,
+    /// How exemplars rule things out.
+    pub phrasings: Phrasings,
     /// What tells misspelt words.
     pub spelling: Spelling,
     /// What finds slots by their descriptions; `None` where the embedder has no reader.

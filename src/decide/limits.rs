@@ -44,7 +44,7 @@ fn said(utterance: &Utterance, code: &str, number: Span) -> Option<(&'static Lim
 /// The phrase, if it begins at the word `from`.
 fn at(utterance: &Utterance, from: usize, phrase: &[String]) -> Option<Span> {
     let words = utterance.words().get(from..from + phrase.len())?;
-    let is_said = utterance.folded_words().skip(from).zip(phrase).all(|(word, wanted)| word == wanted);
+    let is_said = phrase.iter().enumerate().all(|(at, wanted)| utterance.folded_word(from + at) == Some(wanted));
     let (first, last) = (words.first()?, words.last()?);
     is_said.then(|| Span::new(first.start, last.end))
 }

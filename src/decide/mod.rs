@@ -24,6 +24,7 @@ pub(crate) mod local;
 pub mod model;
 pub(crate) mod near_duplicates;
 pub mod outcome;
+pub mod phrasings;
 mod postal;
 mod quotation;
 pub(crate) mod ranges;

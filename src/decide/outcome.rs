@@ -7,6 +7,7 @@ use crate::{
     conversation::{Aside, Pending},
     decide::features::Features,
     module::{Function, FunctionId, SlotPath},
+    probability::EVEN,
     text::Span,
 };
 
@@ -22,6 +23,16 @@ pub(crate) struct Decision {
     pub notes: Vec<String>,
     /// What was weighed against each other, likeliest first.
     pub alternatives: Vec<Alternative>,
+}
+
+impl Decision {
+    /// Makes a question of a call: the utterance was not read whole.
+    pub(crate) fn doubt(&mut self) {
+        self.confidence = self.confidence.min(EVEN);
+        if let (Outcome::Call(_), Some(frame)) = (&self.outcome, self.frames.first()) {
+            self.outcome = Outcome::Ask(Pending::Confirm { function: frame.function });
+        }
+    }
 }
 
 /// The utterance read as a request for one function, with what speaks for it.

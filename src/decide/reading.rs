@@ -29,7 +29,7 @@ use crate::{
     },
     probability::EVEN,
     recognize::{BARE, Mention, certainty::Certainty},
-    text::Span,
+    text::{Span, fuel},
 };
 
 /// What is no surer is no value: "one" of "the one at the top". In a list it is one, where "a" may count beside "two".
@@ -73,6 +73,9 @@ impl<'a> Reading<'a> {
     /// Fills the slots by what recognizers found, by what the reader reads, and by the function's templates.
     pub(crate) fn new(situation: &Situation<'a>, function: FunctionId) -> Self {
         let definition = situation.knowledge.module.function(function);
+        if fuel::is_out() {
+            return Self::nothing(function, definition);
+        }
         let expected = asked::awaited(situation, function);
         let found = found(situation, definition, &expected);
         let scores = situation.span_scores(function, &expected);
@@ -187,6 +190,19 @@ impl<'a> Reading<'a> {
         Self { function, definition, values, excluded, ruled_out, free, free_answer }
     }
 
+    /// Nothing is read of it.
+    const fn nothing(function: FunctionId, definition: &'a Function) -> Self {
+        Self {
+            function,
+            definition,
+            values: Vec::new(),
+            excluded: Vec::new(),
+            ruled_out: Vec::new(),
+            free: None,
+            free_answer: None,
+        }
+    }
+
     /// The function of which the utterance says a template, word for word. `None` if two functions have it, or if most
     /// of it could be any words.
     pub(crate) fn as_written(situation: &Situation<'a>) -> Option<FunctionId> {
@@ -195,7 +211,7 @@ impl<'a> Reading<'a> {
         }
         let knowledge = situation.knowledge;
         let mut said: Vec<(FunctionId, Said)> = Vec::new();
-        for candidate in situation.candidates() {
+        for candidate in situation.candidates().iter().take_while(|_| !fuel::is_out()) {
             let function = candidate.function;
             let found = anchors_of(&found(situation, knowledge.module.function(function), &[]));
             said.extend(knowledge.templates.said(function, situation.utterance(), &found).map(|one| (function, one)));
@@ -473,7 +489,8 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
                 let is_own = mention.recognizer == *recognizer;
                 is_own && if is_bare(mention) { is_meant(mention) } else { is_value(mention.score) }
             };
-            for mention in situation.mentions().iter().filter(own) {
+            for mention in situation.mentions().iter().filter(own).take_while(|_| !fuel::is_out()) {
+                fuel::spend(anchors.len());
                 if anchors.iter().any(|(anchor, _)| anchor.slot == id && anchor.span == mention.span) {
                     continue;
                 }

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::{
         module::{Limits, ModuleName, load},
-        text::work,
+        text::fuel,
     };
 
     fn spelling(language: &str, exemplars: &str) -> Spelling {
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(misspelt, [Respelt { span: Span::new(0, 6), word: "change".to_owned() }]);
         let cost = |times: usize| {
             let utterance = Utterance::new(&"chnage my tarif ".repeat(times));
-            work::of(|| drop(english.misspelt(&utterance, || const { &Vec::new() })))
+            fuel::of(|| drop(english.misspelt(&utterance, || const { &Vec::new() })))
         };
         assert!(cost(500) < 12 * cost(50), "{} {}", cost(500), cost(50));
         assert_eq!(read(&english, &"chnage ".repeat(500)), "chnage ".repeat(500));

@@ -10,6 +10,7 @@ use crate::{
     },
     dialogue::{beside::Weighed, open_form::OpenForm},
     module::{FunctionId, Module},
+    probability::EVEN,
     recognize::reply::Reply,
 };
 
@@ -76,6 +77,23 @@ pub(crate) struct Interpretation {
 impl Interpretation {
     pub(crate) fn of(acts: Vec<Act>, confidence: f32) -> Self {
         Self { acts, confidence, ..Self::default() }
+    }
+}
+
+impl Interpretation {
+    /// Leaves of it what opens a form, which is asked about before it is called: the utterance was not read whole, and
+    /// what was not read may take back or change what was.
+    pub(crate) fn doubt(&mut self, module: &Module, before: &State) {
+        let is_open = |id: FunctionId| before.forms.iter().any(|form| form.function == module.function(id).name);
+        self.acts.retain_mut(|act| match act {
+            Act::Inform { function, said, another } if *another || !is_open(*function) => {
+                said.is_doubtful = true;
+                true
+            }
+            _ => false,
+        });
+        self.confidence = self.confidence.min(EVEN);
+        self.task = None;
     }
 }
 

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::text::foreign::lines;
+
 /// Members that say why something failed, the better ones first.
 const REASONS: [&str; 6] = ["message", "detail", "reason", "error", "description", "title"];
 /// How texts of failures begin, in lower case.
@@ -54,7 +56,17 @@ impl CallResult {
 
 fn parsed(text: &str) -> Value {
     let trimmed = text.trim();
-    serde_json::from_str(trimmed).unwrap_or_else(|_| Value::String(trimmed.to_owned()))
+    harmless(serde_json::from_str(trimmed).unwrap_or_else(|_| Value::String(trimmed.to_owned())))
+}
+
+/// What a service says is shown to people: nothing in it is for their terminal.
+fn harmless(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(lines(&text)),
+        Value::Array(items) => items.into_iter().map(harmless).collect(),
+        Value::Object(members) => members.into_iter().map(|(key, value)| (lines(&key), harmless(value))).collect(),
+        other => other,
+    }
 }
 
 /// What stands in a result of the Model Context Protocol, or in parts of a message.
@@ -140,6 +152,15 @@ mod tests {
 
     fn result(text: impl Into<String>) -> CallResult {
         CallResult { text: text.into(), ..CallResult::default() }
+    }
+
+    #[test]
+    fn what_a_service_says_acts_on_no_terminal() {
+        for text in ["a\u{1b}[31mb\u{202e}", r#"{"result": "a\u001b[31mb\u202e"}"#] {
+            let result = CallResult { text: text.to_owned(), ..CallResult::default() };
+            assert!(!result.value().to_string().contains(['\u{1b}', '\u{202e}']), "{:?}", result.value());
+            assert!(!result.value().to_string().contains("u001b"), "{:?}", result.value());
+        }
     }
 
     #[test]

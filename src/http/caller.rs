@@ -12,7 +12,10 @@ use super::{
     ApiError, Fault, IndexByGet,
     keys::{Holder, Scope},
 };
-use crate::{conversation::store::SessionId, module::ModuleName};
+use crate::{
+    conversation::{Owner, store::SessionId},
+    module::ModuleName,
+};
 
 /// Where a page is from that makes a browser ask.
 const FETCH_SITE: &str = "sec-fetch-site";
@@ -64,9 +67,9 @@ impl Caller {
         Err(ApiError::fault(Fault::NotAllowed, message).about("module"))
     }
 
-    /// Whose key it is; empty where there are none.
-    pub(super) fn owner(&self) -> &str {
-        self.holder.as_ref().map_or("", |holder| &holder.key.id)
+    /// Whose whatever is kept of the request is.
+    pub(super) fn owner(&self) -> Owner {
+        self.holder.as_ref().map_or_else(Owner::everybody, |holder| Owner::of_key(&holder.key.id))
     }
 
     /// Whether the key is for this module, too.

@@ -9,7 +9,8 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ApiError, AppState, Failure, Phase};
+use super::{ApiError, AppState, Failure, Phase, caller::Caller};
+use crate::module::ModuleName;
 
 /// The text format that every Prometheus since 2.5 reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -72,7 +73,8 @@ pub(super) async fn readyz(State(app): State<AppState>) -> Result<Json<Ready>, A
         content_type = "application/openmetrics-text",
     )),
 )]
-pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, ApiError> {
-    let text = app.metrics.text().map_err(|error| ApiError::logged(Failure::Internal, &error))?;
+pub(super) async fn metrics(State(app): State<AppState>, caller: Caller) -> Result<Response, ApiError> {
+    let sees = |module: &str| ModuleName::new(module).is_ok_and(|name| caller.sees(&name));
+    let text = app.metrics.text(sees).map_err(|error| ApiError::logged(Failure::Internal, &error))?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }

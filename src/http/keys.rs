@@ -2,8 +2,9 @@
 //!
 //! A key is `uk_ID_SECRET`. The file of keys holds the hash of the secret, which is as random as the hash is long, so
 //! that nobody finds it by trying. The file is read again when it changes; while it cannot be read, what was read
-//! before holds. Once there were keys, a request without one is refused until the end of the process, whatever becomes
-//! of the file.
+//! before holds. Once there were keys, a request without one is refused, whatever becomes of the file, also after the
+//! next start: what tells so is the file beside it under whose lock it is changed. `http.open` says otherwise, or
+//! whoever removes both files.
 
 use std::{
     collections::HashMap,
@@ -161,6 +162,45 @@ pub fn read(path: &Path) -> Result<Vec<Key>, KeysError> {
     }
 }
 
+/// True once there were keys: a service asks for one from then on.
+#[must_use]
+pub fn are_required(path: &Path) -> bool {
+    path.exists() || lock_of(path).exists()
+}
+
+/// The file beside that of the keys which says that there were some, and whose lock is held while they are changed.
+fn lock_of(path: &Path) -> PathBuf {
+    path.with_extension("lock")
+}
+
+fn locked(path: &Path) -> io::Result<fs::File> {
+    let lock = lock_of(path);
+    if let Some(directory) = lock.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        fs::create_dir_all(directory)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(lock)
+}
+
+/// Changes the keys in the file; whoever else changes them waits meanwhile. What `act` gives is given back; with `None`
+/// nothing is changed.
+///
+/// # Errors
+/// If the file cannot be read, locked or written.
+pub fn change<T>(path: &Path, act: impl FnOnce(&mut Vec<Key>) -> Option<T>) -> Result<Option<T>, KeysError> {
+    let failed = |error: io::Error| KeysError { path: path.to_owned(), problem: error.to_string() };
+    let lock = locked(path).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    let mut keys = read(path)?;
+    let Some(given) = act(&mut keys) else { return Ok(None) };
+    write(path, keys)?;
+    // The lock ends with the file.
+    Ok(Some(given))
+}
+
 /// Puts these keys into the file, as a whole; it is its owner's alone.
 ///
 /// # Errors
@@ -267,6 +307,8 @@ pub(super) struct Keys {
 struct Loaded {
     /// Of the file that was read.
     stamp: Option<(SystemTime, u64)>,
+    /// It was looked whether there were keys before this start.
+    is_begun: bool,
     /// There were keys.
     required: bool,
     holders: HashMap<String, Arc<Holder>>,
@@ -322,15 +364,37 @@ impl Keys {
         self.loaded().holders.get(id).and_then(|holder| holder.key.sessions)
     }
 
+    /// From the first key on, there is to be one also after the next start.
+    fn remember(&self, loaded: &mut Loaded, has_keys: bool) {
+        if !has_keys {
+            if loaded.required {
+                let file = self.path.display();
+                tracing::warn!(
+                    "there are no keys in {file}, but there were: every request is refused until `uptake key add` makes \
+                     one, or somebody says --open"
+                );
+            }
+            return;
+        }
+        loaded.required = true;
+        if let Err(error) = locked(&self.path) {
+            tracing::warn!(%error, "it cannot be kept that there are keys: a file of keys that is deleted opens the next start");
+        }
+    }
+
     /// What is in the file now.
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
         // A file that is replaced has another time or length; one that is gone has neither.
         let stamp = fs::metadata(&self.path).and_then(|file| Ok((file.modified()?, file.len()))).ok();
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if !loaded.is_begun {
+            loaded.is_begun = true;
+            loaded.required = are_required(&self.path);
+        }
         if loaded.stamp != stamp {
             match read(&self.path) {
                 Ok(keys) => {
-                    loaded.required |= !keys.is_empty();
+                    self.remember(&mut loaded, !keys.is_empty());
                     let before = std::mem::take(&mut loaded.holders);
                     let holder = |key: Key| match before.get(&key.id).filter(|holder| holder.key == key) {
                         // What it used up stays used up.
@@ -407,7 +471,8 @@ mod tests {
             let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&place.keys.path).unwrap().permissions());
             assert_eq!(mode & 0o777, 0o600);
         }
-        assert_eq!(fs::read_dir(place.directory.path().join("kept")).unwrap().count(), 1);
+        // The keys, and that there are some.
+        assert_eq!(fs::read_dir(place.directory.path().join("kept")).unwrap().count(), 2);
     }
 
     #[test]
@@ -429,6 +494,55 @@ mod tests {
         fs::create_dir_all(broken.keys.path.parent().unwrap()).unwrap();
         fs::write(&broken.keys.path, "{").unwrap();
         assert_eq!(broken.ask(""), Err(401), "nobody knows whether there are keys");
+    }
+
+    /// The next start asks for a key whatever became of the file.
+    #[test]
+    fn a_start_after_the_last_key_opens_nothing() {
+        let again = |place: &Place| {
+            let options = HttpOptions { keys: place.keys.path.clone(), ..HttpOptions::default() };
+            let headers = HeaderMap::new();
+            let closed = Keys::new(&options).of(&headers).is_err();
+            let open = Keys::new(&HttpOptions { open: true, ..options }).of(&headers).is_ok();
+            assert!(open, "somebody says so");
+            closed
+        };
+        let never = Place::new();
+        assert!(!again(&never) && !are_required(&never.keys.path));
+        let place = Place::new();
+        let (key, text) = Key::make("ours", vec![Scope::Predict], Vec::new());
+        place.put(&[&key]);
+        assert!(place.ask(&text).is_ok() && again(&place));
+        place.put(&[]);
+        assert!(again(&place), "the last one was revoked");
+        fs::remove_file(&place.keys.path).unwrap();
+        assert!(again(&place), "the file is gone");
+        fs::remove_file(lock_of(&place.keys.path)).unwrap();
+        assert!(!again(&place), "somebody took away both");
+    }
+
+    #[test]
+    fn keys_that_are_made_at_once_are_all_kept() {
+        let place = Place::new();
+        let path = &place.keys.path;
+        std::thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| {
+                    let (key, _) = Key::make("one of many", vec![Scope::Predict], Vec::new());
+                    change(path, |keys| Some(keys.push(key))).unwrap();
+                });
+            }
+        });
+        assert_eq!(read(path).unwrap().len(), 12);
+        assert_eq!(
+            change(path, |keys| {
+                keys.clear();
+                None::<()>
+            })
+            .unwrap(),
+            None
+        );
+        assert_eq!(read(path).unwrap().len(), 12, "nothing was to be changed");
     }
 
     /// A body is read to its end, and what it was too long by is waited for.

@@ -229,14 +229,16 @@ impl Metrics {
         InFlight(self.in_flight.clone())
     }
 
-    /// The text of all of them.
+    /// The text of them, of the modules that are seen alone.
     ///
     /// # Errors
     /// If a number does not encode, which no input brings about.
-    pub(super) fn text(&self) -> Result<String, std::fmt::Error> {
+    pub(super) fn text(&self, sees: impl Fn(&str) -> bool) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry)?;
-        Ok(text)
+        // Names of modules have no character that is written in another way.
+        let module = |line: &str| Some(line.split_once("{module=\"")?.1.split_once('"')?.0.to_owned());
+        Ok(text.split_inclusive('\n').filter(|line| module(line).is_none_or(|module| sees(&module))).collect())
     }
 }
 

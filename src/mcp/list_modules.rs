@@ -14,6 +14,9 @@ use crate::answer::json_schema;
 
 pub(super) const NAME: &str = "list_modules";
 
+/// Modules that one answer describes. The others are named as far as an answer names any, and not loaded for it.
+const DESCRIBED: usize = 100;
+
 const DESCRIPTION: &str = "\
 List the modules, which are the groups of functions that can be found and understood here: each with what it is about \
 and how many functions it has.";
@@ -25,6 +28,14 @@ struct Arguments {}
 #[derive(Debug, Serialize, ToSchema)]
 struct Modules {
     modules: Vec<Listed>,
+    /// How many more there are, which are not listed.
+    #[serde(skip_serializing_if = "is_none")]
+    more: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -48,7 +59,9 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
     let Arguments {} = arguments::read(given)?;
     let offer = &shared.options.offer;
     let mut modules = Vec::new();
-    for name in offer.names(&shared.snapshots) {
+    let names = offer.names(&shared.snapshots);
+    let more = names.len().saturating_sub(DESCRIBED);
+    for name in names.into_iter().take(DESCRIBED) {
         let found = arguments::module(offer, &shared.snapshots, Some(name.as_str())).await;
         modules.push(match found {
             Ok(snapshot) => Listed {
@@ -70,7 +83,9 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         None if module.description.is_empty() => format!("{} ({} functions)", module.name, module.functions),
         None => format!("{} ({} functions): {}", module.name, module.functions, module.description),
     });
+    let rest = (more > 0).then(|| format!("and {more} more, which `module` names as well"));
+    let lines = lines.chain(rest);
     let words =
         if modules.is_empty() { "There are no modules.".to_owned() } else { lines.collect::<Vec<_>>().join("\n") };
-    answered(words, &Modules { modules })
+    answered(words, &Modules { modules, more })
 }

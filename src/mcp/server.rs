@@ -23,8 +23,9 @@ use super::{
     understand,
 };
 use crate::{
-    conversation::Tokens,
+    conversation::{Owner, Tokens},
     snapshot::Snapshots,
+    text::foreign,
     understand::{UnderstandOptions, Understander},
 };
 
@@ -113,16 +114,18 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
+        // Whoever let the request in says whose it is.
+        let from = context.extensions.get::<Parts>();
+        let owner = from.and_then(|from| from.extensions.get::<Owner>()).cloned().unwrap_or_else(Owner::everybody);
         let call = match name.as_ref() {
             find_functions::NAME => find_functions::call(&self.shared, arguments).boxed(),
-            understand::NAME => understand::call(&self.shared, arguments).boxed(),
+            understand::NAME => understand::call(&self.shared, &owner, arguments).boxed(),
             list_modules::NAME => list_modules::call(&self.shared, arguments).boxed(),
             unknown => {
-                let shown: String = unknown.chars().take(100).collect();
+                let shown = foreign::shown(unknown, 100);
                 return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
             }
         };
-        let from = context.extensions.get::<Parts>();
         let admitted = async {
             let Some(_leave) = self.admission.admit(from).await else { return Err(Refusal::busy()) };
             AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Refusal::panicked()))

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     answer::{Kept, Understanding, json_schema},
-    conversation::State,
+    conversation::{Owner, State},
     module::settings::StrategyName,
     understand::{self, Conversed, Outcome, TurnRequest, request},
 };
@@ -70,7 +70,11 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
     tool(NAME, "Understand an utterance", DESCRIPTION, input, json_schema::<Understanding>())
 }
 
-pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
+pub(super) async fn call(
+    shared: &Shared,
+    owner: &Owner,
+    given: Option<Map<String, Value>>,
+) -> Result<CallToolResult, Refusal> {
     let Arguments { module, utterance, now, functions, strategy, state } = arguments::read(given)?;
     let utterance = arguments::required(utterance, "utterance")?;
     let snapshot = arguments::module(&shared.options.offer, &shared.snapshots, module.as_deref()).await?;
@@ -83,10 +87,9 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         among: functions.map(|names| request::functions(module, &names)).transpose()?,
         ..TurnRequest::default()
     };
-    let echoed = state.clone();
+    let (echoed, tokens) = (state.clone(), shared.tokens.of(owner));
     let state = match state {
-        Some(text) => shared
-            .tokens
+        Some(text) => tokens
             .read(&text, module)
             .map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?,
         None => State::new(&module.name),
@@ -98,7 +101,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         .await
         .map_err(|error| Refusal::of_turn(&error, "utterance"))?;
     if let Some(text) = echoed.filter(|_| awaits_consent && matches!(turn.outcome, Outcome::Call(_))) {
-        let taken = shared.tokens.take_consent(&text).await;
+        let taken = tokens.take_consent(&text).await;
         taken.map_err(|error| Refusal::new(format!("`state`: {error}; leave it out to begin a new conversation")))?;
     }
     tracing::info!(
@@ -110,7 +113,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         "turn"
     );
     let mut understood = Understanding::new(module, &turn);
-    let written = shared.tokens.write(&state).map_err(|error| Refusal::new(error.to_string()))?;
+    let written = tokens.write(&state).map_err(|error| Refusal::new(error.to_string()))?;
     let summary = understand::summary(&snapshot, None, &state);
     understood.uptake.keep(Kept { state: Some(written), session: None, turn: state.turn, summary });
     answered(words(&understood), &understood)

@@ -162,8 +162,12 @@ fn read_files(
         }
         let mut bytes = Vec::new();
         let file = fs::File::open(&target).map_err(at(&path))?;
-        file.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(at(&path))?;
-        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.file_bytes {
+        // Nothing is read of a file that says that it is too long. One may grow meanwhile.
+        let is_long = file.metadata().map_err(at(&path))?.len() > limits.file_bytes;
+        if !is_long {
+            file.take(limits.file_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(at(&path))?;
+        }
+        if is_long || u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.file_bytes {
             let message = format!("the file is longer than the limit `file_bytes` = {}", limits.file_bytes);
             findings.push(Diagnostic::error("over-limit", name, "", message));
             continue;

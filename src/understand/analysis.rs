@@ -45,9 +45,11 @@ impl Understander {
         let core = self.cores.free().await;
         let clock = Instant::now();
         let (mut analysis, clauses) = core.run(|| {
-            let analysis = self.recognize(snapshot, request)?;
-            let clauses = clauses_of(snapshot, request, &analysis);
-            Ok::<_, TurnError>((analysis, clauses))
+            self.fuel.burn(|| {
+                let analysis = self.recognize(snapshot, request)?;
+                let clauses = clauses_of(snapshot, request, &analysis);
+                Ok::<_, TurnError>((analysis, clauses))
+            })
         })?;
         took.recognize = milliseconds(clock);
 
@@ -68,7 +70,7 @@ impl Understander {
             let found = candidates(snapshot, &analysis.utterance, &analysis.mentions, (span, &vectors), pool);
             Part { span, joined, vectors, candidates: found }
         });
-        let mut others: Vec<Part> = core.run(|| parts.collect());
+        let mut others: Vec<Part> = core.run(|| self.fuel.burn(|| parts.collect()));
         let first = (!others.is_empty()).then(|| others.remove(0));
         analysis.rest = rest.and_then(|_| others.pop());
         analysis.clauses = others;

@@ -26,7 +26,7 @@ use crate::{
     snapshot::Snapshot,
     telemetry::milliseconds,
     understand::{
-        DecidedBy, Outcome, Said, Trace, Turn, TurnError, TurnRequest, Understander,
+        CUT_SHORT, DecidedBy, Outcome, Said, Trace, Turn, TurnError, TurnRequest, Understander,
         analysis::{Analysed, among},
     },
 };
@@ -71,6 +71,15 @@ impl Understander {
         state: &State,
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
+        self.fueled().converse_on(snapshot, state, request).await
+    }
+
+    async fn converse_on(
+        &self,
+        snapshot: &Snapshot,
+        state: &State,
+        request: &TurnRequest,
+    ) -> Result<Conversed, TurnError> {
         let started = Instant::now();
         let mut ledger = self.ledger(snapshot, request);
         let mut conversed = match request.in_order() {
@@ -108,11 +117,18 @@ impl Understander {
         let Analysed { analysis, took } = self.analyse(snapshot, &request).await?;
         let situation = self.situation(snapshot, &request, &heard.earlier, &analysis);
         let asking = Asking { snapshot, request: &request, heard: &heard, situation };
-        let (found, assisted) = self.interpret(asking, &before, ledger).await?;
+        let (mut found, assisted) = self.interpret(asking, &before, ledger).await?;
+        if self.fuel.is_out() {
+            found.doubt(module, &before);
+            found.notes.push(CUT_SHORT.to_owned());
+        }
 
         let mut state = before.clone();
         let carry = module.settings.conversation.carry.unwrap_or(true);
-        let applied = apply(&mut state, module, &snapshot.validator, &found.acts, carry);
+        let core = self.cores.free().await;
+        let applied = core.run(|| {
+            self.fuel.burn(|| apply(&mut state, module, &snapshot.validator, &found.acts, carry)) //
+        });
         let turning = Turning {
             knowledge: snapshot,
             language: request.language.as_deref(),
@@ -126,7 +142,7 @@ impl Understander {
         };
         let core = self.cores.free().await;
         let Answer { outcome, pending, remark, is_answered, frames, notes, called } =
-            core.run(|| turning.next_step(&mut state));
+            core.run(|| self.fuel.burn(|| turning.next_step(&mut state)));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
         let mut trace = Trace::new(&situation.with(&requests), took);
@@ -166,8 +182,9 @@ impl Understander {
                 assistance: assisted.assistance,
                 told: &assisted.told,
             };
-            let mut found = self.cores.free().await.run(|| interpret(&dialogue));
-            match found.task.take() {
+            let mut found = self.cores.free().await.run(|| self.fuel.burn(|| interpret(&dialogue)));
+            // What is too long to be read here is shown to nobody else either.
+            match found.task.take().filter(|_| !self.fuel.is_out()) {
                 None => return Ok((found, assisted)),
                 Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted, ledger).await?,
                 Some(Task::Requests { part, requests }) => {

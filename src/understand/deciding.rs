@@ -74,7 +74,7 @@ impl Understander {
     async fn locally(&self, brief: &Brief<'_>) -> Decided {
         let core = self.cores.free().await;
         let clock = Instant::now();
-        let decision = core.run(|| local::decide(brief));
+        let decision = core.run(|| self.fuel.burn(|| local::decide(brief)));
         Decided { decision, by: DecidedBy::Local, decide_ms: milliseconds(clock) }
     }
 

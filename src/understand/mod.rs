@@ -18,7 +18,10 @@
 //! Leaves never call each other; what one finds passes through here as a value, so that the [`Trace`] is complete by
 //! construction.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 mod acted;
 pub(crate) mod analysis;
@@ -69,13 +72,20 @@ use crate::{
     dialogue::question,
     embed::SharedEmbedder,
     llm::{Server, Usage},
-    module::Module,
+    module::{Module, settings::StrategyName},
     recognize::acts::{Courtesy, Moves},
     snapshot::Snapshot,
     telemetry::milliseconds,
+    text::fuel::Fuel,
 };
 use analysis::Analysed;
 use cores::Cores;
+
+/// What is said of a text that ran out of fuel.
+pub(crate) const CUT_SHORT: &str = "the text is too long to be read whole within its budget: nothing is called unasked";
+
+/// Time that the work of a request may take, what waits for others included: longer than any answer is waited for.
+const MOST_TIME: Duration = Duration::from_secs(30);
 
 /// Holds what turns share; cheap to clone.
 #[derive(Clone)]
@@ -85,13 +95,15 @@ pub struct Understander {
     /// The preferred one first.
     pub(crate) servers: Arc<[Server]>,
     cores: Cores,
+    /// What the request that it works for may still burn; without an end between requests.
+    fuel: Fuel,
 }
 
 impl Understander {
     /// `servers` are model servers, the preferred one first; the next is asked where one fails.
     #[must_use]
     pub fn new(options: UnderstandOptions, embedder: SharedEmbedder, servers: Vec<Server>) -> Self {
-        Self { options: options.into(), embedder, servers: servers.into(), cores: Cores::new() }
+        Self { options: options.into(), embedder, servers: servers.into(), cores: Cores::new(), fuel: Fuel::default() }
     }
 
     /// The same with these model servers in place of its own.
@@ -106,6 +118,10 @@ impl Understander {
     /// # Errors
     /// See [`TurnError`]; an utterance that means no function is an [`Outcome`], not an error.
     pub async fn turn(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
+        self.fueled().turn_on(snapshot, request).await
+    }
+
+    async fn turn_on(&self, snapshot: &Snapshot, request: &TurnRequest) -> Result<Turn, TurnError> {
         let started = Instant::now();
         let mut ledger = self.ledger(snapshot, request);
         let mut turn = match request.in_order() {
@@ -130,16 +146,34 @@ impl Understander {
         let Analysed { analysis, mut took } = self.analyse(snapshot, request).await?;
         let clock = Instant::now();
         let whole = self.situation(snapshot, request, &heard.earlier, &analysis);
-        let requests = self.cores.free().await.run(|| Requests::find(&whole));
+        let requests = self.cores.free().await.run(|| self.fuel.burn(|| Requests::find(&whole)));
         let situation = whole.with(&requests);
         took.retrieve += milliseconds(clock);
         let trace = Trace::new(&situation, took);
         let brief = self.brief(snapshot, request, situation, &heard.before);
-        let mut decided = self.decide(self.strategy(snapshot, request), &brief, ledger).await?;
+        // What is too long to be read here is shown to nobody else either.
+        let is_cut = self.fuel.is_out();
+        let strategy = if is_cut { StrategyName::Local } else { self.strategy(snapshot, request) };
+        let mut decided = self.decide(strategy, &brief, ledger).await?;
         if decided.by != DecidedBy::Local {
             decided.decision = put_if_asked(&brief, decided.decision);
         }
+        if self.fuel.is_out() {
+            decided.decision.doubt();
+            decided.decision.notes.push(CUT_SHORT.to_owned());
+        }
         Ok(concluded(&snapshot.module, request.language.as_deref(), &analysis.acts, trace, decided))
+    }
+
+    /// This one for a request, with what that may burn; the same where it works for one already.
+    pub(crate) fn fueled(&self) -> Self {
+        let until = || Instant::now().checked_add(MOST_TIME);
+        let fuel = if self.fuel.is_limited() { self.fuel.clone() } else { Fuel::new(self.options.max_steps, until()) };
+        Self { fuel, ..self.clone() }
+    }
+
+    pub(crate) fn is_out_of_fuel(&self) -> bool {
+        self.fuel.is_out()
     }
 
     /// What the whole of a request may spend, from now on.
@@ -154,8 +188,9 @@ impl Understander {
     /// As [`Self::turn`].
     pub async fn retrieve(&self, snapshot: &Snapshot, request: &TurnRequest, limit: usize) -> Result<Trace, TurnError> {
         let started = Instant::now();
+        let fueled = self.fueled();
         let request = TurnRequest { single: true, ..request.clone() };
-        let Analysed { analysis, took } = self.analyse_with(snapshot, &request, limit).await?;
+        let Analysed { analysis, took } = fueled.analyse_with(snapshot, &request, limit).await?;
         let mut trace = Trace::new(&self.situation(snapshot, &request, &[], &analysis), took);
         trace.timings.total = milliseconds(started);
         Ok(trace)

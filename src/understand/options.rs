@@ -23,6 +23,9 @@ pub struct UnderstandOptions {
     pub shots: usize,
     /// Longest utterance, in characters.
     pub max_utterance: usize,
+    /// Steps of work that one request may take, earlier messages included: characters, words and values that are looked
+    /// at. What is longer is read as far as that goes, and nothing is called of it unasked.
+    pub max_steps: u64,
     /// IANA name; `UTC` unless set.
     pub time_zone: String,
     /// Times that a wrong answer of the model server is sent back with what was wrong.
@@ -55,6 +58,7 @@ impl Default for UnderstandOptions {
             candidates: 8,
             shots: 6,
             max_utterance: 8_000,
+            max_steps: 20_000_000,
             time_zone: "UTC".to_owned(),
             retries: 2,
             deadline_ms: 20_000,

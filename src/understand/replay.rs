@@ -2,6 +2,7 @@
 //! request of the same conversation.
 //!
 //! What is kept makes a request faster and changes nothing: it is found again only by everything that it was made of.
+//! Whose it is is a part of that: no owner finds what another one said, or what was done for it.
 //! The one exception is the moment. Messages do not say when they were said, so that "tomorrow" in an old one is read
 //! as of now, or as of the request that it came with if that was a few minutes ago.
 
@@ -14,7 +15,7 @@ use lru::LruCache;
 
 use crate::{
     assist::history::{Said, shortened},
-    conversation::{End, Expects, State, Who},
+    conversation::{End, Expects, Owner, State, Who},
     module::settings::StrategyName,
     snapshot::Snapshot,
     text::is_blank,
@@ -37,6 +38,19 @@ type Key = [u8; blake3::OUT_LEN];
 
 /// States by the messages that led to them. What was not asked for longest makes room.
 pub struct Replays(Mutex<Kept>);
+
+/// What is said where the messages before were too long to be read again.
+const BEGUN_ANEW: &str =
+    "the messages before are too long to be read again within their budget: nothing of them is open";
+
+/// What a history comes to.
+struct Replayed {
+    state: State,
+    /// What it is kept under.
+    key: Key,
+    /// All of it was read.
+    is_whole: bool,
+}
 
 struct Kept {
     /// States as JSON: a third of the memory that they take otherwise. `None`: nothing is kept.
@@ -66,13 +80,19 @@ impl Replays {
     /// As [`Understander::turn`].
     pub async fn converse(
         &self,
+        owner: &Owner,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
-        let (mut state, last) = self.replayed(understander, snapshot, request, &request.history).await?;
+        let Replayed { mut state, key: last, is_whole } =
+            self.replayed(owner, understander, snapshot, request, &request.history).await?;
         believe(&mut state, &request.history);
-        let conversed = understander.converse(snapshot, &state, request).await?;
+        let mut conversed = understander.converse(snapshot, &state, request).await?;
+        if !is_whole {
+            conversed.turn.trace.notes.push(BEGUN_ANEW.to_owned());
+            return Ok(conversed);
+        }
         // Only where the next request cannot tell the turn from one that asked for nothing in particular, and would
         // come to the same without what is kept.
         let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
@@ -84,9 +104,16 @@ impl Replays {
     }
 
     /// Keeps what a turn came to after more was done than its words say.
-    pub fn amend(&self, understander: &Understander, snapshot: &Snapshot, request: &TurnRequest, state: &State) {
+    pub fn amend(
+        &self,
+        owner: &Owner,
+        understander: &Understander,
+        snapshot: &Snapshot,
+        request: &TurnRequest,
+        state: &State,
+    ) {
         let history = recent(&request.history);
-        let keys = keys(snapshot, request, &understander.now(snapshot, request), history);
+        let keys = keys(owner, snapshot, request, &understander.now(snapshot, request), history);
         self.keep(extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
     }
 
@@ -96,6 +123,7 @@ impl Replays {
     /// As [`Understander::turn`].
     pub async fn pending(
         &self,
+        owner: &Owner,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
@@ -104,22 +132,25 @@ impl Replays {
         if !is_blank(&request.utterance) {
             history.push(Said::Person(request.utterance.clone()));
         }
-        let (state, _) = self.replayed(understander, snapshot, request, &history).await?;
+        let Replayed { state, .. } = self.replayed(owner, understander, snapshot, request, &history).await?;
         let asked = state.expects.is_some().then(|| state.lines.last()).flatten();
         Ok(asked.filter(|line| line.who == Who::Assistant).map(|line| line.text.clone()))
     }
 
-    /// The state that a history comes to, and the key that it is kept by.
+    /// The state that a history comes to. All of its messages together have the fuel of one request. What that does not
+    /// suffice for is not known by halves: the conversation begins anew.
     async fn replayed(
         &self,
+        owner: &Owner,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
         history: &[Said],
-    ) -> Result<(State, Key), TurnError> {
+    ) -> Result<Replayed, TurnError> {
+        let understander = &understander.fueled();
         let history = recent(history);
         let moment = understander.now(snapshot, request);
-        let keys = keys(snapshot, request, &moment, history);
+        let keys = keys(owner, snapshot, request, &moment, history);
         let (mut state, done) = self.nearest(&keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
         for (place, said) in history.iter().enumerate().skip(done) {
             let text = match said {
@@ -140,6 +171,11 @@ impl Replays {
             };
             believe(&mut state, &history[..place]);
             match understander.converse(snapshot, &state, &again).await {
+                Ok(_) if understander.is_out_of_fuel() => {
+                    let mut state = State::new(&snapshot.module.name);
+                    history.iter().for_each(|said| hear(&mut state, said));
+                    return Ok(Replayed { state, key: keys[history.len()], is_whole: false });
+                }
                 Ok(conversed) => state = conversed.state,
                 Err(TurnError::EmptyUtterance | TurnError::LongUtterance { .. }) => hear(&mut state, said),
                 Err(error) => return Err(error),
@@ -148,7 +184,7 @@ impl Replays {
         if done < history.len() {
             self.keep(keys[history.len()], &state);
         }
-        Ok((state, keys[history.len()]))
+        Ok(Replayed { state, key: keys[history.len()], is_whole: true })
     }
 
     /// The state after the longest beginning of the messages that is kept, and how many those are.
@@ -268,13 +304,14 @@ fn recent(history: &[Said]) -> &[Said] {
 }
 
 /// For each beginning of the messages, from none to all, what its state is kept under.
-fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
+fn keys(owner: &Owner, snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // Lengths keep the parts apart.
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
+    part(owner.id().as_bytes());
     part(snapshot.module.name.as_str().as_bytes());
     part(snapshot.module.version.as_bytes());
     part(request.language.as_deref().unwrap_or_default().as_bytes());
@@ -381,6 +418,23 @@ mod tests {
         let history = |length: usize| vec![Said::Person(String::new()); length];
         let left: Vec<usize> = [0, 1, 40, 41, 60, 61, 100].map(|length| recent(&history(length)).len()).to_vec();
         assert_eq!(left, [0, 1, 40, 21, 40, 21, 40]);
+    }
+
+    #[tokio::test]
+    async fn what_is_remembered_is_its_owners_alone() {
+        let (snapshot, understander) = crate::understand::tests::module().await;
+        let request = TurnRequest { utterance: "order".into(), ..TurnRequest::default() };
+        let (own, other) = (Owner::of_key("a"), Owner::of_key("b"));
+        let replays = Replays::new(9, 1 << 20);
+        let mut state = replays.converse(&own, &understander, &snapshot, &request).await.unwrap().state;
+        state.note(Who::Tool, "balance 4711");
+        replays.amend(&own, &understander, &snapshot, &request, &state);
+        let history = vec![Said::Person("order".into())];
+        let next = TurnRequest { utterance: "thanks".into(), history, ..TurnRequest::default() };
+        for (owner, knows) in [(&own, true), (&other, false), (&Owner::everybody(), false)] {
+            let state = replays.converse(owner, &understander, &snapshot, &next).await.unwrap().state;
+            assert_eq!(state.lines.iter().any(|line| line.text == "balance 4711"), knows, "{owner:?}");
+        }
     }
 
     #[test]

@@ -1,19 +1,20 @@
+mod proportion;
+
 use std::{fs, path::Path, sync::Arc};
 
 use crate::{
-    assist::history::Said,
     conversation::State,
     embed::{Hashed, HashedOptions, SharedEmbedder},
     module::ModuleName,
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshot, Snapshots},
-    text::work,
+    text::fuel::Fuel,
     understand::{cores::Cores, *},
 };
 
 /// A module in which every kind of recognizer reads, and every kind of question can be asked.
-fn write(directory: &Path) {
-    let schema = serde_json::json!([
+fn write(directory: &Path, language: &str, further: usize) {
+    let mut schema = serde_json::json!([
         {"name": "order", "description": "Order food and drinks", "parameters": {
             "type": "object", "required": ["items", "name"], "properties": {
                 "items": {"type": "array", "items": {"type": "object", "required": ["dish", "count"], "properties": {
@@ -38,12 +39,22 @@ fn write(directory: &Path) {
         },
         "slots": {"items[].dish": "dish", "price": "money", "phone": "phone"},
     });
-    let exemplars = serde_json::json!({
+    let mut exemplars = serde_json::json!({
         "order": [{"template": "I'd like <count> <dish>"}, {"template": "order <dish> and <dish>"}],
         "note": [{"template": "note that <text>"}, {"template": "write <text>"}],
         "book": [{"template": "book a table for <people> on <day> at <hour>"}, {"template": "a table for <people>"}],
     });
-    let settings = "language = \"en\"\n[functions.book]\nconfirm = true\n";
+    for number in 0..further {
+        let name = format!("cancel_thing_{number}");
+        let function = serde_json::json!({"name": name, "description": "Cancel something", "parameters": {
+            "type": "object", "required": ["code"], "properties": {"code": {"type": "string"}}}});
+        schema.as_array_mut().unwrap().push(function);
+        let said = ["cancel", "remove", "take away", "no longer", "without"].map(|verb| {
+            serde_json::json!({"template": format!("{verb} the thing of kind {number} with <code>")}) //
+        });
+        exemplars[name] = said.to_vec().into();
+    }
+    let settings = format!("language = \"{language}\"\n[functions.book]\nconfirm = true\n");
     fs::create_dir_all(directory).unwrap();
     fs::write(directory.join("schema.json"), schema.to_string()).unwrap();
     fs::write(directory.join("recognizers.json"), recognizers.to_string()).unwrap();
@@ -51,9 +62,14 @@ fn write(directory: &Path) {
     fs::write(directory.join("module.toml"), settings).unwrap();
 }
 
-async fn module() -> (Arc<Snapshot>, Understander) {
+pub(super) async fn module() -> (Arc<Snapshot>, Understander) {
+    module_of("en", 0).await
+}
+
+/// The same in another language, with so many functions more.
+async fn module_of(language: &str, further: usize) -> (Arc<Snapshot>, Understander) {
     let root = tempfile::tempdir().unwrap();
-    write(&root.path().join("module"));
+    write(&root.path().join("module"), language, further);
     let embedder: SharedEmbedder = Arc::new(Hashed::new(&HashedOptions::default()));
     let options =
         ModulesOptions { root: root.path().into(), index: root.path().join("index"), ..ModulesOptions::default() };
@@ -63,76 +79,9 @@ async fn module() -> (Arc<Snapshot>, Understander) {
     (snapshot, Understander::new(UnderstandOptions::default(), embedder, Vec::new()))
 }
 
-/// Of each, so many repetitions that the text is as long as may be.
-const KINDS: [&str; 23] = [
-    "x;",
-    "a. ",
-    "one ",
-    "1 ",
-    "1/2/",
-    "a@",
-    "pizza ",
-    "2 pizza and ",
-    "pizza 2 ",
-    "not pizza but ",
-    "no ",
-    "yes, ",
-    "at 5 ",
-    "the second one ",
-    "from monday to ",
-    "+1 555 123 ",
-    "hundred ",
-    "I mean ",
-    "cancel ",
-    "a table for 4 ",
-    "て、",
-    "電気それから",
-    "じゃなくて",
-];
-
-/// Characters looked at, values compared and cells of lattices, for each character that was said.
-const MOST_WORK: usize = 1_000;
-
-/// Whatever is said, at the beginning of a conversation or in answer to a question: all stages of a turn together do
-/// work in proportion to its length.
-#[tokio::test]
-async fn hostile_texts_take_work_in_proportion() {
-    let (snapshot, understander) = module().await;
-    let most = understander.options.max_utterance;
-    for before in [None, Some("order"), Some("book a table for 4 on monday")] {
-        let mut state = State::new(&snapshot.module.name);
-        if let Some(utterance) = before {
-            let request = TurnRequest { utterance: utterance.to_owned(), ..TurnRequest::default() };
-            state = understander.converse(&snapshot, &state, &request).await.unwrap().state;
-            assert!(state.expects.is_some(), "{utterance}");
-        }
-        for kind in KINDS {
-            let utterance = kind.chars().cycle().take(most).collect();
-            let request = TurnRequest { utterance, ..TurnRequest::default() };
-            let done = work::done();
-            let conversed = understander.converse(&snapshot, &state, &request).await.unwrap();
-            let done = work::done() - done;
-            assert!(done >= most && done <= most * MOST_WORK, "{before:?}, {kind:?}: {done}");
-            assert!(conversed.turn.trace.mentions.len() <= 2_048, "{before:?}, {kind:?}");
-        }
-    }
-}
-
-/// The same of what was said before it: each message is as long as may be.
-#[tokio::test]
-async fn hostile_earlier_messages_take_work_in_proportion() {
-    let (snapshot, understander) = module().await;
-    let most = understander.options.max_utterance;
-    for kind in KINDS {
-        let said: String = kind.chars().cycle().take(most).collect();
-        let history: Vec<Said> = (0..4).map(|_| Said::Person(said.clone())).collect();
-        let count = history.len() + 1;
-        let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
-        let done = work::done();
-        understander.turn(&snapshot, &request).await.unwrap();
-        let done = work::done() - done;
-        assert!(done >= most && done <= most * count * MOST_WORK, "{kind:?}: {done}");
-    }
+/// One that counts the steps of all that it does.
+fn counting(understander: &Understander) -> Understander {
+    Understander { fuel: Fuel::new(u64::MAX - 1, None), ..understander.clone() }
 }
 
 #[tokio::test]
@@ -149,11 +98,11 @@ async fn whoever_leaves_is_not_worked_for() {
         stages
     };
     assert!(stages >= 4, "a turn that ends at none of its stages: {stages}");
-    let done = work::done();
-    let mut turn = Box::pin(understander.converse(&snapshot, &state, &request));
+    let counted = counting(&understander);
+    let mut turn = Box::pin(counted.converse(&snapshot, &state, &request));
     assert!(futures::poll!(&mut turn).is_pending());
     drop(turn);
-    assert_eq!(work::done(), done);
+    assert_eq!(counted.fuel.spent(), 0);
 }
 
 /// Whoever works has a core; the others wait, and not for ever.

@@ -43,7 +43,8 @@ impl Understander {
     ) -> Result<Answered, TurnError> {
         let request = TurnRequest { utterance: reply.to_owned(), budget, strategy, ..TurnRequest::default() };
         let mut ledger = self.ledger(snapshot, &request);
-        let analysis = self.cores.free().await.run(|| self.recognize(snapshot, &request))?;
+        let fuel = self.fueled().fuel;
+        let analysis = self.cores.free().await.run(|| fuel.burn(|| self.recognize(snapshot, &request)))?;
         let read = reply::read(snapshot.module.language(), question, analysis.utterance.text());
         let asked = self.asked_reply(snapshot, question, read, &request, &analysis, &mut ledger).await?;
         Ok(Answered {

@@ -2,8 +2,8 @@
 
 mod adversary;
 mod answers;
-mod courtesy;
 mod consent;
+mod courtesy;
 mod dialogues;
 mod doubtful;
 mod fuzz;

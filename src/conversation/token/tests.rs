@@ -14,16 +14,20 @@ use crate::{
 
 const SECRET: &str = "a secret that is long enough";
 
-fn tokens(options: &ConversationOptions) -> Tokens {
+fn tokens(options: &ConversationOptions) -> OwnTokens {
+    all(options).of(&Owner::everybody())
+}
+
+fn all(options: &ConversationOptions) -> Tokens {
     let memory = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
     Tokens::open(options, Sessions::open(&memory).expect("good options")).expect("good options")
 }
 
-fn plain() -> Tokens {
+fn plain() -> OwnTokens {
     tokens(&ConversationOptions::default())
 }
 
-fn signed(key: &str, previous: &[&str]) -> Tokens {
+fn signed(key: &str, previous: &[&str]) -> OwnTokens {
     let previous_keys = previous.iter().copied().map(Secret::new).collect();
     tokens(&ConversationOptions { key: Some(Secret::new(key)), previous_keys, ..ConversationOptions::default() })
 }
@@ -118,6 +122,21 @@ fn what_is_written_is_read_again() {
     let module = fixture::module();
     for tokens in [plain(), signed(SECRET, &[])] {
         assert_eq!(tokens.read(&tokens.write(&state()).unwrap(), &module), Ok(state()));
+    }
+}
+
+#[tokio::test]
+async fn a_state_is_its_owners_alone() {
+    let module = fixture::module();
+    let all = all(&ConversationOptions { key: Some(Secret::new(SECRET)), ..ConversationOptions::default() });
+    let owners = [Owner::everybody(), Owner::of_key("a"), Owner::of_key("b")].map(|owner| all.of(&owner));
+    for (at, own) in owners.iter().enumerate() {
+        let text = own.write(&asking()).unwrap();
+        for (other, tokens) in owners.iter().enumerate() {
+            let read = tokens.read(&text, &module).map(|_| ());
+            assert_eq!(read, if at == other { Ok(()) } else { Err(TokenError::Signature) }, "{at} {other}");
+            assert_eq!(tokens.number(&text).is_some(), at == other);
+        }
     }
 }
 

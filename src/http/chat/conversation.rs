@@ -1,5 +1,7 @@
 //! `messages`: the conversation, and what of it is new.
 
+use std::collections::{HashMap, VecDeque};
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -88,6 +90,16 @@ struct Made {
     is_answered: bool,
 }
 
+/// The calls since the person spoke, in order, found by their ids and names: there may be thousands, and as many results.
+#[derive(Default)]
+struct MadeCalls {
+    calls: Vec<Made>,
+    /// The first call with an id, by the id as JSON.
+    by_id: HashMap<String, usize>,
+    /// By their names, and all under `None`. What is answered leaves when it comes to the front.
+    open: HashMap<Option<String>, VecDeque<usize>>,
+}
+
 /// The messages, read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Conversation {
@@ -149,7 +161,7 @@ struct Reading {
     /// Position of the person's last message.
     last: usize,
     /// Calls and results since then.
-    made: Vec<Made>,
+    made: MadeCalls,
     results: Vec<CallResult>,
     notes: Vec<String>,
 }
@@ -217,7 +229,7 @@ impl Reading {
         within(&text, index, self.limit)?;
         self.history.push(Said::Person(framework::task(&text).to_owned()));
         self.last = index;
-        self.made.clear();
+        self.made = MadeCalls::default();
         self.results.clear();
         Ok(())
     }
@@ -236,7 +248,8 @@ impl Reading {
     }
 
     fn result(&mut self, id: Option<&Value>, name: Option<&Value>, text: String) {
-        self.results.push(result(&mut self.made, id, name, &text));
+        let result = self.made.result(id, name, &text);
+        self.results.push(result);
         self.history.push(Said::Tool(text));
     }
 
@@ -306,20 +319,41 @@ impl Made {
     }
 }
 
-/// What `text` is the result of: the call with this id, else the first without one that has this name, or any.
-fn result(made: &mut [Made], id: Option<&Value>, name: Option<&Value>, text: &str) -> CallResult {
-    let by_id = id.and_then(|id| made.iter().position(|call| call.id.as_ref() == Some(id)));
-    let name = name.and_then(Value::as_str);
-    let is_open = |call: &Made| !call.is_answered && name.is_none_or(|name| call.function == name);
-    let call = by_id.or_else(|| made.iter().position(is_open)).map(|place| &mut made[place]);
-    let (function, arguments) = match call {
-        Some(call) => {
-            call.is_answered = true;
-            (Some(call.function.clone()), call.arguments.clone())
+impl MadeCalls {
+    fn push(&mut self, call: Made) {
+        let place = self.calls.len();
+        if let Some(id) = &call.id {
+            self.by_id.entry(id.to_string()).or_insert(place);
         }
-        None => (name.map(str::to_owned), Map::new()),
-    };
-    CallResult { function, arguments, text: text.to_owned() }
+        self.open.entry(Some(call.function.clone())).or_default().push_back(place);
+        self.open.entry(None).or_default().push_back(place);
+        self.calls.push(call);
+    }
+
+    /// What `text` is the result of: the call with this id, else the first without one that has this name, or any. Of
+    /// several results of one call, the first has its arguments.
+    fn result(&mut self, id: Option<&Value>, name: Option<&Value>, text: &str) -> CallResult {
+        let name = name.and_then(Value::as_str);
+        let by_id = id.and_then(|id| self.by_id.get(&id.to_string()).copied());
+        let (function, arguments) = match by_id.or_else(|| self.first_open(name)) {
+            Some(place) => {
+                let call = &mut self.calls[place];
+                call.is_answered = true;
+                (Some(call.function.clone()), std::mem::take(&mut call.arguments))
+            }
+            None => (name.map(str::to_owned), Map::new()),
+        };
+        CallResult { function, arguments, text: text.to_owned() }
+    }
+
+    /// The first call of this name that has no result; of any name if there is no name.
+    fn first_open(&mut self, name: Option<&str>) -> Option<usize> {
+        let open = self.open.get_mut(&name.map(str::to_owned))?;
+        while open.front().is_some_and(|place| self.calls[*place].is_answered) {
+            open.pop_front();
+        }
+        open.front().copied()
+    }
 }
 
 fn called(function: MadeFunction) -> Said {
@@ -502,6 +536,32 @@ mod tests {
         let names: Vec<Option<&str>> = found.results.iter().map(|result| result.function.as_deref()).collect();
         assert_eq!(names, [Some("g"), Some("f"), Some("h")]);
         assert_eq!(found.results[1].arguments.get("x"), Some(&json!(1)));
+    }
+
+    #[test]
+    fn many_results_take_time_in_proportion() {
+        let call = json!({"id": "a", "function": {"name": "f", "arguments": "{\"x\": 1}"}});
+        let messages = |count: usize| {
+            let made = vec![call.clone(); count];
+            let mut messages = vec![json!({"role": "user", "content": "hi"})];
+            messages.push(json!({"role": "assistant", "content": null, "tool_calls": made}));
+            messages.extend((0..count).map(|_| json!({"role": "tool", "tool_call_id": "b", "content": ""})));
+            json!(messages)
+        };
+        // Each looks at the call that it answers, and at no other: so many would take hours.
+        let found = read(messages(100_000)).expect("a conversation");
+        assert_eq!(found.results.len(), 100_000);
+        assert!(found.results.iter().all(|result| result.function.as_deref() == Some("f")));
+        // One call has its arguments once, however often it is answered.
+        let again = json!([
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "a", "content": "one"},
+            {"role": "tool", "tool_call_id": "a", "content": "two"},
+        ]);
+        let found = read(again).expect("a conversation");
+        let arguments: Vec<usize> = found.results.iter().map(|result| result.arguments.len()).collect();
+        assert_eq!(arguments, [1, 0]);
     }
 
     #[test]

@@ -166,8 +166,7 @@ impl Job {
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
         let Offer { snapshot, first, theirs, mut notes } =
-            offer::offer(app, request.model.as_deref(), &task, options.tools).await?;
-        caller.may_use(&snapshot.module.name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
+            offer::offer(app, caller, request.model.as_deref(), &task, options.tools).await?;
         let calls = options.calls.or(snapshot.module.settings.chat.calls).unwrap_or(app.options.chat.calls);
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
@@ -352,7 +351,8 @@ impl Job {
         if self.keeping != Keeping::Messages {
             return Ok(None);
         }
-        let pending = app.conversations.replays.pending(&app.understander, &self.snapshot, before).await;
+        let replays = &app.conversations.replays;
+        let pending = replays.pending(&self.repeat.owner, &app.understander, &self.snapshot, before).await;
         pending.map_err(|error| ApiError::of_turn(&error, self.named_strategy))
     }
 

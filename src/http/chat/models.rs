@@ -71,10 +71,12 @@ pub(in crate::http) async fn list(State(app): State<AppState>, caller: Caller) -
 )]
 pub(in crate::http) async fn describe(
     State(app): State<AppState>,
+    caller: Caller,
     model: Result<Path<String>, axum::extract::rejection::PathRejection>,
 ) -> Result<Json<Model>, ApiError> {
-    let Path(model) = model.map_err(|_| unknown(&app, "�"))?;
-    if names(&app).contains(&model) { Ok(Json(Model::new(&model))) } else { Err(unknown(&app, &model)) }
+    let Path(model) = model.map_err(|_| unknown(&app, &caller, "�"))?;
+    let is_seen = ModuleName::new(&model).is_ok_and(|name| caller.sees(&name)) && names(&app).contains(&model);
+    if is_seen { Ok(Json(Model::new(&model))) } else { Err(unknown(&app, &caller, &model)) }
 }
 
 fn names(app: &AppState) -> BTreeSet<String> {
@@ -87,8 +89,10 @@ fn names(app: &AppState) -> BTreeSet<String> {
     names
 }
 
-pub(super) fn unknown(app: &AppState, model: &str) -> ApiError {
-    let near: Vec<String> = app.snapshots.near(model).into_iter().map(|near| format!("`{near}`")).collect();
+/// To whoever has a key for some modules, the others are not there.
+pub(super) fn unknown(app: &AppState, caller: &Caller, model: &str) -> ApiError {
+    let near = app.snapshots.near(model).into_iter().filter(|near| caller.sees(near));
+    let near: Vec<String> = near.map(|near| format!("`{near}`")).collect();
     let hint = if near.is_empty() {
         format!("; /v1/models lists them, and `{OWN}` understands the request's own tools")
     } else {

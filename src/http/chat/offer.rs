@@ -9,7 +9,7 @@ use super::{
     tools::{Choice, Origin, Task},
 };
 use crate::{
-    http::{ApiError, AppState, Fault},
+    http::{ApiError, AppState, Fault, caller::Caller},
     module::{Function, FunctionId, Module, ModuleName, own_function, settings::ForeignTools},
     snapshot::{PrepareError, Snapshot},
 };
@@ -35,6 +35,7 @@ impl Offer {
 /// What the request may have called. `wanted` is what it says itself of tools that are not the module's own.
 pub(super) async fn offer(
     app: &AppState,
+    caller: &Caller,
     model: Option<&str>,
     task: &Task,
     wanted: Option<ForeignTools>,
@@ -43,12 +44,14 @@ pub(super) async fn offer(
         let message = "`model` is required: the name of a module, or `uptake` for the request's own tools";
         return Err(ApiError::fault(Fault::MissingParameter, message).about("model"));
     };
-    let name = ModuleName::new(model).map_err(|_| models::unknown(app, model))?;
+    let name = ModuleName::new(model).map_err(|_| models::unknown(app, caller, model))?;
+    // Whether there is such a module is for those to know who may use it.
+    caller.may_use(&name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
         return compiled(app, &name, functions, None, task).await.map(|snapshot| Offer::of(snapshot, functions));
     }
-    let known = named(app, &name).await?;
+    let known = named(app, caller, &name).await?;
     if functions.is_empty() {
         return Ok(Offer::of(known, functions));
     }
@@ -149,9 +152,9 @@ async fn compiled(
     })
 }
 
-async fn named(app: &AppState, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {
+async fn named(app: &AppState, caller: &Caller, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {
     app.snapshots.fresh(name).await.map_err(|error| match &error {
-        PrepareError::Unknown(name) => models::unknown(app, name.as_str()),
+        PrepareError::Unknown(name) => models::unknown(app, caller, name.as_str()),
         _ => ApiError::of_prepare(&error, &app.snapshots),
     })
 }

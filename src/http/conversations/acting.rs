@@ -65,7 +65,8 @@ impl AppState {
         let Some((acts, deeds)) = self.acts(snapshot, spoken, &conversed, since) else { return Ok(conversed) };
         let (name, may_repeat) = match under {
             Under::State(text) => {
-                let number = self.conversations.tokens.number(text).unwrap_or_else(|| text.to_owned());
+                let tokens = self.conversations.tokens.of(&spoken.repeat.owner);
+                let number = tokens.number(text).unwrap_or_else(|| text.to_owned());
                 (format!("state {number}"), false)
             }
             Under::Request => spoken.repeat.remembered(snapshot, spoken.request),

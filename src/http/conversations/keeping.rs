@@ -14,7 +14,7 @@ use crate::{
     act::Plan,
     answer::Kept,
     conversation::{
-        ConsentError, State,
+        ConsentError, Owner, State,
         store::{SessionId, StoreError},
     },
     http::{ApiError, AppState, Fault, caller::Caller},
@@ -97,10 +97,11 @@ impl AppState {
             Keeping::New => {
                 let conversed = self.step(snapshot, State::new(&snapshot.module.name), request, is_named).await?;
                 let conversed = self.acted(snapshot, spoken, Under::Request, conversed, since).await?;
-                self.echoed(snapshot, conversed, request, false)
+                self.echoed(snapshot, conversed, (&spoken.repeat.owner, request), false)
             }
             Keeping::Echo(text) => {
-                let mut state = self.conversations.tokens.read(text, &snapshot.module).map_err(|error| {
+                let tokens = self.conversations.tokens.of(&spoken.repeat.owner);
+                let mut state = tokens.read(text, &snapshot.module).map_err(|error| {
                     let message = format!("{error}: begin a new conversation, without `state`");
                     ApiError::fault(Fault::InvalidState, message).about("state")
                 })?;
@@ -110,20 +111,21 @@ impl AppState {
                 // A state leads to our own calls once in any case, and whoever asks again hears what came of them.
                 let is_ours = self.acts(snapshot, spoken, &conversed, since).is_some();
                 if awaits_consent && !is_ours && matches!(conversed.turn.outcome, Outcome::Call(_)) {
-                    self.conversations.tokens.take_consent(text).await.map_err(|error| of_consent(&error))?;
+                    tokens.take_consent(text).await.map_err(|error| of_consent(&error))?;
                 }
                 let conversed = self.acted(snapshot, spoken, Under::State(text), conversed, since).await?;
-                self.echoed(snapshot, conversed, request, true)
+                self.echoed(snapshot, conversed, (&spoken.repeat.owner, request), true)
             }
             Keeping::Messages => {
                 let replays = &self.conversations.replays;
-                let conversed = replays.converse(&self.understander, snapshot, request).await;
+                let owner = &spoken.repeat.owner;
+                let conversed = replays.converse(owner, &self.understander, snapshot, request).await;
                 let conversed = conversed.map_err(|error| ApiError::of_turn(&error, is_named))?;
                 let conversed = self.acted(snapshot, spoken, Under::Request, conversed, since).await?;
                 if !conversed.turn.deeds.is_empty() {
-                    replays.amend(&self.understander, snapshot, request, &conversed.state);
+                    replays.amend(owner, &self.understander, snapshot, request, &conversed.state);
                 }
-                self.echoed(snapshot, conversed, request, false)
+                self.echoed(snapshot, conversed, (&spoken.repeat.owner, request), false)
             }
             Keeping::Session { id, revision } => self.in_session(snapshot, id, *revision, spoken, since).await,
         }?;
@@ -147,12 +149,12 @@ impl AppState {
         &self,
         snapshot: &Snapshot,
         conversed: Conversed,
-        request: &TurnRequest,
+        (owner, request): (&Owner, &TurnRequest),
         must: bool,
     ) -> Result<Told, ApiError> {
         let Conversed { mut turn, state, .. } = conversed;
         let summary = understand::summary(snapshot, request.language.as_deref(), &state);
-        let written = match self.conversations.tokens.write(&state) {
+        let written = match self.conversations.tokens.of(owner).write(&state) {
             Ok(text) => Some(text),
             Err(error) if must => return Err(ApiError::fault(Fault::StateTooLarge, error.to_string()).about("state")),
             Err(error) => {

@@ -3,6 +3,7 @@
 use axum::http::HeaderMap;
 
 use crate::{
+    conversation::Owner,
     http::{ApiError, Fault, caller::Caller},
     snapshot::Snapshot,
     understand::{Said, TurnRequest},
@@ -31,9 +32,9 @@ pub(in crate::http) struct Spoken<'a> {
 }
 
 /// How a request is told from another one with the same words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::http) struct Repeat {
-    owner: String,
+    pub(in crate::http) owner: Owner,
     /// What the client calls the request, or the chat that it is of.
     name: Option<String>,
     /// The client says that it sent it before.
@@ -46,7 +47,7 @@ impl Repeat {
         let key = text(KEY).map(|key| format!("key {key}"));
         let chat = || text(CHAT).map(|chat| format!("chat {chat}"));
         Self {
-            owner: caller.owner().to_owned(),
+            owner: caller.owner(),
             name: key.or_else(chat),
             is_retry: text(RETRIED).is_some_and(|count| count.trim() != "0"),
         }
@@ -60,7 +61,7 @@ impl Repeat {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         };
-        part(&self.owner);
+        part(self.owner.id());
         part(snapshot.module.name.as_str());
         part(self.name.as_deref().unwrap_or_default());
         for said in &request.history {
@@ -101,7 +102,7 @@ mod tests {
                 headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("a value")));
             Repeat::of(&headers.collect(), &Caller::default())
         };
-        assert_eq!(of(&[]), Repeat::default());
+        assert_eq!(of(&[]), Repeat { owner: Owner::everybody(), name: None, is_retry: false });
         assert_eq!(of(&[("idempotency-key", "7"), ("x-openwebui-chat-id", "c")]).name.as_deref(), Some("key 7"));
         assert_eq!(of(&[("x-openwebui-chat-id", "c")]).name.as_deref(), Some("chat c"));
         assert!(!of(&[("x-stainless-retry-count", "0")]).is_retry);

@@ -62,7 +62,9 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
     }
     let (method, id, name) = (request.method().clone(), key.id.clone(), key.name.clone());
     let mut request = request.map(|body| Body::new(Counted { body, holder: Arc::clone(&holder) }));
-    request.extensions_mut().insert(caller.with(holder));
+    let caller = caller.with(holder);
+    request.extensions_mut().insert(caller.owner());
+    request.extensions_mut().insert(caller);
     let response = next.run(request).await;
     if scope != Scope::Predict {
         let status = response.status().as_u16();

@@ -125,13 +125,9 @@ impl Parser<'_> {
             // Behind an answer, something else begins.
             Role::Joint if self.answer.said.is_some() => return None,
             Role::Joint => {}
-            Role::WeakYes
-            | Role::HedgedYes
-            | Role::Does
-            | Role::Opening
-            | Role::Asks
-            | Role::Other
-            | Role::Common => return None,
+            Role::WeakYes | Role::HedgedYes | Role::Does | Role::Opening | Role::Asks | Role::Other | Role::Common => {
+                return None;
+            }
         }
         Some(next)
     }

@@ -1,0 +1,28 @@
+//! Whose something is.
+
+use std::sync::Arc;
+
+/// The key that brought something: what is kept of it, or remembered, is for no other key. A memory whose keys are made
+/// of an owner cannot be asked without one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Owner(Arc<str>);
+
+impl Owner {
+    /// The holder of the API key with this id.
+    #[must_use]
+    pub fn of_key(id: &str) -> Self {
+        Self(id.into())
+    }
+
+    /// Everybody, where there are no keys.
+    #[must_use]
+    pub fn everybody() -> Self {
+        Self("".into())
+    }
+
+    /// The id of the key; empty where there are none.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.0
+    }
+}

@@ -1,0 +1,181 @@
+//! How much work may be done for one request, counted in steps: characters, words and values that are looked at.
+//!
+//! A [`Fuel`] belongs to one request and is passed on by value. While a stage burns it, the thread of the stage holds
+//! it: what is counted lies in functions that know of no turn (to fold a word, to cut a text), and a count that each
+//! stage has to pass on is one that the next stage forgets. Nothing outlives [`Fuel::burn`], and steps that are taken
+//! outside of it are counted for no request.
+//!
+//! A stage that finds that it is [out of fuel](is_out) ends with what it has. What was not read whole never leads to a
+//! call by itself.
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+/// Steps that a thread takes before it looks at the limits: these cost more than a step does.
+const UNCOUNTED: u64 = 1_024;
+
+thread_local! {
+    /// Steps that the fuel of this thread does not know of yet.
+    static STEPS: Cell<u64> = const { Cell::new(0) };
+    static BURNING: RefCell<Option<Fuel>> = const { RefCell::new(None) };
+    static IS_OUT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// See [the module](self). Clones share.
+#[derive(Debug, Clone, Default)]
+pub struct Fuel(Arc<Tank>);
+
+#[derive(Debug)]
+struct Tank {
+    most: u64,
+    until: Option<Instant>,
+    spent: AtomicU64,
+    is_out: AtomicBool,
+}
+
+impl Default for Tank {
+    fn default() -> Self {
+        Self { most: u64::MAX, until: None, spent: AtomicU64::new(0), is_out: AtomicBool::new(false) }
+    }
+}
+
+impl Fuel {
+    /// For at most so many steps, and until this moment. The default has no end.
+    #[must_use]
+    pub fn new(most: u64, until: Option<Instant>) -> Self {
+        Self(Arc::new(Tank { most, until, ..Tank::default() }))
+    }
+
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.0.most < u64::MAX || self.0.until.is_some()
+    }
+
+    /// Steps so far.
+    #[must_use]
+    pub fn spent(&self) -> u64 {
+        self.0.spent.load(Ordering::Relaxed)
+    }
+
+    #[must_use]
+    pub fn is_out(&self) -> bool {
+        self.0.is_out.load(Ordering::Relaxed)
+    }
+
+    /// Runs `act` with the steps that it takes counted here.
+    pub fn burn<T>(&self, act: impl FnOnce() -> T) -> T {
+        flush();
+        let outer = Outer(BURNING.replace(Some(self.clone())));
+        IS_OUT.set(self.is_out());
+        let made = act();
+        drop(outer);
+        made
+    }
+
+    fn spend(&self, steps: u64) {
+        let spent = self.0.spent.fetch_add(steps, Ordering::Relaxed).saturating_add(steps);
+        if spent > self.0.most || self.0.until.is_some_and(|until| Instant::now() >= until) {
+            self.0.is_out.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the thread burnt before, taken up again when this is dropped.
+struct Outer(Option<Fuel>);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        flush();
+        IS_OUT.set(self.0.as_ref().is_some_and(Fuel::is_out));
+        BURNING.replace(self.0.take());
+    }
+}
+
+fn flush() {
+    let steps = STEPS.replace(0);
+    BURNING.with_borrow(|burning| {
+        if let Some(fuel) = burning {
+            fuel.spend(steps);
+            IS_OUT.set(fuel.is_out());
+        }
+    });
+}
+
+/// Counts steps of the request that the thread works for.
+pub(crate) fn spend(steps: usize) {
+    let all = STEPS.get().saturating_add(steps as u64);
+    STEPS.set(all);
+    if all >= UNCOUNTED {
+        flush();
+    }
+}
+
+/// Whether the request that the thread works for is to be given up. Every loop asks whose length depends on the text,
+/// times something else.
+pub(crate) fn is_out() -> bool {
+    IS_OUT.get()
+}
+
+/// Gives the request up: there is more in its text than anybody says.
+pub(crate) fn give_up() {
+    BURNING.with_borrow(|burning| {
+        if let Some(fuel) = burning {
+            fuel.0.is_out.store(true, Ordering::Relaxed);
+            IS_OUT.set(true);
+        }
+    });
+}
+
+/// The steps that `act` takes.
+#[cfg(test)]
+pub(crate) fn of(act: impl FnOnce()) -> u64 {
+    let fuel = Fuel::default();
+    fuel.burn(act);
+    fuel.spent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_counted_for_the_request_that_takes_them() {
+        let (one, other) = (Fuel::new(5_000, None), Fuel::default());
+        spend(100);
+        one.burn(|| {
+            spend(10);
+            other.burn(|| spend(3_000));
+            spend(5);
+            assert!(!is_out());
+        });
+        spend(100_000);
+        assert_eq!((one.spent(), other.spent(), one.is_out(), is_out()), (15, 3_000, false, false));
+        one.burn(|| {
+            spend(5_000);
+            assert!(is_out());
+            other.burn(|| assert!(!is_out()));
+            assert!(is_out());
+        });
+        assert!(one.is_out() && one.clone().is_out() && !is_out());
+    }
+
+    #[test]
+    fn what_takes_too_long_is_given_up() {
+        let fuel = Fuel::new(u64::MAX, Some(Instant::now()));
+        fuel.burn(|| {
+            spend(1);
+            assert!(!is_out());
+            spend(usize::try_from(UNCOUNTED).unwrap());
+            assert!(is_out());
+        });
+        let fuel = Fuel::default();
+        fuel.burn(give_up);
+        assert!(fuel.is_out());
+    }
+}

@@ -1,0 +1,232 @@
+//! Whatever is said, in every state of a conversation: work grows with the text, and no faster. What is counted is
+//! steps, the same on every machine.
+
+use super::*;
+use crate::{
+    assist::history::Said,
+    conversation::{Expects, Owner},
+};
+
+/// Texts that are repeated until they are as long as they shall be.
+const KINDS: [&str; 38] = [
+    "x;",
+    "a. ",
+    "one ",
+    "1 ",
+    "1/2/",
+    "a@",
+    "pizza ",
+    "2 pizza and ",
+    "pizza 2 ",
+    "not pizza but ",
+    "no ",
+    "yes, ",
+    "at 5 ",
+    "the second one ",
+    "from monday to ",
+    "+1 555 123 ",
+    "hundred ",
+    "I mean ",
+    "cancel ",
+    "a table for 4 ",
+    "て、",
+    "電気それから",
+    "じゃなくて",
+    "not pizza ",
+    "no 4 and ",
+    "without Anna ",
+    "remove pizza ",
+    "don't cancel ",
+    "everything except curry ",
+    "Anna isn't pizza. ",
+    "large pizzas with cheese and no onions ",
+    "add 2 curry with pizza and ",
+    "one of them large and the other ",
+    "change pizza to curry ",
+    "Anna, pizza, 4, ",
+    "rather pizza than curry ",
+    "not on monday, on friday ",
+    "\"pizza\" ",
+];
+
+/// What rules something out, in the other languages.
+const NEGATIONS: [(&str, &[&str]); 4] = [
+    ("de", &["nicht Anna ", "ohne pizza und ", "kein curry ", "storniere 4 nicht, ", "alles außer pizza "]),
+    ("es", &["no Anna ", "sin pizza y ", "no canceles 4, ", "todo excepto curry ", "quita pizza "]),
+    ("fr", &["pas Anna ", "sans pizza et ", "n'annule pas 4, ", "tout sauf curry ", "enlève pizza "]),
+    ("ja", &["アンナじゃなくて", "pizza抜きで", "キャンセルしないで", "curry以外、", "4はいらない、"]),
+];
+
+/// Characters of a text, and how much longer the longer one is.
+const SHORT: usize = 250;
+const LONGER: usize = 4;
+/// Steps for each character that was said, at most; and how much more the longer text may take. What is quadratic takes
+/// sixteen times as much.
+const MOST_STEPS: u64 = 2_000;
+const MOST_GROWTH: u64 = 7;
+/// Steps that a turn takes whatever was said.
+const ALWAYS: u64 = 20_000;
+
+fn text(kind: &str, length: usize) -> String {
+    kind.chars().cycle().take(length).collect()
+}
+
+async fn said(snapshot: &Snapshot, understander: &Understander, state: &State, utterance: &str) -> Conversed {
+    let request = TurnRequest { utterance: utterance.to_owned(), ..TurnRequest::default() };
+    understander.converse(snapshot, state, &request).await.unwrap()
+}
+
+/// A conversation in every state in which it can be, by what it waits for.
+async fn states(snapshot: &Snapshot, understander: &Understander) -> Vec<(&'static str, State)> {
+    let begun = State::new(&snapshot.module.name);
+    let after = async |state: &State, utterance: &str| said(snapshot, understander, state, utterance).await.state;
+    let order = after(&begun, "order").await;
+    let items = after(&order, "2 pizza and 1 curry").await;
+    let confirm = after(&begun, "book a table for 4 on monday").await;
+    assert!(matches!(confirm.expects, Some(Expects::Yes { .. })), "{:?}", confirm.expects);
+    assert!(order.expects.is_some() && !items.forms[0].slots.is_empty());
+    let called = said(snapshot, understander, &confirm, "yes").await;
+    assert!(matches!(called.turn.outcome, Outcome::Call(_)), "{:?}", called.turn.outcome);
+    let mut change = confirm.clone();
+    change.expects = Some(Expects::Change { function: "book".into() });
+    let mut choice = begun.clone();
+    let functions = vec!["order".into(), "note".into(), "book".into()];
+    choice.expects = Some(Expects::Choice { functions, utterance: "2 pizza not 4 ".repeat(9), tries: 0 });
+    let mut several = items.clone();
+    several.forms.extend(confirm.forms.clone());
+    several.expects = Some(Expects::Slots { function: "book".into(), pointers: vec!["/hour".into()] });
+    let long = after(&items, &"2 large pizza and ".repeat(10)).await;
+    let phrase = after(&begun, "order large pizzas with cheese and no onions").await;
+    let open = |state: &State, pointer: &str| {
+        let expects = Some(Expects::Slots { function: "order".into(), pointers: vec![pointer.into()] });
+        State { expects, ..state.clone() }
+    };
+    vec![
+        ("nothing", begun),
+        ("slots", order),
+        ("an item", open(&items, "/items/1/dish")),
+        ("any words", open(&items, "/name")),
+        ("items", items),
+        ("many items", long),
+        ("an item of many words", phrase),
+        ("a yes", confirm),
+        ("a change", change),
+        ("a choice", choice),
+        ("several forms", several),
+        ("after a call", called.state),
+    ]
+}
+
+/// The steps that a text takes in a state.
+async fn steps(snapshot: &Snapshot, understander: &Understander, state: &State, utterance: &str) -> u64 {
+    let counted = counting(understander);
+    said(snapshot, &counted, state, utterance).await;
+    counted.fuel.spent()
+}
+
+fn assert_in_proportion(what: &str, (short, long): (u64, u64)) {
+    let most = MOST_STEPS * (SHORT * LONGER) as u64;
+    assert!(long >= SHORT as u64 && long <= most, "{what}: {long} steps for {} characters", SHORT * LONGER);
+    assert!(long <= ALWAYS + MOST_GROWTH * short, "{what}: {short}, then {long} steps for {LONGER} times as much");
+}
+
+#[tokio::test]
+async fn hostile_texts_take_work_in_proportion() {
+    let (snapshot, understander) = module().await;
+    for (name, state) in states(&snapshot, &understander).await {
+        for kind in KINDS {
+            let short = steps(&snapshot, &understander, &state, &text(kind, SHORT)).await;
+            let long = steps(&snapshot, &understander, &state, &text(kind, SHORT * LONGER)).await;
+            assert_in_proportion(&format!("{name}, {kind:?}"), (short, long));
+        }
+    }
+    for (language, kinds) in NEGATIONS {
+        let (snapshot, understander) = module_of(language, 0).await;
+        let mut state = State::new(&snapshot.module.name);
+        state.forms.push(crate::conversation::Form::new("order", 0));
+        state.expects = Some(Expects::Slots { function: "order".into(), pointers: vec!["/name".into()] });
+        for kind in kinds {
+            let short = steps(&snapshot, &understander, &state, &text(kind, SHORT)).await;
+            let long = steps(&snapshot, &understander, &state, &text(kind, SHORT * LONGER)).await;
+            assert_in_proportion(&format!("{language}, {kind:?}"), (short, long));
+        }
+    }
+}
+
+/// Three times as many functions, with what they say to be left out, make no text three times as much work.
+#[tokio::test]
+async fn hostile_texts_take_no_more_work_in_a_larger_module() {
+    let (small, large) = (module_of("en", 12).await, module_of("en", 36).await);
+    for kind in ["not pizza ", "no 4 and ", "remove pizza ", "don't cancel ", "2 pizza and ", "x;"] {
+        let mut counts = Vec::new();
+        for (snapshot, understander) in [&small, &large] {
+            let state = said(snapshot, understander, &State::new(&snapshot.module.name), "order 2 pizza").await.state;
+            let utterance = text(kind, SHORT);
+            // What is made where it is first needed is made.
+            steps(snapshot, understander, &state, &utterance).await;
+            counts.push(steps(snapshot, understander, &state, &utterance).await);
+        }
+        assert!(2 * counts[1] <= ALWAYS + 3 * counts[0], "{kind:?}: {counts:?}");
+    }
+}
+
+/// The same of what was said before: each message is long, and so are results of calls.
+#[tokio::test]
+async fn hostile_earlier_messages_take_work_in_proportion() {
+    let (snapshot, understander) = module().await;
+    for kind in KINDS {
+        let mut counts = Vec::new();
+        for length in [SHORT, SHORT * LONGER] {
+            let (said, counted) = (text(kind, length), counting(&understander));
+            let history = vec![
+                Said::Person(said.clone()),
+                Said::Assistant(said.clone()),
+                Said::Called(format!("order({{\"name\": {said:?}}})")),
+                Said::Tool(said.clone()),
+                Said::Person(said.clone()),
+            ];
+            let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
+            counted.turn(&snapshot, &request).await.unwrap();
+            let replays = Replays::new(0, 0);
+            replays.converse(&Owner::everybody(), &counted, &snapshot, &request).await.unwrap();
+            counts.push(counted.fuel.spent() / 4);
+        }
+        assert_in_proportion(&format!("before, {kind:?}"), (counts[0], counts[1]));
+    }
+}
+
+/// What is not read whole is no yes, changes nothing, and calls nothing; and it says so.
+#[tokio::test]
+async fn what_is_not_read_whole_calls_nothing() {
+    let (snapshot, understander) = module().await;
+    let begun = State::new(&snapshot.module.name);
+    let told = "book a table for 4 on monday at 5";
+    let confirm = said(&snapshot, &understander, &begun, told).await.state;
+    for most in [1, 300, 1_000, 2_000, 3_000, 5_000, 10_000, 100_000] {
+        for (state, utterance) in [(&begun, told), (&confirm, "yes, and not at 6 but at 5"), (&confirm, "yes")] {
+            let short = Understander { fuel: Fuel::new(most, None), ..understander.clone() };
+            let conversed = said(&snapshot, &short, state, utterance).await;
+            if !short.fuel.is_out() {
+                continue;
+            }
+            let turn = &conversed.turn;
+            assert!(!matches!(turn.outcome, Outcome::Call(_)), "{most}, {utterance:?}: {:?}", turn.outcome);
+            assert!(turn.trace.notes.iter().any(|note| note == CUT_SHORT), "{:?}", turn.trace.notes);
+            if state.expects.is_some() {
+                assert_eq!(conversed.state.forms[0].slots, state.forms[0].slots, "{most}, {utterance:?}");
+            }
+        }
+        let short = Understander { fuel: Fuel::new(most, None), ..understander.clone() };
+        let request = TurnRequest { utterance: "note that the bus is late".to_owned(), ..TurnRequest::default() };
+        let turn = short.turn(&snapshot, &request).await.unwrap();
+        assert!(!short.fuel.is_out() || !matches!(turn.outcome, Outcome::Call(_)), "{most}: {:?}", turn.outcome);
+    }
+    // An earlier message that is not read whole opens nothing that a yes could be to.
+    let history = vec![Said::Person(told.to_owned()), Said::Assistant("Is that right?".to_owned())];
+    let request = TurnRequest { utterance: "yes".to_owned(), history, ..TurnRequest::default() };
+    let short = Understander { fuel: Fuel::new(300, None), ..understander.clone() };
+    let replays = Replays::new(9, 1 << 20);
+    let conversed = replays.converse(&Owner::everybody(), &short, &snapshot, &request).await.unwrap();
+    assert!(short.fuel.is_out() && conversed.state.forms.is_empty(), "{:?}", conversed.state);
+    assert!(!matches!(conversed.turn.outcome, Outcome::Call(_)));
+}
