@@ -12,7 +12,7 @@ use super::{
     ApiError, Fault, IndexByGet,
     keys::{Holder, Scope},
 };
-use crate::{conversation::store::SessionId, module::ModuleName};
+use crate::{conversation::store::SessionId, module::ModuleName, shares::Owner};
 
 /// Where a page is from that makes a browser ask.
 const FETCH_SITE: &str = "sec-fetch-site";
@@ -67,6 +67,15 @@ impl Caller {
     /// Whose key it is; empty where there are none.
     pub(super) fn owner(&self) -> &str {
         self.holder.as_ref().map_or("", |holder| &holder.key.id)
+    }
+
+    /// Whose share it is of what is scarce: the key's, where there is one, else that of the address.
+    pub(super) fn as_owner(&self) -> Owner {
+        match (&self.holder, self.address) {
+            (Some(holder), _) => Owner::Key(holder.key.id.as_str().into()),
+            (None, Some(address)) => Owner::of_address(address),
+            (None, None) => Owner::Process,
+        }
     }
 
     /// Whether the key is for this module, too.

@@ -13,7 +13,6 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use tokio::sync::Semaphore;
 
 use super::{
     find_functions, list_modules,
@@ -24,6 +23,7 @@ use super::{
 };
 use crate::{
     conversation::Tokens,
+    shares::{Owner, Shares},
     snapshot::Snapshots,
     understand::{UnderstandOptions, Understander},
 };
@@ -38,13 +38,18 @@ pub trait Admission: Send + Sync {
     /// Leave to run a call, until it is dropped; `None` if there are too many. `from` is the request that brought the
     /// call, where one did.
     fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>>;
+
+    /// Whose work the call is.
+    fn owner(&self, _: Option<&Parts>) -> Owner {
+        Owner::Process
+    }
 }
 
 /// So many calls, whoever makes them, and nobody waits.
-impl Admission for Semaphore {
+impl Admission for Shares {
     fn admit<'a>(&'a self, _: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>> {
-        let permit = self.try_acquire().ok().map(|permit| Box::new(permit) as Box<dyn Send + 'a>);
-        std::future::ready(permit).boxed()
+        let share = self.try_take(&Owner::Process, 1).map(|share| Box::new(share) as Box<dyn Send + 'a>);
+        std::future::ready(share).boxed()
     }
 }
 
@@ -113,16 +118,17 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
+        let from = context.extensions.get::<Parts>();
+        let owner = self.admission.owner(from);
         let call = match name.as_ref() {
-            find_functions::NAME => find_functions::call(&self.shared, arguments).boxed(),
-            understand::NAME => understand::call(&self.shared, arguments).boxed(),
+            find_functions::NAME => find_functions::call(&self.shared, arguments, owner).boxed(),
+            understand::NAME => understand::call(&self.shared, arguments, owner).boxed(),
             list_modules::NAME => list_modules::call(&self.shared, arguments).boxed(),
             unknown => {
                 let shown: String = unknown.chars().take(100).collect();
                 return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
             }
         };
-        let from = context.extensions.get::<Parts>();
         let admitted = async {
             let Some(_leave) = self.admission.admit(from).await else { return Err(Refusal::busy()) };
             AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Refusal::panicked()))

@@ -15,6 +15,7 @@ use crate::{
     answer::{Kept, Understanding, json_schema},
     conversation::State,
     module::settings::StrategyName,
+    shares::Owner,
     understand::{self, Conversed, Outcome, TurnRequest, request},
 };
 
@@ -70,7 +71,7 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
     tool(NAME, "Understand an utterance", DESCRIPTION, input, json_schema::<Understanding>())
 }
 
-pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
+pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>, owner: Owner) -> Result<CallToolResult, Refusal> {
     let Arguments { module, utterance, now, functions, strategy, state } = arguments::read(given)?;
     let utterance = arguments::required(utterance, "utterance")?;
     let snapshot = arguments::module(&shared.options.offer, &shared.snapshots, module.as_deref()).await?;
@@ -81,6 +82,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         strategy: strategy_of(strategy, shared.options.local)?,
         now: now.map(|now| request::moment(&now, &home)).transpose()?,
         among: functions.map(|names| request::functions(module, &names)).transpose()?,
+        owner,
         ..TurnRequest::default()
     };
     let echoed = state.clone();

@@ -124,7 +124,7 @@ impl Understander {
             applied: &applied,
             tied: &found.tied,
         };
-        let core = self.cores.free().await;
+        let core = self.cores.free(&request).await;
         let Answer { outcome, pending, frames, notes, called } = core.run(|| turning.next_step(&mut state));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
@@ -168,7 +168,7 @@ impl Understander {
                 assistance: assisted.assistance,
                 told: &assisted.told,
             };
-            let mut found = self.cores.free().await.run(|| interpret(&dialogue));
+            let mut found = self.cores.free(asking.request).await.run(|| interpret(&dialogue));
             match found.task.take() {
                 None => return Ok((found, assisted)),
                 Some(Task::Reply { question }) => self.ask_reply(asking, &question, &mut assisted, ledger).await?,

@@ -130,12 +130,12 @@ impl Understander {
         let Analysed { analysis, mut took } = self.analyse(snapshot, request).await?;
         let clock = Instant::now();
         let whole = self.situation(snapshot, request, &heard.earlier, &analysis);
-        let requests = self.cores.free().await.run(|| Requests::find(&whole));
+        let requests = self.cores.free(request).await.run(|| Requests::find(&whole));
         let situation = whole.with(&requests);
         took.retrieve += milliseconds(clock);
         let trace = Trace::new(&situation, took);
         let brief = self.brief(snapshot, request, situation, &heard.before);
-        let decided = self.decide(self.strategy(snapshot, request), &brief, ledger).await?;
+        let decided = self.decide(self.strategy(snapshot, request), request, &brief, ledger).await?;
         Ok(concluded(&snapshot.module, request.language.as_deref(), &analysis.acts, trace, decided))
     }
 
