@@ -15,6 +15,7 @@ use uptake::{
     llm::{Server, scripted::Scripted},
     mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
+    shares::Owner,
     understand::UnderstandOptions,
 };
 

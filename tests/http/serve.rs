@@ -8,7 +8,10 @@ use tokio::{
     sync::oneshot,
     task::JoinHandle,
 };
-use uptake::http::{HttpOptions, serve};
+use uptake::{
+    http::{HttpOptions, serve},
+    shares::Owner,
+};
 
 use crate::support::Service;
 

@@ -19,6 +19,7 @@ use tokio::{
 use uptake::{
     http::{self, HttpOptions, Mounted},
     mcp::{self, McpServer},
+    shares::Owner,
 };
 
 use super::{Silent, asking, call, calling, forecast, options, server, soon};

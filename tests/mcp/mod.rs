@@ -1,6 +1,6 @@
 //! The tools as clients reach them: the SDK's own client where it can ask for what is tested, bytes where it cannot.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient, ServiceExt as _,
