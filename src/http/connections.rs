@@ -6,8 +6,9 @@
 
 use std::{
     cmp::Reverse,
-    collections::HashMap,
+    collections::hash_map::RandomState,
     convert::Infallible,
+    hash::BuildHasher as _,
     io,
     net::{IpAddr, SocketAddr},
     pin::{Pin, pin},
@@ -30,6 +31,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustc_hash::FxHashMap;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs, lookup_host},
@@ -193,14 +195,16 @@ pub(super) struct Connections {
     open: Mutex<Vec<Arc<State>>>,
     /// Requests that run, by who asks.
     running: Shares,
+    /// Makes numbers of owners, which are compared for each connection when one has to go.
+    hasher: RandomState,
     begun: Instant,
     /// One ended.
     changed: Notify,
 }
 
 struct State {
-    /// Of its address until a request says more.
-    owner: Mutex<Owner>,
+    /// Of its address until a request says more, by [`Connections::number`].
+    owner: AtomicU64,
     /// Requests that run: at most one, and one more between the end of an answer and its body's.
     running: AtomicUsize,
     /// It has brought the whole head of a request.
@@ -230,8 +234,8 @@ impl State {
         self.running.load(Ordering::Acquire) == 0
     }
 
-    fn owner(&self) -> Owner {
-        self.owner.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn owner(&self) -> u64 {
+        self.owner.load(Ordering::Relaxed)
     }
 
     fn now(&self) -> u64 {
@@ -270,6 +274,7 @@ impl Connections {
             most,
             open: Mutex::default(),
             running: Shares::new(most as u64),
+            hasher: RandomState::new(),
             begun: Instant::now(),
             changed: Notify::new(),
         }
@@ -293,7 +298,7 @@ impl Connections {
             return None;
         }
         let state = Arc::new(State {
-            owner: Mutex::new(Owner::of_address(address)),
+            owner: AtomicU64::new(self.number(&Owner::of_address(address))),
             running: AtomicUsize::new(0),
             is_known: AtomicBool::new(false),
             waits_since: AtomicU64::new(NEVER),
@@ -315,6 +320,11 @@ impl Connections {
         }
     }
 
+    /// The same for the same owner.
+    fn number(&self, owner: &Owner) -> u64 {
+        self.hasher.hash_one(owner)
+    }
+
     fn open(&self) -> usize {
         self.list().len()
     }
@@ -327,14 +337,13 @@ impl Connections {
 
 /// Drops the connection that gives way first: of one rank, of the owner that has most of them, the one that has waited for
 /// its client for longest. Its place is free at once.
-fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(&Owner) -> bool) -> bool {
-    let mut counts: HashMap<Owner, usize> = HashMap::new();
-    let owners: Vec<Owner> = open.iter().map(|state| state.owner()).collect();
-    owners.iter().for_each(|owner| *counts.entry(owner.clone()).or_default() += 1);
-    let ranked = open.iter().zip(&owners).enumerate().filter(|(_, (_, owner))| of(owner));
-    let ranked = ranked.filter_map(|(index, (state, owner))| {
+fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(u64) -> bool) -> bool {
+    let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
+    open.iter().for_each(|state| *counts.entry(state.owner()).or_default() += 1);
+    let ranked = open.iter().enumerate().filter(|(_, state)| of(state.owner()));
+    let ranked = ranked.filter_map(|(index, state)| {
         let (rank, since) = state.rank()?;
-        Some((rank, Reverse(counts.get(owner).copied()), since, index))
+        Some((rank, Reverse(counts.get(&state.owner()).copied()), since, index))
     });
     let Some((_, _, _, index)) = ranked.min() else { return false };
     open.swap_remove(index).end.notify_one();
@@ -391,10 +400,12 @@ impl Asking {
     /// is dropped.
     pub(super) fn is_of(&self, owner: &Owner) -> bool {
         let Some(running) = self.0.upgrade() else { return true };
-        running.state.owner.lock().unwrap_or_else(PoisonError::into_inner).clone_from(owner);
         let connections = &running.connections;
+        let number = connections.number(owner);
+        running.state.owner.store(number, Ordering::Relaxed);
         let mut share = connections.running.try_take(owner, 1);
-        if share.is_none() && matches!(owner, Owner::Address(_)) && drop_one(&mut connections.list(), |of| of == owner) {
+        if share.is_none() && matches!(owner, Owner::Address(_)) && drop_one(&mut connections.list(), |of| of == number)
+        {
             // The dropped one gives its share back when it ends, in a moment.
             return true;
         }
@@ -417,7 +428,11 @@ impl HttpBody for Coming {
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let Self { body, state } = self.get_mut();
         let polled = Pin::new(body).poll_frame(context);
-        if polled.is_pending() { state.waits() } else { state.goes_on() }
+        if polled.is_pending() {
+            state.waits();
+        } else {
+            state.goes_on();
+        }
         polled
     }
 
@@ -548,9 +563,11 @@ mod tests {
         let home = address("127.0.0.1");
         let half: Vec<_> = (0..8).filter_map(|_| connections.admit(home).now_or_never()).collect();
         half.iter().for_each(|one| waited(one, 1_000, false));
+        let mut all = Vec::new();
         for _ in 0..8 {
             let polite = connections.admit(home).now_or_never().expect("it waits for nobody");
             assert!(!is_dropped(&polite));
+            all.push(polite);
         }
         assert_eq!(half.iter().filter(|one| is_dropped(one)).count(), 8);
         assert!(connections.open() <= 8);
@@ -558,13 +575,14 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_least_claim_makes_room_first() {
-        let connections = old(4);
+        let connections = old(5);
         let [one, other] = ["10.0.0.1", "10.0.0.2"].map(address);
         let pooled = connections.admit(one).await;
         let half = connections.admit(other).await;
         let (first, second) = (connections.admit(other).await, connections.admit(other).await);
+        let third = connections.admit(other).await;
         // The client of the first neither sends nor reads.
-        let requests = [Running::new(&first), Running::new(&second)];
+        let requests = [Running::new(&first), Running::new(&second), Running::new(&third)];
         waited(&pooled, 20_000, true);
         waited(&half, 500, false);
         waited(&first, 600, true);

@@ -131,7 +131,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
     let mut read: Vec<u8> = Vec::with_capacity(declared.filter(|length| *length <= limit).unwrap_or_default());
     let mut seen = 0_usize;
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(broken)?;
+        let chunk = chunk.map_err(|error| broken(&error))?;
         seen = seen.saturating_add(chunk.len());
         if seen <= limit {
             read.extend_from_slice(&chunk);
@@ -148,10 +148,10 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
     Ok(read.into())
 }
 
-fn broken(error: axum::Error) -> ApiError {
+fn broken(error: &axum::Error) -> ApiError {
     // Each layer around a body wraps the error of the one within.
-    let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
-    if causes.into_iter().any(|error| error.is::<NoRoom>()) {
+    let mut causes = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source());
+    if causes.any(<dyn std::error::Error>::is::<NoRoom>) {
         return too_many_bytes();
     }
     ApiError::fault(Fault::InvalidBody, "the body could not be read to its end")

@@ -1,9 +1,9 @@
 use std::{path::PathBuf, time::Duration};
 
-use axum::http::HeaderValue;
-use serde::{Deserialize, Serialize};
 use super::chat::ChatOptions;
 use crate::shares::Shares;
+use axum::http::HeaderValue;
+use serde::{Deserialize, Serialize};
 
 /// How the service listens and what it lets in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

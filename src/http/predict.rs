@@ -134,7 +134,9 @@ pub(super) async fn predict(
     Unread { permit: _permit, body }: Unread,
 ) -> Result<Response, ApiError> {
     match opendu::mode(&body)? {
-        Some(mode) => opendu::answer(mode, &app, &name, &body, caller.as_owner()).await.map(|answer| Json(answer).into_response()),
+        Some(mode) => {
+            opendu::answer(mode, &app, &name, &body, caller.as_owner()).await.map(|answer| Json(answer).into_response())
+        }
         None => call(&app, &caller, &headers, &name, extract::parse_object(&body)?)
             .await
             .map(|answer| Json(answer).into_response()),

@@ -46,7 +46,11 @@ pub(super) fn definition(options: &McpOptions, turns: &UnderstandOptions) -> Too
     tool(NAME, "Find functions", DESCRIPTION, input, json_schema::<Retrieved>())
 }
 
-pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>, owner: Owner) -> Result<CallToolResult, Refusal> {
+pub(super) async fn call(
+    shared: &Shared,
+    given: Option<Map<String, Value>>,
+    owner: Owner,
+) -> Result<CallToolResult, Refusal> {
     let Arguments { module, request, limit } = arguments::read(given)?;
     let utterance = arguments::required(request, "request")?;
     let limit = limit.unwrap_or(shared.turns.candidates);

@@ -71,7 +71,11 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
     tool(NAME, "Understand an utterance", DESCRIPTION, input, json_schema::<Understanding>())
 }
 
-pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>, owner: Owner) -> Result<CallToolResult, Refusal> {
+pub(super) async fn call(
+    shared: &Shared,
+    given: Option<Map<String, Value>>,
+    owner: Owner,
+) -> Result<CallToolResult, Refusal> {
     let Arguments { module, utterance, now, functions, strategy, state } = arguments::read(given)?;
     let utterance = arguments::required(utterance, "utterance")?;
     let snapshot = arguments::module(&shared.options.offer, &shared.snapshots, module.as_deref()).await?;

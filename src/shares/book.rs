@@ -11,6 +11,8 @@ use super::Owner;
 
 /// How many times what is free one owner may hold: of all, three quarters where it is alone.
 pub const OF_FREE: u64 = 3;
+/// Owners whose next place on the virtual time is known though they neither wait nor hold anything.
+const REMEMBERED: usize = 256;
 /// How long ago another owner asked last that the last place is kept for.
 const LATELY: Duration = Duration::from_secs(2);
 
@@ -144,6 +146,10 @@ impl Book {
                 self.held.remove(owner);
             }
         }
+        // Where nobody holds anything and nobody waits, nobody is behind anybody.
+        if self.in_use == 0 && self.waiting.is_empty() {
+            self.next.clear();
+        }
     }
 
     /// A request came to cost something else than was expected.
@@ -191,10 +197,10 @@ impl Book {
         others.any(|(_, at)| moment.saturating_duration_since(*at) < LATELY)
     }
 
-    /// An owner whose next request begins now need not be known.
+    /// Of very many owners, those are known that wait or hold something.
     fn forget(&mut self) {
-        if self.next.len() > 2 * (self.waiting.len() + self.held.len()) + 16 {
-            self.next.retain(|_, next| *next > self.now);
+        if self.next.len() > 2 * (self.waiting.len() + self.held.len()) + REMEMBERED {
+            self.next.retain(|owner, _| self.waiting.contains_key(owner) || self.held.contains_key(owner));
         }
     }
 }
@@ -383,12 +389,17 @@ mod tests {
     #[test]
     fn owners_that_left_are_forgotten() {
         let mut book = Book::new(2, None, None);
+        let (sender, _granted) = oneshot::channel();
+        book.ask(&key(1_000), 1, 5, sender, Instant::now());
+        book.serve();
         for number in 0..1_000 {
             let (sender, _granted) = oneshot::channel();
             book.ask(&key(number), 1, 5, sender, Instant::now());
             book.serve();
             book.give_back(&key(number), 1);
         }
-        assert!(book.next.len() < 64 && book.held.is_empty(), "{}", book.next.len());
+        assert!(book.next.len() <= REMEMBERED + 2, "{}", book.next.len());
+        book.give_back(&key(1_000), 1);
+        assert!(book.next.is_empty() && book.held.is_empty());
     }
 }

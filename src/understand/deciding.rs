@@ -46,12 +46,7 @@ impl Understander {
         }
     }
 
-    async fn auto(
-        &self,
-        request: &TurnRequest,
-        brief: &Brief<'_>,
-        ledger: &mut Ledger,
-    ) -> Result<Decided, TurnError> {
+    async fn auto(&self, request: &TurnRequest, brief: &Brief<'_>, ledger: &mut Ledger) -> Result<Decided, TurnError> {
         let mut local = self.locally(request, brief).await;
         let (confidence, sure) = (local.decision.confidence, brief.sure_of(&local.decision.frames));
         if confidence >= sure {

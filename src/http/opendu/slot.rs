@@ -137,12 +137,7 @@ fn target(module: &Module, frame: &str, labels: &[String]) -> Option<FunctionId>
 }
 
 /// What the recognizers find, with nothing decided.
-async fn recognized(
-    app: &AppState,
-    snapshot: &Snapshot,
-    utterance: &str,
-    owner: Owner,
-) -> Result<Trace, ApiError> {
+async fn recognized(app: &AppState, snapshot: &Snapshot, utterance: &str, owner: Owner) -> Result<Trace, ApiError> {
     let request = TurnRequest { utterance: utterance.to_owned(), owner, ..TurnRequest::default() };
     let found = app.understander.retrieve(snapshot, &request, 1).await;
     found.map_err(|error| ApiError::of_turn(&error, false))
