@@ -41,7 +41,7 @@ fn acts_once(Trial { talk, .. }: &Trial, domain: &Domain<'_>) -> Option<String> 
             _ => {}
         }
         for call in &exchange.calls {
-            let acts = domain.function(&call.function).is_some_and(|function| function.acts);
+            let acts = domain.acts(&call.function);
             if acts && may.insert(&call.function, false) != Some(true) {
                 let said = &exchange.said.text;
                 return Some(format!("{said:?} has {} called with {}", call.function, call.arguments));
@@ -85,7 +85,7 @@ fn courtesies_change_no_call(Trial { talk, plain }: &Trial, domain: &Domain<'_>)
 fn changing<'t>(talk: &'t Talk, domain: &Domain<'_>) -> Vec<&'t Called> {
     let mut calls: Vec<&Called> = Vec::new();
     for call in talk.calls() {
-        let reads = domain.function(&call.function).is_some_and(|function| !function.acts);
+        let reads = !domain.acts(&call.function);
         if !(reads && calls.last() == Some(&call)) {
             calls.push(call);
         }
@@ -124,7 +124,10 @@ fn yes_but_calls_nothing_old(Trial { talk, .. }: &Trial, _: &Domain<'_>) -> Opti
 }
 
 fn not_three_times(Trial { talk, .. }: &Trial, _: &Domain<'_>) -> Option<String> {
-    let asks = |exchange: &Exchange| exchange.reply.clone().filter(|_| exchange.question.is_some());
+    // An answer to a courtesy asks nothing; what was not understood is told in other words, too.
+    let is_asked = |exchange: &Exchange| exchange.question.is_some();
+    let is_lost = |exchange: &Exchange| exchange.outcome == "no_match" && exchange.said.matter.is_some();
+    let asks = |exchange: &Exchange| exchange.reply.clone().filter(|_| is_asked(exchange) || is_lost(exchange));
     talk.exchanges.windows(3).find_map(|three| {
         let first = asks(&three[0])?;
         three[1..].iter().all(|exchange| asks(exchange).as_ref() == Some(&first)).then_some(first)

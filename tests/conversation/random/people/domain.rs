@@ -15,7 +15,7 @@ const FUNCTIONS: [(&str, bool, &[&str]); 8] = [
     ("order_item", true, &["item", "quantity", "customer"]),
     ("cancel_booking", true, &["booking"]),
     ("return_order", true, &["code", "reason", "refund?"]),
-    ("book_visit", true, &["date", "people"]),
+    ("book_visit", true, &["city", "date", "people"]),
     ("get_weather", false, &["city"]),
     ("get_balance", false, &["account"]),
     ("track_parcel", false, &["code"]),
@@ -54,8 +54,12 @@ impl<'w> Domain<'w> {
         Self { module, words, functions, is_acting: variant % 3 == 2 }
     }
 
-    pub(super) fn function(&self, name: &str) -> Option<&Function> {
+    fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
+    }
+
+    pub(super) fn acts(&self, name: &str) -> bool {
+        self.function(name).is_some_and(|function| function.acts)
     }
 
     pub(super) fn spoken(&self, function: &Function) -> &FunctionWords {
@@ -110,8 +114,8 @@ impl<'w> Domain<'w> {
     }
 
     fn exemplars(&self, function: &Function) -> Value {
-        let FunctionWords { open, part, whole, .. } = self.spoken(function);
-        let templates = open.iter().chain(part).chain(whole);
+        let FunctionWords { open, part, whole, more, .. } = self.spoken(function);
+        let templates = open.iter().chain(part).chain(whole).chain(more);
         templates.map(|text| Value::String(filled(text, &|slot| format!("<{slot}>")))).collect()
     }
 

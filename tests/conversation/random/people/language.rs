@@ -67,6 +67,9 @@ pub(super) struct Replies {
 pub(super) struct SlotWords {
     pub(super) name: String,
     pub(super) question: String,
+    /// Sentences that answer the question, beside the value alone.
+    #[serde(default)]
+    pub(super) answers: Vec<String>,
     pub(super) values: Vec<Said>,
 }
 
@@ -104,6 +107,9 @@ pub(super) struct FunctionWords {
     pub(super) part: Vec<String>,
     /// With all of them.
     pub(super) whole: Vec<String>,
+    /// What only the module's author knows.
+    #[serde(default)]
+    pub(super) more: Vec<String>,
 }
 
 /// The five languages.

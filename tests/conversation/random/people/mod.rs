@@ -15,7 +15,13 @@ mod language;
 mod plan;
 mod talk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use axum::{Router, extract::State, http::Method, response::Json};
 use fastrand::Rng;
@@ -47,15 +53,20 @@ const SHOWN: usize = 2;
 
 struct People<'w> {
     service: Service,
-    /// Where calls go that the service makes.
-    url: String,
+    elsewhere: Elsewhere,
     domains: BTreeMap<(usize, u64), Domain<'w>>,
     written: BTreeSet<String>,
 }
 
 impl People<'_> {
     async fn trial(&self, domain: &Domain<'_>, plan: &Plan, by_session: bool) -> Trial {
+        let before = self.elsewhere.done.load(Ordering::Relaxed);
         let held = talk(&self.service, domain, plan, by_session).await;
+        if domain.is_acting {
+            let done = self.elsewhere.done.load(Ordering::Relaxed) - before;
+            let told = held.calls().into_iter().filter(|call| domain.acts(&call.function)).count();
+            assert_eq!(done, told, "the service does what it tells, and nothing else:\n{}", held.transcript());
+        }
         let plain = plan.plain();
         let plain = if plain.events.len() == plan.events.len() {
             held.clone()
@@ -86,8 +97,12 @@ async fn people_in_random_dialogues() {
     let most: u64 = number("DIALOGUES").unwrap_or(DIALOGUES);
     let first: u64 = number("SEED").unwrap_or_default();
     let words = languages();
-    let mut people =
-        People { service: service().await, url: elsewhere().await, domains: BTreeMap::new(), written: BTreeSet::new() };
+    let mut people = People {
+        service: service().await,
+        elsewhere: Elsewhere::new().await,
+        domains: BTreeMap::new(),
+        written: BTreeSet::new(),
+    };
     let (mut turns, mut calls) = (0, 0);
     let mut failed: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     let mut shown = String::new();
@@ -95,7 +110,7 @@ async fn people_in_random_dialogues() {
         let (place, variant) = ((seed % 5) as usize, seed / 50 % VARIANTS);
         let domain = people.domains.entry((place, variant)).or_insert_with(|| Domain::new(&words[place], variant));
         if people.written.insert(domain.module.clone()) {
-            domain.write(&people.service, &people.url);
+            domain.write(&people.service, &people.elsewhere.url);
         }
         let people = &people;
         let domain = &people.domains[&(place, variant)];
@@ -147,14 +162,26 @@ async fn service() -> Service {
     Service::keeping(&[], embedder, conversations.acting(actor.expect("good options")))
 }
 
-/// A server that does what it is asked for; its address.
-async fn elsewhere() -> String {
-    async fn done(State(()): State<()>, _: Method) -> Json<Value> {
-        Json(json!({"done": true}))
+/// A server that does what it is asked for, and counts what acts.
+struct Elsewhere {
+    url: String,
+    done: Arc<AtomicUsize>,
+}
+
+impl Elsewhere {
+    async fn new() -> Self {
+        let done = Arc::<AtomicUsize>::default();
+        let router = Router::new().fallback(does).with_state(Arc::clone(&done));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("a bound port"));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, done }
     }
-    let router = Router::new().fallback(done).with_state(());
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let url = format!("http://{}", listener.local_addr().expect("a bound port"));
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    url
+}
+
+async fn does(State(done): State<Arc<AtomicUsize>>, method: Method) -> Json<Value> {
+    if method == Method::POST {
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    Json(json!({"done": true}))
 }

@@ -20,6 +20,7 @@ const REPEAT: u16 = 50;
 const CORRECT: u16 = 130;
 const BESIDE: u16 = 70;
 const CANCEL: u16 = 25;
+const INTERLUDE: u16 = 50;
 const HEDGED: u16 = 300;
 const YES_BUT: u16 = 300;
 
@@ -65,6 +66,10 @@ pub(super) enum Happening {
         slot: &'static str,
     },
     Cancel,
+    /// A request of what reads.
+    Interlude {
+        function: &'static str,
+    },
     Hedged,
     YesBut {
         slot: &'static str,
@@ -227,6 +232,18 @@ impl Planner<'_> {
                 let text = with(&words.replies.set[1], &values[slot].words(), name);
                 self.event(wish, Moment::Slot(asked), Happening::Beside { slot }, text);
             }
+        }
+        if self.happens(INTERLUDE) {
+            let among: Vec<&Function> = self.domain.functions.iter().filter(|function| !function.acts).collect();
+            let function = among[self.rng.usize(..among.len())];
+            let template = any(&self.domain.spoken(function).whole, self.rng);
+            let place = self.rng.usize(..8);
+            let value = |slot: &str| {
+                let values = &self.domain.slot(slot).values;
+                values[place % values.len()].words()
+            };
+            let happens = Happening::Interlude { function: function.name };
+            self.event(wish, Moment::Slot(asked), happens, filled(template, &value));
         }
         if self.happens(CANCEL) {
             let text = any(&words.replies.cancel, self.rng).to_owned();

@@ -143,6 +143,7 @@ pub(super) async fn talk(service: &Service, domain: &Domain<'_>, plan: &Plan, by
         last: None,
         helpful: 0,
         corrections: 0,
+        replies: BTreeMap::new(),
     };
     Held { service, keeper, person, talk: Talk::default() }.hold().await
 }
@@ -266,6 +267,8 @@ struct Person<'a> {
     /// Turns that were meant to bring this wish forward, since something else was said.
     helpful: usize,
     corrections: usize,
+    /// How often the person answered a question, by what it asks.
+    replies: BTreeMap<String, usize>,
 }
 
 impl Person<'_> {
@@ -286,6 +289,7 @@ impl Person<'_> {
     fn leaves(&mut self) {
         self.place += 1;
         (self.is_made, self.is_opened, self.helpful, self.corrections) = (false, false, 0, 0);
+        self.replies.clear();
     }
 
     /// What the person says next, and of which wish; `None` where nothing is left to say, an error where it leads
@@ -352,6 +356,7 @@ impl Person<'_> {
             Happening::AddsAfter => matter(text, Means::AddsAfter),
             Happening::Hedged => matter(text, Means::Hedged),
             Happening::Cancel => matter(text, Means::Cancel),
+            Happening::Interlude { function } if function != wish.function => matter(text, Means::Request { function }),
             Happening::Repeat => {
                 let (text, means) = self.last.clone()?;
                 matter(text, means)
@@ -380,7 +385,12 @@ impl Person<'_> {
     /// What brings the matter forward.
     fn helps(&mut self, wish: &Wish, question: Option<&Question>, last: Option<&Exchange>) -> (String, Means) {
         let replies = &self.domain.words.replies;
-        let pick = |texts: &[String]| texts[self.helpful % texts.len()].clone();
+        // By what was asked how often, not by the turn: the same words with and without courtesies.
+        let asked = question.map(|question| format!("{} {}", question.kind, question.slot)).unwrap_or_default();
+        let times = self.replies.entry(asked).or_default();
+        *times += 1;
+        let at = *times + wish.whole.len();
+        let pick = |texts: &[String]| texts[at % texts.len()].clone();
         let request = Means::Request { function: wish.function };
         let Some(question) = question else {
             let is_first = !std::mem::replace(&mut self.is_opened, true);
@@ -404,7 +414,11 @@ impl Person<'_> {
         let wrong = last.and_then(|last| mismatch(wish, last));
         match question.kind.as_str() {
             "missing" | "group" | "invalid" => match wish.values.get(question.slot.as_str()) {
-                Some(value) => (with(&pick(&replies.value), &value.words(), ""), Means::Answer),
+                Some(value) => {
+                    let answers = &self.domain.slot(&question.slot).answers;
+                    let all: Vec<String> = replies.value.iter().chain(answers).cloned().collect();
+                    (with(&pick(&all), &value.words(), ""), Means::Answer)
+                }
                 None => (pick(&replies.no), Means::No),
             },
             "confirm" | "change" if wrong.is_some() => {
@@ -415,7 +429,7 @@ impl Person<'_> {
                 let value = wish.values[slot].words();
                 (with(template, &value, &self.domain.slot(slot).name), Means::Correct)
             }
-            "confirm" => (replies.yes[(wish.whole.len() + self.helpful) % replies.yes.len()].clone(), Means::Yes),
+            "confirm" => (pick(&replies.yes), Means::Yes),
             _ => (wish.whole.clone(), request),
         }
     }
