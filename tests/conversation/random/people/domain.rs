@@ -10,13 +10,14 @@ use crate::support::Service;
 pub(super) const VARIANTS: u64 = 6;
 
 /// A function: its name, whether it acts, and its slots, of which those with a question mark are optional.
-const FUNCTIONS: [(&str, bool, &[&str]); 8] = [
+const FUNCTIONS: [(&str, bool, &[&str]); 9] = [
     ("transfer_money", true, &["amount", "recipient"]),
     ("order_item", true, &["item", "quantity", "customer"]),
     ("cancel_booking", true, &["booking"]),
     ("return_order", true, &["code", "reason", "refund?"]),
     ("book_visit", true, &["city", "date", "people"]),
     ("get_weather", false, &["city"]),
+    ("find_shop", false, &["city"]),
     ("get_balance", false, &["account"]),
     ("track_parcel", false, &["code"]),
 ];

@@ -20,6 +20,7 @@ const REPEAT: u16 = 50;
 const CORRECT: u16 = 130;
 const BESIDE: u16 = 70;
 const CANCEL: u16 = 25;
+const LOST: u16 = 30;
 const INTERLUDE: u16 = 50;
 const HEDGED: u16 = 300;
 const YES_BUT: u16 = 300;
@@ -55,6 +56,8 @@ pub(super) enum Happening {
     /// Said together with what the person says in any case.
     Before,
     Behind,
+    /// One of several words in a row that bring nothing.
+    Lost,
     /// The person says once more what they said before.
     Repeat,
     Correct {
@@ -211,6 +214,14 @@ impl Planner<'_> {
             let text = any_of(&words.courtesies, kinds, self.rng).to_owned();
             let happens = if is_before { Happening::Before } else { Happening::Behind };
             self.event(wish, moment.clone(), happens, text);
+        }
+        if moment != Moment::Opening && self.happens(LOST) {
+            let kind = ["thanks", "waiting", "thinking", "talk", "clarify"][self.rng.usize(..5)];
+            let texts = words.courtesies.get(kind).or_else(|| words.asides.get(kind)).expect("texts of this kind");
+            for _ in 0..3 {
+                let text = any(texts, self.rng).to_owned();
+                self.event(wish, moment.clone(), Happening::Lost, text);
+            }
         }
         if may_repeat && moment != Moment::Opening && self.happens(REPEAT) {
             self.event(wish, moment, Happening::Repeat, String::new());

@@ -350,7 +350,7 @@ impl Person<'_> {
         };
         let said = match happens {
             Happening::Courtesy => beside(text, Means::Courtesy),
-            Happening::Aside => beside(text, Means::Aside),
+            Happening::Aside | Happening::Lost => beside(text, Means::Aside),
             Happening::AsksAfter { slot } => beside(with(&text, &value_of(slot)?.words(), ""), Means::AsksAfter),
             Happening::ChangesAfter => matter(text, Means::ChangesAfter),
             Happening::AddsAfter => matter(text, Means::AddsAfter),
