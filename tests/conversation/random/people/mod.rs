@@ -5,8 +5,8 @@
 //! Some dozens unless told otherwise; for more, or for one again:
 //!
 //! ```sh
-//! DIALOGUES=20000 cargo test --locked people_in_random_dialogues -- --nocapture
-//! DIALOGUES=1 SEED=417 cargo test --locked people_in_random_dialogues -- --nocapture
+//! DIALOGUES=20000 cargo test --locked people_in_dialogues -- --nocapture
+//! DIALOGUES=1 SEED=417 cargo test --locked people_in_dialogues -- --nocapture
 //! ```
 
 mod checks;
@@ -93,7 +93,7 @@ impl People<'_> {
 }
 
 #[tokio::test]
-async fn people_in_random_dialogues() {
+async fn people_in_dialogues() {
     let most: u64 = number("DIALOGUES").unwrap_or(DIALOGUES);
     let first: u64 = number("SEED").unwrap_or_default();
     let words = languages();
