@@ -57,12 +57,11 @@ const NEGATIONS: [(&str, &[&str]); 4] = [
     ("ja", &["アンナじゃなくて", "pizza抜きで", "キャンセルしないで", "curry以外、", "4はいらない、"]),
 ];
 
-/// Characters of a text, and how much longer the longer one is.
-const SHORT: usize = 250;
+/// Characters of a text, and how much longer the longer one is. In the short one whatever is bounded by number (places at
+/// which something is recognized, things that are ruled out) is near its bound.
+const SHORT: usize = 1_000;
 const LONGER: usize = 4;
-/// Steps for each character that was said, at most; and how much more the longer text may take. What is quadratic takes
-/// sixteen times as much.
-const MOST_STEPS: u64 = 2_000;
+/// How much more work the longer text may take. What is quadratic takes sixteen times as much.
 const MOST_GROWTH: u64 = 7;
 /// Steps that a turn takes whatever was said.
 const ALWAYS: u64 = 20_000;
@@ -126,8 +125,9 @@ async fn steps(snapshot: &Snapshot, understander: &Understander, state: &State, 
 
 /// What is out of proportion, in words.
 fn fault(what: &str, (short, long): (u64, u64)) -> Option<String> {
-    let most = MOST_STEPS * (SHORT * LONGER) as u64;
-    let is_fair = long >= SHORT as u64 && long <= most && long <= ALWAYS + MOST_GROWTH * short;
+    // None needs the limit to end.
+    let most = UnderstandOptions::default().max_steps;
+    let is_fair = short >= SHORT as u64 && short.max(long) <= most && long <= ALWAYS + MOST_GROWTH * short;
     (!is_fair).then(|| format!("{what}: {short}, then {long} steps for {LONGER} times as much"))
 }
 
