@@ -277,6 +277,27 @@ impl Utterance {
         self.respelt.iter().filter(move |one| span.contains(one.span))
     }
 
+    /// `span` with the signs that are written to it without a space: `/srv/data`, `C++`, `*.rs`. Quotes, and brackets
+    /// that open before it, stand around it; what ends a sentence is none of it; what another word is written to is no
+    /// sign of this one.
+    #[must_use]
+    pub fn with_signs(&self, span: Span) -> Span {
+        let ends_word = |character: char| character.is_whitespace() || script::is_unspaced(character);
+        let before = Span::new(span.start.saturating_sub(MOST_SIGNS + 1), span.start);
+        let before: Vec<char> = self.slice(before).chars().rev().collect();
+        let behind: Vec<char> = self.slice(Span::new(span.end, span.end + MOST_SIGNS + 1)).chars().collect();
+        let signs = |around: &[char]| {
+            let count = around.iter().take_while(|c| !c.is_alphanumeric() && !ends_word(**c) && !encloses(**c)).count();
+            let is_of_another = around.get(count).is_some_and(|c| c.is_alphanumeric() && !ends_word(*c));
+            if is_of_another || count > MOST_SIGNS { 0 } else { count }
+        };
+        let leading = signs(&before);
+        let leading = leading - before[..leading].iter().rev().take_while(|c| parts_sentence(**c)).count();
+        let trailing = signs(&behind);
+        let trailing = trailing - behind[..trailing].iter().rev().take_while(|c| ends_sentence(**c)).count();
+        Span::new(span.start - leading, span.end + trailing)
+    }
+
     /// The part of `span` that begins and ends with a character which is not `outside`; empty where all are.
     #[must_use]
     pub fn trimmed(&self, span: Span, outside: impl Fn(char) -> bool) -> Span {
@@ -342,6 +363,61 @@ impl Utterance {
         let end = self.char_of_folded_byte[bytes.end - 1] as usize + 1;
         Span::new(start, end)
     }
+}
+
+/// Signs before or behind a word that may be of it, at most.
+const MOST_SIGNS: usize = 8;
+
+/// Quotes and brackets.
+const fn encloses(character: char) -> bool {
+    matches!(
+        character,
+        '"' | '\''
+            | '`'
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '<'
+            | '>'
+            | '«'
+            | '»'
+            | '‹'
+            | '›'
+            | '“'
+            | '”'
+            | '„'
+            | '‘'
+            | '’'
+            | '‚'
+            | '「'
+            | '」'
+            | '『'
+            | '』'
+            | '（'
+            | '）'
+            | '【'
+            | '】'
+            | '〈'
+            | '〉'
+            | '《'
+            | '》'
+    )
+}
+
+/// What stands at the end of a sentence or a part of it.
+const fn ends_sentence(character: char) -> bool {
+    matches!(character, '.' | '…') || parts_sentence(character)
+}
+
+/// The same, but for the point, with which names begin: `.config`.
+const fn parts_sentence(character: char) -> bool {
+    matches!(
+        character,
+        ',' | ';' | ':' | '!' | '?' | '¿' | '¡' | '–' | '—' | '…' | '。' | '、' | '，' | '！' | '？' | '；' | '：'
+    )
 }
 
 /// The letters of a word that lie on one of the characters in whose place it is meant: one on each, the last on the last.
@@ -460,6 +536,29 @@ mod tests {
         let at = utterance.folded().find("koln").expect("folded");
         let span = utterance.span_of_folded(at..at + 4);
         assert_eq!((span, utterance.slice(span)), (Span::new(6, 10), "Köln"));
+    }
+
+    #[test]
+    fn signs_that_are_written_to_a_word_are_of_it() {
+        for (text, word, with_signs) in [
+            ("list /srv/data", "srv/data", "/srv/data"),
+            ("look into ~/notes.", "notes", "~/notes"),
+            ("open .env, please", "env", ".env"),
+            ("is it C++?", "C", "C++"),
+            ("all *.rs", "rs", "*.rs"),
+            ("to @ann!", "ann", "@ann"),
+            ("the file (notes)", "notes", "notes"),
+            ("say \"hello\".", "hello", "hello"),
+            ("¿Ana?", "Ana", "Ana"),
+            ("Mary-Ann", "Mary", "Mary"),
+            ("「東京」へ", "東京", "東京"),
+            ("C#、お願い", "C", "C#"),
+        ] {
+            let utterance = Utterance::new(text);
+            let at = text.find(word).map(|at| text[..at].chars().count()).expect("it is there");
+            let span = utterance.with_signs(Span::new(at, at + word.chars().count()));
+            assert_eq!(utterance.slice(span), with_signs, "{text}");
+        }
     }
 
     #[test]

@@ -130,19 +130,36 @@ fn without_comments_and_tests(text: &str) -> String {
 }
 
 /// Every path behind a `crate::` or a `super::` of the file `own`, those in braces taken apart: `a::{b::C, d}` is
-/// `a::b::C` and `a::d`.
+/// `a::b::C` and `a::d`. A path that begins with a name which was imported goes on from there: after `use super::d`,
+/// `d::e()` is `d::e`.
 fn imports(code: &str, own: &[String]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
-    let begins = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ':'));
-    for (at, start) in code.match_indices("crate::").filter(|(at, _)| begins(*at)) {
+    for (at, start) in code.match_indices("crate::").filter(|(at, _)| begins_path(code, *at)) {
         tree(&code[at + start.len()..], &[], &mut found);
     }
-    for (at, _) in code.match_indices("super::").filter(|(at, _)| begins(*at)) {
-        let path = code[at..].trim_start_matches("super::");
-        let up = (code.len() - at - path.len()) / "super::".len();
-        tree(path, &own[..own.len().saturating_sub(up)], &mut found);
+    for (at, _) in code.match_indices("super::").filter(|(at, _)| begins_path(code, *at) && !is_nested(code, *at)) {
+        tree(&code[at..], own, &mut found);
+    }
+    for mut path in found.clone() {
+        if path.last().is_some_and(|name| name == "self") {
+            path.pop();
+        }
+        let Some(name) = path.last().filter(|name| name.starts_with(|c: char| c.is_lowercase())) else { continue };
+        for (at, start) in code.match_indices(&format!("{name}::")).filter(|(at, _)| begins_path(code, *at)) {
+            tree(&code[at + start.len()..], &path, &mut found);
+        }
     }
     found
+}
+
+fn begins_path(code: &str, at: usize) -> bool {
+    !code[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ':'))
+}
+
+/// In the braces of another import, where [`tree`] reads it.
+fn is_nested(code: &str, at: usize) -> bool {
+    let before = &code[..at];
+    before.rfind("use ").is_some_and(|start| before[start..].contains('{') && !before[start..].contains(';'))
 }
 
 /// Reads one path, or a group of them, behind `before`; gives what follows it.
@@ -170,7 +187,11 @@ fn tree<'a>(code: &'a str, before: &[String], found: &mut BTreeSet<Vec<String>>)
     if word.is_empty() {
         return code;
     }
-    let path = [before, &[word.to_owned()]].concat();
+    let path = if word == "super" {
+        before[..before.len().saturating_sub(1)].to_vec()
+    } else {
+        [before, &[word.to_owned()]].concat()
+    };
     if let Some(behind) = rest.strip_prefix("::")
         && behind.trim_start().starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '{' | '*'))
     {
@@ -304,12 +325,12 @@ fn the_reader_reads() {
     assert!(sources().len() > 20);
     let code = "use crate::{\n    call::{Call, x::{Y, Z as W}},\n    module::Module,\n};\n\
                 fn f() { crate::text::fold(\"\"); $crate::no; }";
-    let code = &format!("{code} use super::{{d::D, e}}; super::super::f();");
+    let code = &format!("{code} use super::{{d::D, e, super::{{g, h::H}}}}; super::super::f(); e::inner();");
     let own = ["a", "b", "c"].map(str::to_owned);
     let found: Vec<String> = imports(code, &own).into_iter().map(|path| path.join("::")).collect();
     let [crate_paths, super_paths] = [
         ["call::Call", "call::x::Y", "call::x::Z", "module::Module", "text::fold"].as_slice(),
-        ["a::b::d::D", "a::b::e", "a::f"].as_slice(),
+        ["a::b::d::D", "a::b::e", "a::b::e::inner", "a::f", "a::g", "a::h::H"].as_slice(),
     ];
     assert_eq!(found, [super_paths, crate_paths].concat());
     let left_out = "x(); // crate::http\nmod tests { crate::cli }";

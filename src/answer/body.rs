@@ -96,8 +96,8 @@ impl From<llm::Usage> for Usage {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Uptake {
     /// `call` (valid and complete), `done` (called here: what came of it is in `actions`), `ask` (what is asked is in
-    /// `question`), `no_match` (out of scope), `cancelled` (the person took back what was open) or `handoff` (the same
-    /// was asked too often in vain: a person should take over).
+    /// `question`), `no_match` (out of scope), `cancelled` (the person took back what was open) or `handoff` (a person
+    /// should take over; `handoff` says why).
     #[schema(value_type = String, example = "call")]
     pub outcome: &'static str,
     /// Probability that the outcome is right, 0 to 1.
@@ -110,6 +110,9 @@ pub struct Uptake {
     /// What is asked: the outcome itself if that is `ask`, else what goes on beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionBody>,
+    /// Why a person should take over: beside the outcome `handoff` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<HandoffBody>,
     /// What a chat shows of this answer: the question, or what is said where nothing is asked. Absent beside a call
     /// after which nothing is to be said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,6 +164,18 @@ pub struct SessionBody {
     pub expires_at: i64,
 }
 
+/// Why a person should take over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct HandoffBody {
+    /// `asked`: the person asked for one, and what is open stays open. `tries`: the same was asked too often in vain, and
+    /// its form is closed.
+    #[schema(value_type = String, example = "asked")]
+    pub reason: &'static str,
+    /// The function that is open, or was; absent if none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct QuestionBody {
     pub text: String,
@@ -208,7 +223,7 @@ pub struct Understood {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum SlotBody {
-    One(SlotValueBody),
+    One(Box<SlotValueBody>),
     Many(Vec<SlotValueBody>),
 }
 
@@ -248,6 +263,10 @@ pub struct SlotValueBody {
     /// is ruled out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
+    /// Words of its own kind beside it that were not read: the value may be but a part of what was said, and is put to
+    /// the person before anything is called with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

@@ -154,7 +154,7 @@ fn masked(module: &Module, function: FunctionId, mut form: Understood) -> Unders
         if understand::is_sensitive(module, name, path) {
             for value in slot.values_mut() {
                 value.value = MASK.into();
-                value.text = None;
+                (value.text, value.unread) = (None, None);
             }
         }
     }

@@ -12,9 +12,9 @@ mod understanding;
 pub use action::ActionBody;
 pub use alternative::AlternativeBody;
 pub use body::{
-    AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, MentionBody, Message,
-    QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood, Uptake, Usage,
-    ViolationBody,
+    AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, HandoffBody,
+    MentionBody, Message, QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood,
+    Uptake, Usage, ViolationBody,
 };
 pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
@@ -70,6 +70,8 @@ pub enum Delivery {
     Object,
     /// Not at all.
     Withheld,
+    /// In words: the client offers no tool for it.
+    Told,
     /// As `tool_calls`, and what is no call may be a message without any text.
     #[default]
     Plain,
@@ -156,6 +158,13 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
         question: match &turn.outcome {
             Outcome::Ask(question) => Some(asked(module, question)),
             _ => turn.pending.as_ref().map(|question| asked(module, question)),
+        },
+        handoff: match &turn.outcome {
+            Outcome::Handoff { reason, function, .. } => {
+                let function = function.map(|id| name_of(module, id));
+                Some(HandoffBody { reason: reason.name(), function })
+            }
+            _ => None,
         },
         reply: turn.reply().map(str::to_owned),
         calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),
@@ -248,10 +257,10 @@ fn slots(module: &Module, frame: &Frame) -> Vec<(String, SlotBody)> {
             // "on Friday, not on Tuesday"
             Some((_, one @ SlotBody::One(_))) => {
                 let SlotBody::One(first) = std::mem::replace(one, SlotBody::Many(Vec::new())) else { continue };
-                *one = SlotBody::Many(vec![first, value]);
+                *one = SlotBody::Many(vec![*first, value]);
             }
             None if place.is_repeated() => slots.push((path, SlotBody::Many(vec![value]))),
-            None => slots.push((path, SlotBody::One(value))),
+            None => slots.push((path, SlotBody::One(Box::new(value)))),
         }
     }
     slots
@@ -275,6 +284,7 @@ fn slot_value(known: &SlotValue, is: bool, is_repeated: bool) -> SlotValueBody {
         confidence: probability(known.confidence),
         from,
         pointer: (is && is_repeated).then(|| known.pointer.clone()),
+        unread: known.unread.clone(),
     }
 }
 
@@ -399,6 +409,7 @@ mod tests {
             usage: llm::Usage::default(),
             pending: None,
             remark: None,
+            is_answered: false,
             deeds: Vec::new(),
         }
     }
@@ -479,6 +490,7 @@ mod tests {
         let at = utterance.text().find(seen).expect("said");
         let mention = Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             recognizer: RecognizerId::from_index(0),
             span: utterance.span_of_bytes(at..at + seen.len()),
             text: seen.into(),
@@ -604,6 +616,7 @@ mod tests {
             text: "evergreen".into(),
             value: json!("Seattle, WA"),
             others: Vec::new(),
+            unread: Vec::new(),
             score: 1.0,
         });
         turn.trace.notes.push("sure enough".into());

@@ -46,7 +46,7 @@ pub(crate) fn is_command(text: &str) -> bool {
 }
 
 /// True if a text calls a function by a name that only programs have (`delete_all`, `deleteAll`).
-fn names(text: &str, function: &Function) -> bool {
+pub(crate) fn names(text: &str, function: &Function) -> bool {
     [&function.name, &function.wire_name].into_iter().any(|name| {
         let is_program = name.contains(|c: char| !c.is_alphabetic() && !c.is_whitespace()) || is_camel_case(name);
         is_program && text.to_lowercase().contains(&name.to_lowercase())

@@ -5,12 +5,9 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value};
 
 use crate::{
-    assist::{brief::Brief, control_tokens as neutral, task::Parsed},
+    assist::{brief::Brief, control_tokens as neutral, support, task::Parsed},
     call::{Call, Proposal, SlotValue, Verdict, Violation, ViolationKind},
-    decide::{
-        calibration as belief,
-        outcome::{self, Frame},
-    },
+    decide::outcome::{self, Frame},
     module::{Function, FunctionId},
     text::{Span, fold},
 };
@@ -127,7 +124,7 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
         brief.add_excluded(id, &slots, &mut excluded);
         Frame {
             function: id,
-            confidence: belief::confirmed(brief.retrieved(id)),
+            confidence: support::confidence(brief, id, &slots),
             segment: segment(brief, id, &slots),
             slots,
             excluded,

@@ -10,7 +10,7 @@
 //! | `exchange` | how one server is asked |
 //! | `yes_no`, `wording` | tasks beside deciding |
 //! | `front` | what a server says where no function is meant |
-//! | `judge`, `verdict`, `guard` | what an answer is worth: each call, all of them together, and whether it is to be believed |
+//! | `judge`, `verdict`, `support`, `guard` | what an answer is worth: each call, all of them together, what speaks for it beside the model, and whether it is to be believed |
 //! | `brief`, `history`, `prompt`, `schema`, `template`, `control_tokens` | what a model server is told |
 //! | `ledger` | what a request may spend, and has spent |
 
@@ -28,6 +28,7 @@ pub(crate) mod prompt;
 pub(crate) mod repair_loop;
 pub(crate) mod schema;
 pub mod strategy;
+pub(crate) mod support;
 pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod verdict;

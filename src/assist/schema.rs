@@ -29,9 +29,9 @@ pub(crate) const ARGUMENTS: &str = "arguments";
 /// In place of a function's name: none fits.
 pub(crate) const NONE: &str = "NONE";
 
-pub(crate) fn is_none(name: &str) -> bool {
-    let name = name.trim();
-    name.is_empty() || name.eq_ignore_ascii_case(NONE)
+/// True of the word that says so, whatever marks a model puts around it.
+pub(crate) fn says_none(text: &str) -> bool {
+    text.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case(NONE)
 }
 
 /// The function as a tool; `strict` if the server takes that and the schema allows it.

@@ -5,6 +5,7 @@ use crate::{
         brief::Brief,
         guard,
         judge::{self, Judged},
+        support::{self, Support},
     },
     call::Call,
     conversation::Pending,
@@ -25,6 +26,14 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
     if judged.is_empty() {
         return nothing(brief);
     }
+    let judged: Vec<(Support, Judged)> = judged.into_iter().map(|one| (support::of(brief, &one.frame), one)).collect();
+    let is_put = judged.iter().any(|(support, _)| *support == Support::Put);
+    let (judged, unsupported): (Vec<_>, Vec<_>) =
+        judged.into_iter().partition(|(support, _)| *support != Support::Missing);
+    if judged.is_empty() {
+        return without(brief, &unsupported);
+    }
+    let judged = judged.into_iter().map(|(_, one)| one).collect();
     let judged = judge::in_order(brief, judged);
     let confidence = judged.iter().map(|one| one.frame.confidence).product();
     let doubted = judged.iter().find_map(|one| doubt(brief, &one.frame));
@@ -38,7 +47,12 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
         let outcome = Outcome::Ask(Pending::Tie { functions: vec![function] });
         return Decision { outcome, confidence, frames, notes: vec![note], alternatives: Vec::new() };
     }
+    let mut notes = Vec::new();
     let outcome = match calls.into_iter().collect::<Option<Vec<Call>>>() {
+        Some(calls) if is_put && !calls.is_empty() => {
+            notes.push("the words alone hardly say what the model server chose: it is put to the person".to_owned());
+            Outcome::Ask(Pending::Confirm { function: calls[0].function() })
+        }
         Some(calls) if !calls.is_empty() => Outcome::Call(calls),
         _ => match frames.iter().find_map(Frame::asks) {
             Some(about) => Outcome::Ask(about),
@@ -46,7 +60,17 @@ pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
             None => Outcome::NoMatch,
         },
     };
-    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
+    Decision { outcome, confidence, frames, notes, alternatives: Vec::new() }
+}
+
+/// What is read locally, where no word of the person speaks for what was chosen.
+fn without(brief: &Brief<'_>, unsupported: &[(Support, Judged)]) -> Decision {
+    let mut decision = local::decide(brief);
+    for (_, one) in unsupported {
+        let name = &brief.snapshot.module.function(one.frame.function).name;
+        decision.notes.push(format!("the model server chose `{name}`, and no word speaks for it: decided locally"));
+    }
+    decision
 }
 
 /// No function was chosen.

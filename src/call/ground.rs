@@ -7,6 +7,8 @@
 //! Evidence is looked for from the strongest on: a recognizer's mention of the same value; the value's own words in
 //! the utterance (folded; then with numbers spelt out or not and with inflected endings; then in another order);
 //! its number, date or digits; the same in earlier texts of the conversation; the schema's default; its choices.
+//!
+//! A text that was said with other signs, or in another order, is cut back to the words as they were said, and reported.
 
 use std::{borrow::Cow, cell::OnceCell, collections::HashSet};
 
@@ -18,6 +20,7 @@ use super::{
     ruled_out::{RuledOut, flag_within},
     said::Said,
     schema::{accepts_type, choices, push_pointer, same, schemas_at, text_of},
+    signs::as_said,
     words::split_words,
 };
 use crate::{
@@ -149,11 +152,11 @@ impl<'a> Walk<'a> {
                 }
                 Some(kept).filter(|kept| !kept.is_empty()).map(Value::Array)
             }
-            scalar => self.scalar(scalar),
+            scalar => self.scalar(&scalar),
         }
     }
 
-    fn scalar(&mut self, value: Value) -> Option<Value> {
+    fn scalar(&mut self, value: &Value) -> Option<Value> {
         fuel::spend(1 + self.evidence.negated.len() + self.evidence.mentions.len());
         if fuel::is_out() {
             return None;
@@ -161,22 +164,24 @@ impl<'a> Walk<'a> {
         let slot = self.slot();
         let negated = self.negated_for(slot.map(|(id, _)| id));
         if let Some(span) = value.as_bool().and_then(|_| self.denied_flag(slot?.1, &negated)) {
-            return Some(self.denied(&value, span));
+            return Some(self.denied(value, span));
         }
         let standing =
-            if is_garbled(&value, self.evidence) { Standing::Nowhere } else { self.standing(&value, slot, &negated) };
+            if is_garbled(value, self.evidence) { Standing::Nowhere } else { self.standing(value, slot, &negated) };
         let grounded = match standing {
             Standing::Grounded(grounded) => grounded,
             Standing::Nowhere => {
-                self.violate(ViolationKind::Ungrounded, &value, "a value that was said; leave it out if it was not");
+                self.violate(ViolationKind::Ungrounded, value, "a value that was said; leave it out if it was not");
                 return None;
             }
             Standing::Excluded(excluded) => {
-                self.violate(ViolationKind::Negated, &value, "a value that was not ruled out; leave it out");
+                self.violate(ViolationKind::Negated, value, "a value that was not ruled out; leave it out");
                 self.grounding.excluded.push(SlotValue { pointer: self.pointer.clone(), ..excluded });
                 return None;
             }
         };
+        let grounded = self.cut_back(grounded, slot, value);
+        let value = grounded.value.clone();
         if let Some(span) = grounded.span {
             self.used.push(span);
             if let Some(mention) = self.ambiguous(&value, slot, span) {
@@ -190,6 +195,37 @@ impl<'a> Walk<'a> {
         }
         self.grounding.grounded.push(grounded);
         Some(value)
+    }
+
+    /// The value with the words as they were said in its place, where it has signs that were not said. What the schema
+    /// writes for a slot, by a pattern or its choices, is written by its rules.
+    fn cut_back(&mut self, grounded: SlotValue, slot: Option<(SlotId, &'a Slot)>, value: &Value) -> SlotValue {
+        let is_written_by_rule = slot.is_some_and(|(_, slot)| {
+            ["pattern", "format", "enum", "const"].iter().any(|keyword| slot.schema.get(keyword).is_some())
+        });
+        let is_open_text = grounded.from == Source::Said && grounded.recognizer.is_none() && is_open(slot);
+        let (Some(text), Some(words)) = (value.as_str(), &grounded.text) else { return grounded };
+        if !is_open_text || is_written_by_rule || self.is_choice(text) {
+            return grounded;
+        }
+        let all = match grounded.span {
+            Some(_) => self.evidence.utterance.text(),
+            // Said earlier: the words are all that is known of it here.
+            None => words.as_str(),
+        };
+        let in_a_row = || match grounded.span {
+            Some(_) => self.said.says_in_a_row(text),
+            None => Said::new(Cow::Owned(Utterance::new(words)), self.rules.reader).says_in_a_row(text),
+        };
+        let Some(said) = as_said(text, words, all, in_a_row).map(str::to_owned) else { return grounded };
+        self.violate(ViolationKind::Ungrounded, value, "the words as they were said, without other signs");
+        SlotValue { value: said.into(), ..grounded }
+    }
+
+    /// True of one of the choices that the schema has for this place.
+    fn is_choice(&self, text: &str) -> bool {
+        let schemas = schemas_at(&self.function.parameters, &self.pointer);
+        schemas.iter().filter_map(|of| choices(of)).flatten().any(|choice| choice == text)
     }
 
     /// What a recognizer of the slot found at `span`, if that may mean other values as well as this one.
@@ -670,6 +706,7 @@ mod tests {
     fn mentions_ground_what_words_do_not() {
         let mention = |span: (usize, usize), text: &str, value: Value, recognizer: usize| Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             span: span.into(),
             text: text.into(),
             value,
@@ -777,6 +814,7 @@ mod tests {
     fn another_day_than_the_recognizers_is_none() {
         let sunday = Mention {
             others: Vec::new(),
+            unread: Vec::new(),
             span: (5, 11).into(),
             text: "sunday".into(),
             value: json!("2026-03-08"),

@@ -8,13 +8,13 @@ pub mod coerce;
 mod complete;
 pub mod ground;
 mod in_digits;
-mod lenient;
 mod prune;
 pub mod repair;
 mod report;
 mod ruled_out;
 mod said;
 mod schema;
+mod signs;
 mod synonyms;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -134,6 +134,10 @@ pub struct SlotValue {
     pub turn: u32,
     /// 0 to 1.
     pub confidence: f32,
+    /// Words of its own kind beside it that were not read and that no other value has: it may be but a part of what was
+    /// said, and is put to the person before anything is called with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 /// Why a value may be in a call.
@@ -165,7 +169,7 @@ impl SlotValue {
     /// A value without words.
     #[must_use]
     pub const fn unsaid(pointer: String, value: Value, from: Source, confidence: f32) -> Self {
-        Self { pointer, value, text: None, span: None, recognizer: None, from, turn: 0, confidence }
+        Self { pointer, value, text: None, span: None, recognizer: None, from, turn: 0, confidence, unread: None }
     }
 
     /// Where it lies in the schema.

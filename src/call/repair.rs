@@ -3,13 +3,16 @@
 
 use serde_json::{Map, Value};
 
-use super::lenient::{self, Repairs};
-use crate::module::{Function, FunctionId, Module, squeeze};
+use crate::{
+    llm::written::lenient::{self, Repairs},
+    module::{Function, FunctionId, Module, squeeze},
+};
+
+/// The repair of a text that ended in the middle of its arguments, and of one that lacks nothing but brackets.
+pub(crate) use lenient::name::{MISSING_BRACKET, TRUNCATED};
 
 /// Longer text is not read.
 pub const MAX_TEXT: usize = 1 << 20;
-/// Calls that are read from one text.
-const MAX_CALLS: usize = 32;
 /// Members that wrap the arguments where a model repeats the whole call.
 const WRAPPERS: [&str; 7] = ["arguments", "parameters", "args", "input", "kwargs", "function_call", "function"];
 /// Members that may stand beside a wrapper.
@@ -179,66 +182,6 @@ pub fn read_name(said: &str, module: &Module, among: &[FunctionId]) -> Option<Re
         .or_else(|| only(&|name| last(name) == tail, Some("name-prefix")))
 }
 
-/// A call that a model wrote as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenCall {
-    pub name: String,
-    /// JSON, for [`arguments`].
-    pub arguments: String,
-}
-
-/// The calls in a reply's content: objects with a name and arguments, bare, fenced, in `<tool_call>` or in an array,
-/// and `<function=name>{...}</function>`. In order, at most 32; empty for ordinary text.
-#[must_use]
-pub fn calls_in(content: &str) -> Vec<WrittenCall> {
-    if content.len() > MAX_TEXT {
-        return Vec::new();
-    }
-    let mut calls = Vec::new();
-    if content.contains("<function=") {
-        for part in content.split("<function=").skip(1).take(MAX_CALLS) {
-            if let Some((name, rest)) = part.split_once('>') {
-                let arguments = rest.split("</function>").next().unwrap_or_default().trim();
-                calls.push(WrittenCall { name: name.trim().to_owned(), arguments: arguments.to_owned() });
-            }
-        }
-        return calls;
-    }
-    for value in lenient::values_in(content, MAX_CALLS) {
-        match value {
-            Value::Array(items) => calls.extend(items.iter().filter_map(written_call)),
-            other => calls.extend(written_call(&other)),
-        }
-    }
-    calls.truncate(MAX_CALLS);
-    calls
-}
-
-fn written_call(value: &Value) -> Option<WrittenCall> {
-    let object = value.as_object()?;
-    // `{"tool_calls": [...]}` and `{"function": {"name": ..., "arguments": ...}}`: the whole message as text.
-    if let Some(inner) = object.get("tool_calls").and_then(Value::as_array) {
-        return inner.iter().find_map(flat_call);
-    }
-    flat_call(value)
-}
-
-fn flat_call(value: &Value) -> Option<WrittenCall> {
-    let outer = value.as_object()?;
-    let object =
-        outer.get("function").or_else(|| outer.get("function_call")).and_then(Value::as_object).unwrap_or(outer);
-    let name = ["name", "tool", "tool_name", "function_name", "function", "recipient_name"]
-        .iter()
-        .find_map(|key| object.get(*key).and_then(Value::as_str))?;
-    let arguments = ["arguments", "parameters", "args", "input", "kwargs"].iter().find_map(|key| object.get(*key));
-    let arguments = match arguments {
-        None | Some(Value::Null) => "{}".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    };
-    Some(WrittenCall { name: name.to_owned(), arguments })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -346,7 +289,6 @@ mod tests {
             ["{\"a\":".repeat(100_000), "[".repeat(500_000), "\"'".repeat(200_000), "{a b ' \" , : }".repeat(50_000)]
         {
             let _ = arguments(&text, &weather());
-            let _ = calls_in(&text);
         }
         assert!(arguments(&" ".repeat(MAX_TEXT + 1), &weather()).is_err());
     }
@@ -373,23 +315,6 @@ mod tests {
         assert_eq!(read("get_forecast"), None);
         assert_eq!(read(""), None);
         assert_eq!(read_name("get_weather", &module, &all[1..]), None);
-    }
-
-    #[test]
-    fn calls_are_found_in_text() {
-        let call = |name: &str, arguments: &str| WrittenCall { name: name.into(), arguments: arguments.into() };
-        assert_eq!(calls_in("It is sunny today."), vec![]);
-        assert_eq!(
-            calls_in("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>"),
-            [call("f", "{\"a\":1}")]
-        );
-        assert_eq!(
-            calls_in("```json\n[{\"name\": \"f\", \"parameters\": {}}, {'name': 'g'}]\n```"),
-            [call("f", "{}"), call("g", "{}")]
-        );
-        assert_eq!(calls_in("{\"function\": {\"name\": \"f\", \"arguments\": \"{}\"}}"), [call("f", "{}")]);
-        assert_eq!(calls_in("<function=f>{\"a\": 1}</function>"), [call("f", "{\"a\": 1}")]);
-        assert_eq!(calls_in("{\"location\": \"Seattle\"}"), vec![]);
     }
 
     proptest! {
@@ -419,8 +344,6 @@ mod tests {
         #[test]
         fn nothing_panics(text in "\\PC{0,60}") {
             let _ = arguments(&text, &weather());
-            let _ = calls_in(&text);
-            let _ = calls_in(&format!("{{{text}}}"));
         }
     }
 }

@@ -188,10 +188,15 @@ impl<'a> Said<'a> {
         let languages = self.languages();
         let weigh = |word: &str| if is_filler(word, languages) { 0 } else { word.chars().count() };
         let (mut letters, mut heard, mut found) = (0, 0, Vec::new());
-        for word in &wanted {
+        for (place, word) in wanted.iter().enumerate() {
             let weight = weigh(word);
             letters += weight;
-            let is_said = self.words().iter().any(|said| kin(&said.folded, word));
+            let times = self.words().iter().filter(|said| kin(&said.folded, word)).count();
+            let is_said = times > 0;
+            // What is said once is no value that has it twice.
+            if is_said && wanted[..place].iter().filter(|before| kin(before, word)).count() >= times {
+                return None;
+            }
             if is_said && weight > 0 {
                 heard += weight;
                 if !found.contains(word) {
@@ -241,8 +246,14 @@ impl<'a> Said<'a> {
         best
     }
 
+    /// True if the value's words were said in a row, in other forms or with numbers in another writing.
+    pub(super) fn says_in_a_row(&self, value: &str) -> bool {
+        self.in_words(value, &[]).is_some()
+    }
+
     fn number(&self, wanted: f64, used: &[Span]) -> Option<(Span, f32)> {
-        let equal = |left: f64, right: f64| (left - right).abs() <= 1e-9 * right.abs().max(1.0);
+        // Another number by no more than what reckoning loses.
+        let equal = |left: f64, right: f64| (left - right).abs() <= 4.0 * f64::EPSILON * right.abs();
         let fits = |quantity: &&Quantity| {
             equal(quantity.value, wanted) || quantity.is_percent && equal(quantity.value / 100.0, wanted)
         };

@@ -26,6 +26,7 @@ pub(crate) fn function(name: &str, parameters: Value) -> Function {
         operation: None,
         request: None,
         endpoint: None,
+        effect: crate::module::KnownEffect::default(),
     }
 }
 

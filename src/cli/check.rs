@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{
     CliError, End,
-    report::{self, Guessed},
+    report::{self, EffectReport, Guessed},
     target,
 };
 use crate::{
@@ -13,7 +13,10 @@ use crate::{
     call::Validator,
     config::Config,
     embed::Kind,
-    module::{self, Diagnostic, Diagnostics, LoadError, Module, Severity, SlotReading, settings::SlotSettings},
+    module::{
+        self, Diagnostic, Diagnostics, Function, KnownEffect, LoadError, Module, Severity, SlotReading,
+        settings::SlotSettings,
+    },
     recognize::Recognizers,
 };
 
@@ -38,6 +41,8 @@ struct Checked {
     diagnostics: Diagnostics,
     /// How slots are read that say nothing about it themselves.
     guessed: Vec<Guessed>,
+    /// What a call of each function does.
+    effects: Vec<EffectReport>,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,6 +62,7 @@ pub(super) fn run(args: &CheckArgs, config: &Config) -> Result<End, CliError> {
     } else {
         for checked in &modules {
             report::diagnostics(&checked.module, &checked.diagnostics);
+            report::effects(&checked.effects);
             report::guessed(&checked.guessed);
         }
     }
@@ -68,11 +74,12 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
         return Err(CliError::Usage(format!("{} is no directory", directory.display())));
     }
     let name = target::name_of(directory);
-    let mut guessed = Vec::new();
+    let (mut guessed, mut effects) = (Vec::new(), Vec::new());
     let diagnostics = match module::load(directory, name.clone(), &config.modules.limits) {
         Ok(module) => {
             let mut found = module.warnings.clone();
             guessed = guesses(&module);
+            effects = effects_of(&module);
             found.extend(unspoken(&module, config.embed.kind));
             found.extend(obstacles(&module, &config.actions)?);
             // The checks should have found these already; a module that cannot be compiled must never pass.
@@ -95,6 +102,7 @@ fn check(directory: &Path, config: &Config) -> Result<Checked, CliError> {
         warnings: diagnostics.warnings().count(),
         diagnostics,
         guessed,
+        effects,
     })
 }
 
@@ -121,6 +129,14 @@ fn guesses(module: &Module) -> Vec<Guessed> {
         }
     }
     guessed
+}
+
+fn effects_of(module: &Module) -> Vec<EffectReport> {
+    let of = |function: &Function| {
+        let KnownEffect { effect, from } = function.effect;
+        EffectReport { function: function.name.clone(), effect, from }
+    };
+    module.functions.iter().map(of).collect()
 }
 
 /// What keeps calls from being made with this configuration; nothing where the client makes them.

@@ -19,7 +19,7 @@ use crate::{
         Support,
         probe::{Finding, Identity, Report},
     },
-    module::{Diagnostics, Severity},
+    module::{Diagnostics, EffectSource, FunctionEffect, Severity},
     snapshot::BuildReport,
 };
 
@@ -113,6 +113,27 @@ pub(super) struct Guessed {
 }
 
 /// How slots are read, as their schema's words say.
+/// What a call of a function does, and where that is known from.
+#[derive(Debug, Serialize)]
+pub(super) struct EffectReport {
+    pub function: String,
+    pub effect: FunctionEffect,
+    pub from: EffectSource,
+}
+
+/// One line for each effect and where it is known from.
+pub(super) fn effects(all: &[EffectReport]) {
+    for effect in [FunctionEffect::Reads, FunctionEffect::Acts] {
+        for from in EffectSource::ALL {
+            let same = all.iter().filter(|one| one.effect == effect && one.from == from);
+            let names: Vec<&str> = same.map(|one| one.function.as_str()).collect();
+            if !names.is_empty() {
+                line(&format!("  {}, by {}: {}", effect.name(), from.described(), names.join(", ")));
+            }
+        }
+    }
+}
+
 pub(super) fn guessed(all: &[Guessed]) {
     for one in all {
         line(&format!("  {} is read with {}, by its words", one.slot, one.settings.join(", ")));
@@ -215,7 +236,7 @@ fn render_understood(text: &mut String, understood: &Understood, named: bool, st
     let width = understood.slots.iter().map(|(path, _)| path.chars().count()).max().unwrap_or_default();
     for (path, slot) in &understood.slots {
         let values = match slot {
-            SlotBody::One(value) => std::slice::from_ref(value),
+            SlotBody::One(value) => std::slice::from_ref(&**value),
             SlotBody::Many(values) => values,
         };
         for value in values {
@@ -526,6 +547,7 @@ mod tests {
                 session: None,
                 turn: None,
                 summary: None,
+                handoff: None,
                 question: None,
                 reply: None,
                 calls,
@@ -567,6 +589,7 @@ mod tests {
 
     fn understood() -> Understood {
         let value = SlotValueBody {
+            unread: None,
             operator: "==",
             value: "Seattle, WA".into(),
             text: Some("seattle".into()),
@@ -580,7 +603,7 @@ mod tests {
             function: "forecast".into(),
             confidence: 0.9,
             segment: [0, 10],
-            slots: vec![("location".into(), SlotBody::One(value))],
+            slots: vec![("location".into(), SlotBody::One(Box::new(value)))],
             missing: Vec::new(),
             invalid: Vec::new(),
         }

@@ -4,7 +4,8 @@ use super::{
     merge::{Said, merged},
     next::completed,
     pending::Pending,
-    state::{Carried, Confirmation, End, Expects, Form, State},
+    policy::{Verdict, verdict_on},
+    state::{Carried, Confirmation, End, Expects, Form, Origin, State},
 };
 use crate::{
     call::{SlotValue, Source, Validator},
@@ -19,6 +20,8 @@ pub enum Act {
     Inform { function: FunctionId, said: Said, another: bool },
     /// What was called last, once more, but for what is said now.
     Again { said: Said },
+    /// What was called last is to be told.
+    Recount,
     /// Yes to what will be done.
     Yes,
     /// No to it, with no word on what would be right.
@@ -37,8 +40,10 @@ pub enum Act {
     Recall,
     /// The form that waits under the one that is being filled goes on.
     Resume,
-    /// Nothing but politeness ("thanks"), which is no try to answer.
+    /// Nothing but a courtesy ("thanks", "one moment", "why?"), which is no try to answer.
     Polite,
+    /// A person is asked for. What is open stays as it is.
+    HandOver,
 }
 
 /// What came of a turn's acts.
@@ -54,8 +59,14 @@ pub struct Applied {
     pub is_repeat: bool,
     /// The same, after a word to what was polite.
     pub is_polite: bool,
+    /// A person takes over who was asked for.
+    pub is_handed_over: bool,
     /// Functions that were cancelled.
     pub cancelled: Vec<String>,
+    /// What was cancelled, or refused, would only have repeated or changed what was done: that stays as it is.
+    pub is_left_as_done: bool,
+    /// The person is told what was done.
+    pub is_recounted: bool,
     /// The form was begun anew.
     pub is_restarted: bool,
     /// What will be done was refused.
@@ -79,15 +90,21 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
                 inform(state, module, *function, said, (*another, open.as_deref()), &mut applied);
             }
             Act::Again { said } => again(state, module, said, &mut applied),
+            Act::Recount => {
+                applied.is_understood = true;
+                applied.is_recounted = true;
+            }
             Act::Yes => {
                 if let Some(form) = state.forms.last_mut() {
                     form.confirmation = Confirmation::Given;
+                    // What was read out and agreed to is in no doubt any more.
+                    form.slots.iter_mut().for_each(|slot| slot.unread = None);
                     applied.is_understood = true;
                 }
             }
-            Act::No => refuse(state, &mut applied),
+            Act::No => refuse(state, (module, validator), &mut applied),
             Act::Leave { pointers } => leave(state, module, validator, pointers, &mut applied),
-            Act::Cancel => cancel(state, &mut applied),
+            Act::Cancel => cancel(state, (module, validator), &mut applied),
             Act::Forget { functions } => {
                 applied.cancelled.extend_from_slice(functions);
                 applied.is_understood = true;
@@ -120,6 +137,10 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
                 applied.is_repeat = true;
                 applied.is_polite = true;
             }
+            Act::HandOver => {
+                applied.is_understood = true;
+                applied.is_handed_over = true;
+            }
             Act::Resume => {
                 let open = state.forms.len();
                 if open > 1 {
@@ -143,8 +164,8 @@ fn again(state: &mut State, module: &Module, said: &Said, applied: &mut Applied)
     let slots = called.slots.clone();
     let form = Form { slots, confidence: called.confidence, ..Form::new(&called.function, state.turn) };
     let merged = merged(module.function(id), &form, said);
-    let is_doubtful = said.is_doubtful;
-    state.forms.push(Form { confirmation: Confirmation::Open, is_doubtful, ..merged.form });
+    let (is_doubtful, origin) = (said.is_doubtful, said.origin);
+    state.forms.push(Form { confirmation: Confirmation::Open, is_doubtful, origin, ..merged.form });
     state.lines.iter_mut().for_each(|line| line.is_unheard = false);
     applied.is_changed = true;
     applied.is_understood = true;
@@ -164,17 +185,30 @@ fn leave_unanswered(state: &mut State, module: &Module, pointers: &[String]) {
     }
 }
 
-fn cancel(state: &mut State, applied: &mut Applied) {
-    if let Some(form) = state.finish(state.forms.len().wrapping_sub(1), End::Cancelled) {
+fn cancel(state: &mut State, (module, validator): (&Module, &Validator), applied: &mut Applied) {
+    if repeats_done(state, module, validator) {
+        // It was never asked for by itself: what was called stays the last thing that was done.
+        applied.cancelled.extend(state.forms.pop().map(|form| form.function));
+        applied.is_left_as_done = true;
+        applied.is_understood = true;
+    } else if let Some(form) = state.finish(state.forms.len().wrapping_sub(1), End::Cancelled) {
         applied.cancelled.push(form.function);
         applied.is_understood = true;
     }
 }
 
+/// The form that is being filled would only repeat or change what was done.
+fn repeats_done(state: &State, module: &Module, validator: &Validator) -> bool {
+    let verdict = state.forms.last().map(|form| verdict_on(form, state, module, validator));
+    matches!(verdict, Some(Verdict::AskWithDone | Verdict::TellDone))
+        || state.forms.last().is_some_and(|form| form.origin == Origin::Change)
+}
+
 /// What is refused is changed; what was doubtful anyway was not meant.
-fn refuse(state: &mut State, applied: &mut Applied) {
-    if state.forms.last().is_some_and(|form| form.is_doubtful) {
-        cancel(state, applied);
+fn refuse(state: &mut State, knowledge: (&Module, &Validator), applied: &mut Applied) {
+    let is_doubtful = state.forms.last().is_some_and(|form| form.is_doubtful);
+    if is_doubtful || repeats_done(state, knowledge.0, knowledge.1) {
+        cancel(state, knowledge, applied);
     } else {
         applied.is_refused = true;
         applied.is_understood = true;
@@ -220,8 +254,11 @@ fn inform(
         state.lines.iter_mut().for_each(|line| line.is_unheard = false);
     }
     let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
+    if is_new {
+        merged.form.origin = said.origin;
+    }
     merged.form.confidence = merged.form.confidence.max(said.confidence);
-    merged.form.is_doubtful = if is_new { said.is_doubtful } else { merged.form.is_doubtful && said.is_doubtful };
+    merged.form.is_doubtful = said.is_doubtful;
     applied.is_changed |= is_new || merged.is_changed;
     applied.is_understood |= is_new || merged.is_changed || has_said;
     state.forms.push(merged.form);
@@ -286,8 +323,11 @@ fn holds_the_same(module: &Module, (id, slot): (FunctionId, SlotId), carried: &C
         let first = slot.recognizers.first().map(|id| (*id, &module.recognizer(*id).kind));
         first.filter(|(_, kind)| !matches!(kind, RecognizerKind::Builtin(_))).map(|(id, _)| id)
     };
-    let is_same = is_own(slot).is_some() && is_own(slot) == is_own(from);
-    is_same && slot.choices.is_empty() && slot.label() == from.label()
+    let is_same = is_own(slot).is_some() && is_own(slot) == is_own(from) && slot.choices.is_empty();
+    // What changes a call is about the same things as that.
+    let own = module.settings.functions.get(&module.function(id).name);
+    let changes = own.is_some_and(|own| own.changes.as_deref() == Some(carried.function.as_str()));
+    (is_same || changes) && slot.label() == from.label()
 }
 
 impl State {

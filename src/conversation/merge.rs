@@ -41,7 +41,7 @@ use self::{
     place::{Place, Step},
     settle::{Saying, What, is_silent, settle},
 };
-use super::state::{Aside, Confirmation, Form};
+use super::state::{Aside, Confirmation, Form, Origin};
 use crate::{
     call::{SlotValue, Source, ViolationKind},
     module::Function,
@@ -56,6 +56,8 @@ pub struct Said {
     pub confidence: f32,
     /// It is not sure enough that the function is meant to call it unasked.
     pub is_doubtful: bool,
+    /// How the form comes about, if this opens it.
+    pub origin: Origin,
     /// Valid values. Items of arrays are counted from 0 within the utterance, whatever the form has.
     pub values: Vec<SlotValue>,
     pub invalid: Vec<Aside>,

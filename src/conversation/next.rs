@@ -2,8 +2,9 @@
 
 use super::{
     pending::Pending,
+    policy::{Verdict, verdict_on},
     rules,
-    state::{Aside, Confirmation, Form, State},
+    state::{Aside, Form, State},
 };
 use crate::{
     call::{Call, Completed, Validator, Violation, ViolationKind},
@@ -27,6 +28,8 @@ pub enum Next {
     /// Valid, complete and confirmed, in the order in which they were asked for, each with the place of its form in
     /// [`State::forms`]; never empty. Requests of one utterance wait for one another.
     Call(Vec<(usize, Call)>),
+    /// The form at this place in [`State::forms`] asks for what was done already.
+    Done(usize),
     /// Of the form at this place in [`State::forms`].
     Ask(usize, Pending),
     /// The same, where this was asked too often.
@@ -44,8 +47,9 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
     let mut calls = Vec::new();
     let mut pending = None;
     for (place, form) in together {
-        match step(form, module, validator, manners, now) {
+        match step(form, state, (module, validator), manners, now) {
             Some(Step::Ready(call)) => calls.push((place, call)),
+            Some(Step::Done) => return Next::Done(place),
             // The form that is being filled goes first.
             Some(Step::Ask(next)) if pending.is_none() || std::ptr::eq(form, active) => {
                 pending = Some((place, form, next));
@@ -67,18 +71,23 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
 /// The values of a form as they would be called, and what keeps them from it.
 #[must_use]
 pub fn completed(form: &Form, module: &Module, validator: &Validator) -> Option<Completed> {
-    let id = module.function_named(&form.function)?;
-    let known = form.slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value));
-    Some(validator.complete(module.function(id), id, known))
+    form.completed(module, validator)
 }
 
 enum Step {
     Ready(Call),
+    Done,
     Ask(Pending),
 }
 
 /// `None` if the module has no such function any more.
-fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, now: &jiff::Zoned) -> Option<Step> {
+fn step(
+    form: &Form,
+    state: &State,
+    (module, validator): (&Module, &Validator),
+    manners: Manners,
+    now: &jiff::Zoned,
+) -> Option<Step> {
     let id = module.function_named(&form.function)?;
     let function = module.function(id);
     let none = FunctionSettings::default();
@@ -102,17 +111,14 @@ fn step(form: &Form, module: &Module, validator: &Validator, manners: Manners, n
         let pointers = together(in_order(function, settings, wanted), ask);
         return Some(Step::Ask(Pending::Missing { function: id, pointers }));
     }
-    match completed.call {
-        Ok(call) if !is_put(form, settings) || form.confirmation == Confirmation::Given => Some(Step::Ready(call)),
-        Ok(_) => Some(Step::Ask(Pending::Confirm { function: id })),
-        // There is nothing that one could ask for: unreachable, since a call that fails says why.
-        Err(_) => None,
+    // There is nothing that one could ask for where it fails: unreachable, since a call that fails says why.
+    let call = completed.call.ok()?;
+    match verdict_on(form, state, module, validator) {
+        Verdict::TellDone => Some(Step::Done),
+        Verdict::Call => Some(Step::Ready(call)),
+        Verdict::Ask | Verdict::AskWithDone if form.is_confirmed() => Some(Step::Ready(call)),
+        Verdict::Ask | Verdict::AskWithDone => Some(Step::Ask(Pending::Confirm { function: id })),
     }
-}
-
-/// What will be done is repeated, and a yes is waited for.
-fn is_put(form: &Form, settings: &FunctionSettings) -> bool {
-    settings.confirm || form.is_doubtful || form.is_of_cancelled()
 }
 
 /// What is asked for where something is missing: of a whole list or object, the slot in it that names it.

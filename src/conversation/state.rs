@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    call::{SlotValue, Source, ViolationKind},
+    call::{Completed, SlotValue, Source, Validator, ViolationKind},
     module::{FunctionId, Module, ModuleName, SlotPath},
 };
 
@@ -48,6 +48,23 @@ pub struct State {
     /// The last messages, oldest first: what a model server is shown, and what values may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Line>,
+    /// Utterances in a row that helped nothing: nothing was understood, or the person did not understand.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub helpless: u32,
+    /// What was said last offers that a person takes over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offers_person: bool,
+    /// What was said last where something is asked, or nothing was meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replied: Option<Replied>,
+}
+
+/// A text that was said, as a number that stands for it, and how often in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replied {
+    pub text: u32,
+    pub times: u32,
 }
 
 /// A function that somebody asked for and that was not called yet.
@@ -81,6 +98,8 @@ pub struct Form {
     pub tries: BTreeMap<String, u32>,
     #[serde(default)]
     pub confirmation: Confirmation,
+    #[serde(default, skip_serializing_if = "Origin::is_request")]
+    pub origin: Origin,
 }
 
 /// A value that was given and is not valid.
@@ -109,6 +128,39 @@ pub enum Confirmation {
     Asked,
     /// The yes came, and nothing changed since.
     Given,
+}
+
+/// How a form came about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// An utterance that asks for the function by itself.
+    #[default]
+    Request,
+    /// The last call once more: "and to Bob?"
+    FollowUp,
+    /// What was called was wrong: "no wait, 40".
+    Correction,
+    /// A value for a slot that the last call left empty.
+    Addition,
+    /// The last call is changed, by the function that does so.
+    Change,
+    /// A model server proposed it, and the words alone do not suggest it.
+    Proposed,
+}
+
+impl Origin {
+    /// True where the form exists only because of the last call.
+    #[must_use]
+    pub const fn is_of_last_call(self) -> bool {
+        matches!(self, Self::FollowUp | Self::Correction | Self::Addition)
+    }
+
+    /// For files: a request is what a form is unless it says otherwise.
+    #[must_use]
+    pub const fn is_request(&self) -> bool {
+        matches!(self, Self::Request)
+    }
 }
 
 /// What was just asked.
@@ -201,6 +253,9 @@ impl State {
             last_call: None,
             carried: Vec::new(),
             lines: Vec::new(),
+            helpless: 0,
+            offers_person: false,
+            replied: None,
         }
     }
 
@@ -305,6 +360,15 @@ impl Form {
         Self { function: function.to_owned(), opened, ..Self::default() }
     }
 
+    /// The values as they would be called, and what keeps them from it; `None` if the module has no such function any
+    /// more.
+    #[must_use]
+    pub fn completed(&self, module: &Module, validator: &Validator) -> Option<Completed> {
+        let id = module.function_named(&self.function)?;
+        let known = self.slots.iter().map(|filled| (filled.pointer.as_str(), &filled.value));
+        Some(validator.complete(module.function(id), id, known))
+    }
+
     /// A value of it comes from what was cancelled.
     pub(super) fn is_of_cancelled(&self) -> bool {
         self.slots.iter().any(|filled| filled.from == Source::Withdrawn)
@@ -334,6 +398,11 @@ impl Form {
     pub fn at(&self, pointer: &str) -> Option<&SlotValue> {
         self.slots.iter().find(|filled| filled.pointer == pointer)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn keep_last<T>(all: &mut Vec<T>, most: usize) {

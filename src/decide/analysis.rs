@@ -5,6 +5,7 @@ use std::{cell::OnceCell, collections::HashSet, sync::Arc};
 use crate::{
     decide::{
         clauses::Strength,
+        courtesy::{of_whole, without_courtesies},
         expected::Expected,
         knowledge::Knowledge,
         model::DecisionModel,
@@ -93,13 +94,14 @@ impl Analysis {
     pub(crate) fn recognized(knowledge: &Knowledge, utterance: Utterance, now: jiff::Zoned) -> Self {
         let language = knowledge.module.language();
         let context = Context { now: now.clone() };
+        let utterance = without_courtesies(knowledge, utterance, &context);
         let read = OnceCell::new();
         let recognize = || read.get_or_init(|| knowledge.recognizers.recognize(&utterance, &context));
         let misspelt = knowledge.spelling.misspelt(&utterance, recognize);
         let mut read = read.into_inner().filter(|_| misspelt.is_empty());
         let utterance = if misspelt.is_empty() { utterance } else { utterance.respelt(misspelt) };
         let (mut utterance, mut repairs) = (utterance, 0);
-        let (mut mentions, acts) = loop {
+        let (mut mentions, mut acts) = loop {
             let recognize = || knowledge.recognizers.recognize(&utterance, &context);
             let mentions = read.take().unwrap_or_else(recognize);
             let acts = acts::read(language, utterance.text());
@@ -125,6 +127,7 @@ impl Analysis {
                 mention.score = mention.score.min(MISSPELT.score());
             }
         }
+        acts.courtesy = of_whole(knowledge, &utterance, &mentions);
         let is_crowded = is_crowded(&mentions);
         if is_crowded {
             mentions.clear();

@@ -233,6 +233,7 @@ mod tests {
                 text: mention.to_owned(),
                 value: Value::Null,
                 others: Vec::new(),
+                unread: Vec::new(),
                 score: 1.0,
             })
             .into_iter()
@@ -339,6 +340,7 @@ mod tests {
                     value: Value::Null,
                     score: 1.0,
                     others: Vec::new(),
+                    unread: Vec::new(),
                 };
                 let mentions: Vec<Mention> = utterance.words().iter().map(mention).collect();
                 crate::text::fuel::of(|| {
@@ -369,6 +371,7 @@ mod tests {
                 value: Value::Null,
                 score: 1.0,
                 others: Vec::new(),
+                unread: Vec::new(),
             };
             let mentions: Vec<Mention> = found.into_iter().map(mention).collect();
             prop_assert_eq!(

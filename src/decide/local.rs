@@ -129,7 +129,8 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
         return concluded(reading.judged(situation, bars().answered), situation.scope());
     }
     let courtesy = situation.analysis.acts.courtesy;
-    let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction);
+    let teaches = |courtesy| situation.knowledge.vocabulary.teaches(courtesy);
+    let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction && !teaches(courtesy));
     if is_courteous && !situation.is_meant && written.is_none() {
         // "Hello" asks for nothing, however near it is to something.
         return nothing(situation, 0.0, Vec::new());
@@ -151,14 +152,38 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     }
     let call = alternatives[0].1.take();
     let best = &alternatives[0].0;
-    let (frame, confidence) = (best.frame.clone(), best.right);
+    let (frame, confidence) = (best.frame.clone(), in_doubt(&best.frame, best.right));
+    let is_question = || written.is_none() && situation.only_asks(frame.function);
     let outcome = match (call, frame.asks()) {
-        (Some(_), _) if is_doubtful(situation, best) => Outcome::Ask(Pending::Confirm { function: frame.function }),
-        (Some(call), _) => Outcome::Call(vec![call]),
+        (Some(call), _) => called(&frame, call, is_doubtful(situation, best) || is_question()),
         (None, Some(about)) => Outcome::Ask(about),
         (None, None) => return nothing(situation, meant, alternatives),
     };
-    Decision { outcome, confidence, frames: vec![frame], notes: Vec::new(), alternatives: only(alternatives) }
+    let notes = doubts(&frame);
+    Decision { outcome, confidence, frames: vec![frame], notes, alternatives: only(alternatives) }
+}
+
+/// Doubt about a value is doubt about the call: what is made unasked is sure as a whole, and in each of its values.
+fn called(frame: &Frame, call: Call, is_doubtful: bool) -> Outcome {
+    if is_doubtful || frame.in_doubt().next().is_some() {
+        Outcome::Ask(Pending::Confirm { function: frame.function })
+    } else {
+        Outcome::Call(vec![call])
+    }
+}
+
+/// How sure a frame is at most of which a value is in doubt.
+fn in_doubt(frame: &Frame, confidence: f32) -> f32 {
+    if frame.in_doubt().next().is_some() { confidence.min(bars().unread_clause) } else { confidence }
+}
+
+/// What was not read beside the values.
+fn doubts(frame: &Frame) -> Vec<String> {
+    let doubt = |slot: &SlotValue| {
+        let (said, unread) = (slot.text.as_deref().unwrap_or_default(), slot.unread.as_deref().unwrap_or_default());
+        format!("`{}` may not be all that was said: `{unread}` stands unread beside `{said}`", slot.path())
+    };
+    frame.in_doubt().map(doubt).collect()
 }
 
 /// A call that is not sure to be right is put to the person, unless its function was named.
@@ -375,13 +400,15 @@ fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
 
 /// One frame, as a call or as the question that it leaves.
 fn concluded((frame, call): (Frame, Option<Call>), scope: f32) -> Decision {
-    let confidence = frame.confidence * frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
+    let product = frame.slots.iter().map(|slot| slot.confidence).product::<f32>();
+    let confidence = in_doubt(&frame, frame.confidence * product);
     let (outcome, confidence, frames) = match (call, frame.asks()) {
-        (Some(call), _) => (Outcome::Call(vec![call]), confidence, vec![frame]),
+        (Some(call), _) => (called(&frame, call, false), confidence, vec![frame]),
         (None, Some(about)) => (Outcome::Ask(about), confidence, vec![frame]),
         (None, None) => (Outcome::NoMatch, 1.0 - scope, Vec::new()),
     };
-    Decision { outcome, confidence, frames, notes: Vec::new(), alternatives: Vec::new() }
+    let notes = frames.iter().flat_map(doubts).collect();
+    Decision { outcome, confidence, frames, notes, alternatives: Vec::new() }
 }
 
 /// Which of the functions is meant, where nothing says so: of a few, the likeliest.

@@ -81,6 +81,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// The values that may be but a part of what was said. A call with one of them is put to the person.
+    pub(crate) fn in_doubt(&self) -> impl Iterator<Item = &SlotValue> {
+        self.slots.iter().filter(|slot| slot.unread.is_some())
+    }
+
     /// The next thing to ask of an incomplete frame: an invalid value first, since the person believes it is settled.
     /// `None` if nothing is missing or invalid.
     pub(crate) fn asks(&self) -> Option<Pending> {

@@ -11,7 +11,7 @@ use crate::{
         bars::bars,
         borders,
         candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Weighing},
-        extent,
+        courtesy, extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
         outcome::{self, Frame},
@@ -151,6 +151,11 @@ impl<'a> Reading<'a> {
             expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
         });
         let remarked = remark::within(situation, function, &mut fillings);
+        let courtesy = situation.analysis.acts.courtesy;
+        fillings.retain(|filling| {
+            let mention = filling.anchor.and_then(|at| found[at].1);
+            weighing.is_shown(filling.slot, filling.span) || !courtesy::is_no_value(courtesy, mention)
+        });
         fillings.retain(|filling| {
             let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
             filling.anchor.is_some()
@@ -294,6 +299,28 @@ impl<'a> Reading<'a> {
         mentions
     }
 
+    /// Words of a value's own kind beside it that were not read, where no other value has them and the function does not
+    /// name that unit itself.
+    fn unread(&self, situation: &Situation<'_>, filled: &Filled<'_>) -> Option<String> {
+        let (utterance, vocabulary) = (situation.utterance(), &situation.knowledge.vocabulary);
+        let is_taken = |span: Span| {
+            let others = self.values.iter().chain(&self.excluded).filter(|other| other.span != filled.span);
+            others.into_iter().any(|other| other.span.overlaps(span))
+        };
+        let is_named = |span: Span| {
+            let words = utterance.words().iter().filter(|word| word.overlaps(span));
+            words.into_iter().all(|word| vocabulary.has(self.function, &utterance.folded_in(*word)))
+        };
+        // What another request has is blank here.
+        let is_blank = |span: Span| utterance.slice(span).trim().is_empty();
+        let mention = filled.mention.filter(|mention| mention.others.is_empty())?;
+        let unread = mention.unread.iter().find(|one| {
+            let is_explained = is_blank(one.span) || is_taken(one.span) || one.is_unit && is_named(one.span);
+            !is_explained
+        })?;
+        Some(utterance.slice(unread.span).to_owned())
+    }
+
     /// What the validator makes of it: the frame, and the call if it is valid and complete.
     pub(crate) fn judged(&self, situation: &Situation<'_>, confidence: f32) -> (Frame, Option<Call>) {
         let said: Vec<filling::Said> = self
@@ -316,7 +343,10 @@ impl<'a> Reading<'a> {
             .map(|grounded| {
                 let filled = pointers.iter().position(|pointer| pointer.as_deref() == Some(grounded.pointer.as_str()));
                 match filled {
-                    Some(index) => self.values[index].located(situation, grounded),
+                    Some(index) => {
+                        let unread = self.unread(situation, &self.values[index]);
+                        SlotValue { unread, ..self.values[index].located(situation, grounded) }
+                    }
                     None => grounded,
                 }
             })
@@ -634,7 +664,8 @@ impl<'a> Filled<'a> {
     ) -> Self {
         let mention = filling.anchor.and_then(|index| found[index].1);
         let utterance = situation.utterance();
-        let said = utterance.trimmed(filling.span, char::is_whitespace);
+        // Free text keeps every sign that was said.
+        let said = utterance.with_signs(utterance.trimmed(filling.span, char::is_whitespace));
         Self {
             slot: filling.slot,
             span: mention.map_or(said, |mention| mention.span),

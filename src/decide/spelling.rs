@@ -320,6 +320,7 @@ mod tests {
             text: "tarif".into(),
             value: "tarif".into(),
             others: Vec::new(),
+            unread: Vec::new(),
             score: 1.0,
         }];
         let misspelt = english.misspelt(&utterance, || &mentions);

@@ -1,9 +1,12 @@
 //! Which words a function accounts for, and how much a word means in a module.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     module::{Exemplar, Function, FunctionId, Module, OwnerMode, Piece, Slot},
+    recognize::acts::{self, Courtesy},
     text::{Utterance, fold, in_words},
 };
 
@@ -16,6 +19,8 @@ pub struct Vocabulary {
     literals: Vec<FxHashMap<String, f32>>,
     /// By the share of functions that have the word.
     rarity: FxHashMap<String, f32>,
+    /// What exemplars and functions' names are: the module has functions for that.
+    courtesies: BTreeSet<Courtesy>,
 }
 
 impl Vocabulary {
@@ -36,7 +41,14 @@ impl Vocabulary {
         }
         let of_all = |count: usize| ((1 + all) as f32 / (1 + count) as f32).ln() / ((1 + all) as f32).ln().max(1.0);
         let literals = module.functions.iter().map(literal_shares).collect();
-        Self { functions, literals, rarity: counts.into_iter().map(|(word, count)| (word, of_all(count))).collect() }
+        let rarity = counts.into_iter().map(|(word, count)| (word, of_all(count))).collect();
+        Self { functions, literals, rarity, courtesies: courtesies(module) }
+    }
+
+    /// True if a function of the module is for such a courtesy: "talk to a human" is one of its exemplars.
+    #[must_use]
+    pub fn teaches(&self, courtesy: Courtesy) -> bool {
+        self.courtesies.contains(&courtesy)
     }
 
     /// How much a folded word means, 0 to 1: what nothing in the module has means most.
@@ -88,6 +100,17 @@ fn literal_shares(function: &Function) -> FxHashMap<String, f32> {
         }
     }
     shares
+}
+
+/// The courtesies that exemplars without slots, and functions by their names, are for.
+fn courtesies(module: &Module) -> BTreeSet<Courtesy> {
+    let whole = |exemplar: &Exemplar| match &exemplar.pieces[..] {
+        [Piece::Text(text)] => Some(text.clone()),
+        _ => None,
+    };
+    let exemplars = module.functions.iter().flat_map(shown).filter_map(whole);
+    let names = module.functions.iter().map(|function| in_words(&function.name));
+    exemplars.chain(names).filter_map(|text| acts::courtesy(module.language(), &text)).collect()
 }
 
 /// The words of the function's exemplars, of its name and description, and of its slots' names.

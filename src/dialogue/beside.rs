@@ -86,6 +86,11 @@ impl Weighed {
 }
 
 impl Elsewhere {
+    /// True if it is said word for word, or by more than what may as well be said of the open form.
+    pub(crate) const fn has_own_evidence(&self) -> bool {
+        self.is_written || self.is_unexplained
+    }
+
     /// How surely something else is asked for, 0 to 1.
     pub(crate) fn sure(&self) -> f32 {
         (self.meant + self.score) / 2.0

@@ -1,27 +1,41 @@
 //! The reply to "is that right?".
 
+use std::collections::HashSet;
+
 use crate::{
-    conversation::{Act, State, Who},
-    decide::vocabulary::words_of,
+    call::SlotValue,
+    conversation::{Act, State, Who, next::completed},
+    decide::{
+        situation::Situation,
+        vocabulary::{own_words, words_of},
+    },
     dialogue::{
         form_reply::form_reply,
         interpretation::{Dialogue, Interpretation, Task},
-        open_form::OpenForm,
+        open_form::{ANSWERED, OpenForm},
+        question::Voice,
     },
+    language::Language,
     recognize::{
         acts::{ACTS, Kind, Moves},
-        reply::YesNo,
+        reply::{
+            Reply, YesNo,
+            account::{Account, ReadOut, account},
+        },
     },
+    text::{Span, plain::first_sentence},
 };
 
-/// A reply is a yes from here on; to say again what was asked for is none.
-const YES: f32 = 0.82;
-
-/// See [the module](self). A word of the confirmation, which names every value, is no yes to it: only words of
-/// agreement are.
+/// See [the module](self). Only consent calls what was put. What may be read as a change is applied and put again, and
+/// whatever cannot be understood leads to the same confirmation.
 pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interpretation {
     let analysis = dialogue.situation.analysis;
     let reply = dialogue.told.reply.unwrap_or(analysis.reply);
+    let account = open.account(dialogue);
+    if open.consents(dialogue, &account) || is_told_yes(dialogue) {
+        let is_read = reply.answer == YesNo::Affirmative;
+        return Interpretation::of(vec![Act::Yes], if is_read { reply.confidence } else { ANSWERED.score() });
+    }
     // "No, leave it as it is", with or without a reason that changes nothing.
     if reply.answer != YesNo::Affirmative
         && open.acts().any(|one| one.kind == Kind::Keep)
@@ -42,41 +56,111 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         let task = Some(Task::Reply { question: question.to_owned() });
         return Interpretation { task, ..Interpretation::default() };
     }
-    let settled = |act: Act| Interpretation::of(vec![act], reply.confidence);
     // "No, don't cancel it" refuses the call, and leaves nothing to change.
     let is_refused = reply.answer != YesNo::Affirmative
         && dialogue.situation.refusal(open.id).is_some()
         && !open.is_told_values(&dialogue.situation);
-    match (reply.answer, reply.rest) {
-        _ if is_refused => {}
-        (YesNo::Affirmative, None) if reply.confidence >= YES => return settled(Act::Yes),
-        (YesNo::Negative, None) => return settled(Act::No),
-        _ => {}
+    if !is_refused && reply.is_bare_no() && !account.is_contradictory() {
+        return Interpretation::of(vec![Act::No], reply.confidence);
     }
+    let mut found = said_of_it(dialogue, open, reply);
+    if account.agrees {
+        put_again(dialogue, open, &mut found);
+    }
+    if !found.acts.is_empty() || found.task.is_some() {
+        return found;
+    }
+    let act = match reply.answer {
+        _ if is_refused => Act::Cancel,
+        YesNo::Negative if !account.is_contradictory() => Act::No,
+        // What is to be another way is asked.
+        _ if analysis.acts.change().is_some() && !open.form.is_doubtful => Act::No,
+        _ if account.agrees => return found,
+        _ => match open.corrects_text(&dialogue.situation) {
+            Some(said) => Act::Inform { function: open.id, said, another: false },
+            None => return found,
+        },
+    };
+    Interpretation { acts: vec![act], confidence: reply.confidence.max(found.confidence), ..found }
+}
+
+/// What the reply says of the form, or asks for beside it.
+fn said_of_it(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, reply: Reply) -> Interpretation {
+    let analysis = dialogue.situation.analysis;
     let corrects = matches!(reply.answer, YesNo::Affirmative | YesNo::Negative);
     // What stands beside the yes or no is what is to be another way.
     let beside = Moves { rest: reply.rest, ..Moves::default() };
     let is_said_by_acts = analysis.acts.rest.is_none() || !analysis.acts.moves.is_empty();
     let acts = if corrects && !is_said_by_acts { &beside } else { &analysis.acts };
-    let found = form_reply(dialogue, &OpenForm { acts, corrects, ..*open });
-    let says_something = !found.acts.is_empty() || found.task.is_some();
-    match reply.answer {
-        _ if !says_something && is_refused => settled(Act::Cancel),
-        // A yes with a change is no yes to what was asked, but what it changes is.
-        // Of a change that is not understood, there is none.
-        YesNo::Affirmative if !says_something && reply.confidence >= YES && analysis.acts.change().is_none() => {
-            // What may be another value, and may be none, is put to the person once more.
-            if reply.rest.is_some() && open.may_contradict(&dialogue.situation) {
-                return Interpretation::of(vec![Act::Recall], ACTS);
-            }
-            settled(Act::Yes)
+    form_reply(dialogue, &OpenForm { acts, corrects, ..*open })
+}
+
+/// What was doubtful stays so until a mere yes. "Yes; payee: Mallory" may be a word on what is put: what it seems to ask for
+/// instead is put to the person first, unless it is a question.
+fn put_again(dialogue: &Dialogue<'_>, open: &OpenForm<'_>, found: &mut Interpretation) {
+    let is_question = dialogue.situation.utterance().ends_as_question();
+    for act in &mut found.acts {
+        if let Act::Inform { function, said, .. } = act {
+            let is_own = *function == open.id;
+            said.is_doubtful |= if is_own { open.form.is_doubtful } else { !is_question };
         }
-        YesNo::Negative if !says_something => settled(Act::No),
-        // What is to be another way is asked.
-        _ if !says_something && analysis.acts.change().is_some() && !open.form.is_doubtful => {
-            Interpretation::of(vec![Act::No], ACTS)
+    }
+}
+
+/// True if the reply agrees to what is put, and says nothing else.
+pub(crate) fn consents(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> bool {
+    open.consents(dialogue, &open.account(dialogue))
+}
+
+/// A model server took the reply for a yes, in a language whose words are not known here. In any other, words that
+/// nothing accounts for are no consent, whatever a server makes of them.
+fn is_told_yes(dialogue: &Dialogue<'_>) -> bool {
+    let is_yes = |reply: Reply| reply.answer == YesNo::Affirmative && reply.rest.is_none();
+    dialogue.told.reply.is_some_and(is_yes) && Language::of(dialogue.module().language()).is_none()
+}
+
+impl OpenForm<'_> {
+    /// What accounts for the words of the reply, beside what was read out.
+    fn account(&self, dialogue: &Dialogue<'_>) -> Account {
+        let (language, text) = (self.module.language(), dialogue.situation.utterance().text());
+        let plain = account(language, &ReadOut::default(), text);
+        if plain.agrees { account(language, &self.read_out(dialogue), text) } else { plain }
+    }
+
+    fn read_out(&self, dialogue: &Dialogue<'_>) -> ReadOut {
+        let voice = Voice::new(self.module, None);
+        let known = completed(self.form, self.module, &dialogue.situation.knowledge.validator);
+        let mut texts = known.map(|known| voice.facts(self.function, &known.arguments, "")).unwrap_or_default();
+        texts.push(voice.title(self.function));
+        for filled in &self.form.slots {
+            texts.extend(filled.text.clone());
+            texts.push(filled.value.as_str().map_or_else(|| filled.value.to_string(), str::to_owned));
         }
-        _ => found,
+        let named = [words_of(&self.function.name), words_of(&first_sentence(&self.function.description))].concat();
+        let own: HashSet<String> = own_words(self.module, self.id).into_iter().collect();
+        let question = last_question(dialogue.state).into_iter();
+        let requests = dialogue.state.lines.iter().filter(|line| line.who == Who::Person);
+        let said = requests.map(|line| line.text.as_str()).chain(question).flat_map(words_of);
+        let asked_with = said.filter(|word| own.contains(word)).collect();
+        ReadOut::new(texts.iter().map(String::as_str)).with_words(named, asked_with)
+    }
+
+    /// True of a yes that says nothing else. Values may be named again, as they are: what the words that are left say must
+    /// be among what is known, and none of them another value for it.
+    fn consents(&self, dialogue: &Dialogue<'_>, account: &Account) -> bool {
+        if !account.may_agree() || account.left.is_empty() && !account.names {
+            return account.may_agree();
+        }
+        let own = Situation { given: Some(self.id), is_meant: true, ..dialogue.situation };
+        let said = OpenForm { corrects: false, ..*self }.read(&own).said;
+        if !said.invalid.is_empty() || !said.removed.is_empty() || !said.excluded.is_empty() {
+            return false;
+        }
+        let is_known = |one: &SlotValue| self.form.of_slot(&one.path()).any(|known| known.value == one.value);
+        let same: Vec<_> = said.values.iter().filter(|value| is_known(value)).filter_map(|value| value.span).collect();
+        let is_same = |left: &Span| same.iter().any(|span| span.contains(*left));
+        said.values.iter().all(|value| is_known(value) || !self.has_other(value) && value.recognizer.is_none())
+            && account.left.iter().all(is_same)
     }
 }
 

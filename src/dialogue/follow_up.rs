@@ -3,7 +3,7 @@
 
 use crate::{
     call::SlotValue,
-    conversation::{Act, End, Form, Manner, Said, merge::CERTAIN},
+    conversation::{Act, End, Form, Manner, Origin, Said, merge::CERTAIN, policy::changing},
     decide::{
         asked,
         bars::bars,
@@ -15,7 +15,7 @@ use crate::{
     dialogue::{
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation},
-        open_form::{OpenForm, PLAIN, said},
+        open_form::{self, OpenForm, PLAIN, said},
     },
     language::Language,
     module::SlotPath,
@@ -23,7 +23,7 @@ use crate::{
     recognize::{
         acts::{ACTS, Kind},
         certainty::Certainty,
-        reply::says_nothing,
+        reply::{YesNo, says_nothing},
     },
     text::Span,
 };
@@ -37,21 +37,78 @@ const FEW: usize = 4;
 
 /// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
-    let found = last_call(dialogue).and_then(|called| {
-        let ellipsis = Ellipsis::new(dialogue, called);
-        ellipsis
-            .read(&request)
-            .or_else(|| corrected(dialogue, &called, &request))
-            .or_else(|| ellipsis.supplement(dialogue, &request))
-    });
-    match found {
-        Some((said, confidence)) => Interpretation {
-            requests: request.requests,
-            alternatives: request.alternatives,
-            notes: vec!["it is the last call once more, but for what is said".to_owned()],
-            ..Interpretation::of(vec![Act::Again { said }], confidence)
-        },
-        None => request,
+    let Some(called) = last_call(dialogue) else { return request };
+    if called.is_asked_about(dialogue, &request) {
+        let notes = vec!["it asks about the last call, which is told".to_owned()];
+        return Interpretation { notes, ..Interpretation::of(vec![Act::Recount], KNOWN.score()) };
+    }
+    let ellipsis = Ellipsis::new(dialogue, called);
+    let with = |origin: Origin| move |(said, confidence): (Said, f32)| (Said { origin, ..said }, confidence);
+    if called.function.acts() && !called.is_corrected(dialogue) && ellipsis.is_request(&request) {
+        return request;
+    }
+    let first = if called.is_corrected(dialogue) { Origin::Correction } else { Origin::FollowUp };
+    let found = ellipsis
+        .read(&request)
+        .map(with(first))
+        .or_else(|| corrected(dialogue, &called, &request).map(with(Origin::Correction)))
+        .or_else(|| ellipsis.supplement(dialogue, &request).map(with(Origin::Addition)));
+    let Some((said, confidence)) = found else { return request };
+    let (act, note) = match called.changed(dialogue, &said) {
+        Some(change) => (change, "what was called last is changed by another function"),
+        None => (Act::Again { said }, "it is the last call once more, but for what is said"),
+    };
+    Interpretation {
+        requests: request.requests,
+        alternatives: request.alternatives,
+        notes: vec![note.to_owned()],
+        ..Interpretation::of(vec![act], confidence)
+    }
+}
+
+impl OpenForm<'_> {
+    /// The person takes back what was called: "no wait, 40".
+    fn is_corrected(&self, dialogue: &Dialogue<'_>) -> bool {
+        let corrects =
+            |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
+        let is_denied = dialogue.situation.analysis.reply.answer == YesNo::Negative;
+        is_denied || self.acts().any(|one| corrects(one.kind))
+    }
+
+    /// The utterance asks what was done, of a function that acts; a request for another function stands.
+    fn is_asked_about(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> bool {
+        let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.id);
+        let situation = &dialogue.situation;
+        if !self.function.acts() || !request.acts.iter().all(is_same) || !request.tied.is_empty() {
+            return false;
+        }
+        let recalls = self.acts().any(|one| one.kind == Kind::Recall);
+        recalls || situation.asks_what_was_done() || !request.acts.is_empty() && situation.asks_about_state()
+    }
+
+    /// What is said as a change of the last call, where an author declared which function makes it.
+    fn changed(&self, dialogue: &Dialogue<'_>, said: &Said) -> Option<Act> {
+        if !matches!(said.origin, Origin::Correction | Origin::Addition) {
+            return None;
+        }
+        let module = dialogue.module();
+        let id = module.function_named(changing(self.function, module)?)?;
+        let is_allowed = dialogue.among.is_none_or(|among| among.contains(&id));
+        let own = Situation { given: Some(id), is_meant: true, ..dialogue.situation };
+        let (frame, _) = Reading::new(&own, id).judged(&own, 1.0);
+        let mut change = open_form::said(&frame, self.state.turn, None);
+        let function = module.function(id);
+        // What has the same name in both functions is known already, where nothing else is said of it.
+        for value in said.values.iter().chain(&self.form.slots) {
+            let is_known = change.values.iter().any(|known| known.pointer == value.pointer);
+            let is_slot = function.slots.iter().any(|slot| slot.path.holds(&value.pointer));
+            if is_slot && !is_known {
+                change.values.push(value.clone());
+            }
+        }
+        change.origin = Origin::Change;
+        change.invalid.clear();
+        is_allowed.then_some(Act::Inform { function: id, said: change, another: true })
     }
 }
 
@@ -90,6 +147,24 @@ impl<'a> Ellipsis<'a> {
         let language = self.called.module.language();
         let says = |word: &&Span| !says_nothing(language, &utterance.meant(**word)) && !self.is_cue(**word);
         utterance.words().iter().filter(says).copied().collect()
+    }
+
+    /// The same function is asked for anew: all that it needs is said, and more than values.
+    fn is_request(&self, request: &Interpretation) -> bool {
+        let mut values: Vec<&SlotValue> = Vec::new();
+        for act in &request.acts {
+            match act {
+                Act::Inform { function, said, .. } if *function == self.called.id => values.extend(&said.values),
+                _ => return false,
+            }
+        }
+        let is_value = |word: &Span| values.iter().filter_map(|value| value.span).any(|span| span.overlaps(*word));
+        let is_said = |path: &SlotPath| values.iter().any(|value| path.holds(&value.pointer));
+        let mut required = self.called.function.slots.iter().filter(|slot| slot.required);
+        !request.acts.is_empty()
+            && request.meant >= bars().otherwise
+            && required.all(|slot| is_said(&slot.path))
+            && self.content().iter().any(|word| !is_value(word))
     }
 
     /// Nothing is said but values of that function, each in a place that it had or may have.
@@ -231,7 +306,10 @@ impl<'a> Ellipsis<'a> {
 fn corrected(dialogue: &Dialogue<'_>, called: &OpenForm<'_>, request: &Interpretation) -> Option<(Said, f32)> {
     let corrects = |kind: Kind| matches!(kind, Kind::Correct | Kind::Change { to: Some(_), .. } | Kind::Replace { .. });
     let is_correction = called.acts().any(|one| corrects(one.kind));
-    let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
+    // What acts is not asked for anew by words that correct it: "no wait, send 40".
+    let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == called.id);
+    let is_other = !called.function.acts() || !request.acts.iter().all(is_same);
+    let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise && is_other;
     if !is_correction || is_request {
         return None;
     }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::{
     call::SlotValue,
     conversation::{Manner, Said},
-    decide::situation::Situation,
+    decide::{asked, situation::Situation},
     dialogue::{
         form_reading::FormReading,
         open_form::{KNOWN, OpenForm},
@@ -83,6 +83,35 @@ impl OpenForm<'_> {
         read.confidence = value.confidence;
         read.said.values.push(value);
         true
+    }
+
+    /// "Anna Meyer", where another recipient was read out: a few words of which nothing else was made, in place of the only
+    /// text, of the one that they name, or of the one that they likeliest are. They are put to the person once more.
+    pub(crate) fn corrects_text(&self, situation: &Situation<'_>) -> Option<Said> {
+        let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
+        let utterance = own.utterance();
+        let is_text = !asked::is_no_value(&own)
+            && !utterance.ends_as_question()
+            && !self.has_acts()
+            && own.analysis.acts.courtesy.is_none()
+            && own.negations().is_empty()
+            && utterance.words().len() <= SHORT;
+        let whole = Span::new(0, utterance.len());
+        let takes = |slot: &SlotId| {
+            let slot = self.function.slot(*slot);
+            slot.takes_any_words() && !slot.path.is_repeated() && self.form.has(&slot.path)
+        };
+        let texts: Vec<SlotId> = self.function.slot_ids().filter(takes).collect();
+        let slot = match &texts[..] {
+            _ if !is_text => return None,
+            [only] => *only,
+            _ => self.likeliest_text(&own, whole).filter(|slot| texts.contains(slot))?,
+        };
+        let said = Said { turn: self.state.turn, manner: Manner::Correct, ..Said::default() };
+        let mut read = FormReading { said, confidence: 1.0, leaves_words: false };
+        let is_filled = self.fill(&own, slot, whole, &mut read) && read.said.invalid.is_empty();
+        read.said.is_doubtful = self.form.is_doubtful;
+        (is_filled && read.said.values.iter().all(|value| self.has_other(value))).then_some(read.said)
     }
 
     /// What the words of `part` say of a slot that a recognizer reads, if they say nothing else.

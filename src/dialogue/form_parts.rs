@@ -505,6 +505,7 @@ impl OpenForm<'_> {
             from: Source::Said,
             turn: self.state.turn,
             confidence: ANSWERED.score(),
+            unread: None,
         })
     }
 }

@@ -179,14 +179,6 @@ impl OpenForm<'_> {
         }
     }
 
-    /// True of words beside a yes that may as well be another value than the one which was read out: "yes, 14 Elm
-    /// Street".
-    pub(crate) fn may_contradict(&self, situation: &Situation<'_>) -> bool {
-        let own = Situation { given: Some(self.id), is_meant: true, ..*situation };
-        let values = OpenForm { corrects: false, ..*self }.read(&own).said.values;
-        values.iter().any(|value| value.confidence >= EVEN && self.is_loose(&own, value))
-    }
-
     /// Any words in place of a known value, which nothing leads to.
     fn is_loose(&self, own: &Situation<'_>, value: &SlotValue) -> bool {
         let language = Language::or_english(self.module.language());
@@ -322,7 +314,11 @@ impl OpenForm<'_> {
         let slot = self.function.slot(self.asked_slot()?);
         let said = aside.found.as_ref()?.as_str()?;
         let context = recognize::Context { now: own.analysis.now.clone() };
-        let value = own.knowledge.recognizers.settle(slot, (said, own.utterance()), &aside.readings, &context)?;
+        let value = match &aside.readings[..] {
+            // "Boston?" - "yes"
+            [offered] if own.analysis.reply.is_bare_yes() => offered.clone(),
+            readings => own.knowledge.recognizers.settle(slot, (said, own.utterance()), readings, &context)?,
+        };
         Some(SlotValue {
             pointer: aside.pointer.clone(),
             value,
@@ -332,6 +328,7 @@ impl OpenForm<'_> {
             from: Source::Said,
             turn: self.state.turn,
             confidence: 1.0,
+            unread: None,
         })
     }
 
@@ -540,6 +537,7 @@ impl OpenForm<'_> {
                 from: Source::Said,
                 turn: self.state.turn,
                 confidence: CERTAIN.score(),
+                unread: None,
             });
             false
         });

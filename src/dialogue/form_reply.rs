@@ -7,11 +7,12 @@ use crate::{
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
         bars::bars,
+        calibration,
         outcome::Frame,
         situation::{Requests, Situation},
     },
     dialogue::{
-        beside::{Effect, Weighed},
+        beside::{Effect, Elsewhere, Weighed},
         form_reading::FormReading,
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OpenForm, said as said_by},
@@ -41,6 +42,14 @@ pub(crate) fn form_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -> Interp
     let heard = heard(&dialogue.situation.with(&requests), open);
     if let Some(decision) = &dialogue.told.decision {
         let mut acts = open.acts_of(decision);
+        for (act, frame) in acts.iter_mut().zip(&decision.frames) {
+            // What a model server proposes and the words hardly say is put to the person before it is called.
+            if let Act::Inform { function, said, .. } = act
+                && *function != open.id
+            {
+                said.is_doubtful |= !calibration::is_called(frame.confidence, dialogue.situation.sure(*function));
+            }
+        }
         if acts.is_empty() && heard.reading.said.brings_something() {
             // Nothing usable came back, and the words do say something.
             acts.push(inform(open, heard.reading.said));
@@ -65,7 +74,12 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         let silent = settled.or_else(|| (!open.asked.is_empty() && open.passes(free)).then(|| open.leave()));
         return Heard { confidence: reading.confidence, reading, others: Vec::new(), effect, silent, weighed: None };
     }
-    let elsewhere = open.elsewhere(free);
+    let mut elsewhere = open.elsewhere(free);
+    // What fits what was asked, or what is put, is said of it. Something else needs evidence of its own.
+    let is_answer = reading.said.values.iter().any(|value| open.is_asked(value));
+    if (is_answer || open.corrects) && !elsewhere.has_own_evidence() {
+        elsewhere = Elsewhere::default();
+    }
     let weighed = open.weigh(free, &reading, &elsewhere);
     let (mut effect, mut sure) = weighed.likeliest();
     // Words that may be anything are no answer where they clearly ask for something else: a wrong value is worse than one

@@ -8,18 +8,17 @@ use crate::{
     decide::{analysis::Analysis, expected::Expected, situation::Situation},
     dialogue::{
         choice_reply::choice_reply,
-        confirmation_reply::confirmation_reply,
+        confirmation_reply::{confirmation_reply, consents},
         follow_up::follow_up,
         form_reply::form_reply,
         interpretation::{Dialogue, Interpretation, Task},
         new_request::new_request,
     },
-    module::{Module, SlotId, SlotPath},
+    module::{FunctionId, Module, SlotId, SlotPath},
     recognize::{
         acts::{ACTS, Courtesy, Kind, Move, Pick},
-        reply::{self, YesNo},
+        reply::YesNo,
     },
-    text::Span,
 };
 
 /// What the open form waits for; `None` if there is none.
@@ -32,6 +31,9 @@ pub(crate) fn expected(module: &Module, state: &State) -> Option<Expected> {
 
 /// See [the module](self).
 pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
+    if let Some(act) = reply_to_offer(dialogue).or_else(|| courtesy_act(dialogue)) {
+        return Interpretation { tied: offered(dialogue), ..Interpretation::of(vec![act], ACTS) };
+    }
     if let Some(found) = conversation_act(dialogue) {
         return found;
     }
@@ -42,10 +44,45 @@ pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
     found
 }
 
-/// Nothing but thanks, a greeting or a farewell, where something was asked.
+/// Nothing but a courtesy that no function of the module is for.
+fn courtesy(dialogue: &Dialogue<'_>) -> Option<Courtesy> {
+    let teaches = |courtesy: &Courtesy| dialogue.situation.knowledge.vocabulary.teaches(*courtesy);
+    dialogue.situation.analysis.acts.courtesy.filter(|courtesy| courtesy.is_no_value() && !teaches(courtesy))
+}
+
+/// Nothing but thanks, a greeting and the like, where something was asked.
 fn is_polite(dialogue: &Dialogue<'_>) -> bool {
-    let courtesy = dialogue.situation.analysis.acts.courtesy;
-    !dialogue.state.is_idle() && matches!(courtesy, Some(Courtesy::Thanks | Courtesy::Greeting | Courtesy::Farewell))
+    !dialogue.state.is_idle() && courtesy(dialogue).is_some()
+}
+
+/// What is said by a courtesy that wants an answer, whatever was asked: who needs time, an explanation or a person.
+fn courtesy_act(dialogue: &Dialogue<'_>) -> Option<Act> {
+    match courtesy(dialogue)? {
+        Courtesy::Person => Some(Act::HandOver),
+        courtesy => (courtesy.wants_answer() && !dialogue.state.is_idle()).then_some(Act::Polite),
+    }
+}
+
+/// The yes or no to "shall I hand you over to a person?"
+fn reply_to_offer(dialogue: &Dialogue<'_>) -> Option<Act> {
+    let reply = dialogue.situation.analysis.reply;
+    match () {
+        () if !dialogue.state.offers_person => None,
+        () if reply.is_bare_yes() => Some(Act::HandOver),
+        () if reply.is_bare_no() => Some(Act::Recall),
+        () => None,
+    }
+}
+
+/// The functions of which one is to be chosen.
+fn offered(dialogue: &Dialogue<'_>) -> Vec<FunctionId> {
+    let module = dialogue.module();
+    match &dialogue.state.expects {
+        Some(Expects::Choice { functions, .. }) => {
+            functions.iter().filter_map(|name| module.function_named(name)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn answer(dialogue: &Dialogue<'_>) -> Interpretation {
@@ -72,19 +109,18 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
     }
     let analysis = situation.analysis;
     let expects_yes = matches!(state.expects, Some(Expects::Yes { .. }));
-    let agrees = |cue: Span| {
-        let before: String = analysis.utterance.text().chars().take(cue.start).collect();
-        expects_yes && reply::read(dialogue.module().language(), None, &before).answer == YesNo::Affirmative
-    };
+    // "Yes, cancel it", where just that is put; "go on then".
+    if expects_yes && dialogue.open_form().is_some_and(|open| consents(dialogue, &open)) {
+        return None;
+    }
+    let agrees = expects_yes && analysis.reply.answer == YesNo::Affirmative;
     let of_conversation = |one: &Move| {
         let act = match one.kind {
-            // "Yes, cancel it", where just that was asked.
-            Kind::Cancel if agrees(one.cue) => Act::Yes,
+            // "Yes, cancel it", where something else is put: nobody knows which is meant.
+            Kind::Cancel if agrees => return None,
             Kind::Cancel => Act::Cancel,
             Kind::Restart => Act::Restart,
             Kind::Recall => Act::Recall,
-            // "Go on then", where that is to be confirmed.
-            Kind::Resume if analysis.reply.is_bare_yes() && expects_yes => Act::Yes,
             Kind::Resume => Act::Resume,
             _ => return None,
         };

@@ -5,6 +5,7 @@ use crate::{
     conversation::{Act, Form, Pending, Said, merge::CERTAIN},
     decide::{
         analysis::Analysis,
+        calibration,
         expected::Expected,
         local,
         outcome::{Decision, Frame, Outcome},
@@ -77,14 +78,20 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
             acts.extend(unheard.map(|said| Act::Inform { function, said, another: false }));
         }
         let mut whole = said(frame, turn, None);
-        whole.is_doubtful = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
+        // What a model server proposes and the words hardly say is put to the person before it is called.
+        let is_proposed =
+            dialogue.told.decision.is_some() && !calibration::is_called(frame.confidence, situation.sure(function));
+        // Where only a value is in doubt, the function is meant: a denial is of the value.
+        let is_meant = decision.alternatives.first().is_none_or(|best| best.right >= situation.sure(function));
+        let is_confirmed = matches!(&decision.outcome, Outcome::Ask(Pending::Confirm { .. }));
+        whole.is_doubtful = is_proposed || is_confirmed && !(is_meant && frame.in_doubt().next().is_some());
         if matches!(&decision.outcome, Outcome::Ask(_)) && !is_unspaced_language(module.language()) {
             // Something has to be asked anyway, and a wrong value stays. What the call needs is put to the person with
             // it.
             let definition = module.function(function);
             let is_required =
                 |value: &SlotValue| definition.slot_of(&value.pointer).is_some_and(|id| definition.slot(id).required);
-            let is_put = |value: &SlotValue| whole.is_doubtful && is_required(value);
+            let is_put = |value: &SlotValue| is_confirmed && is_required(value);
             let is_kept = |value: &SlotValue| {
                 value.recognizer.is_some() || value.confidence >= WORTH_KEEPING.score() || is_put(value)
             };

@@ -1,36 +1,49 @@
 //! The answer that a conversation calls for after a turn's acts.
 
+use std::hash::{BuildHasher, BuildHasherDefault};
+
+use rustc_hash::FxHasher;
 use serde_json::{Map, Value};
 
 use crate::{
     call::{Call, SlotValue, Source, Violation, ViolationKind},
     conversation::{
-        Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, State, Who,
+        Applied, Confirmation, End, Expects, Form, Manners, Next, Pending, Replied, State, Verdict, Who,
         next::{completed, next},
+        policy::verdict_on,
     },
     decide::{
         knowledge::Knowledge,
         outcome::{Frame, missing as missing_paths},
     },
     dialogue::{
-        outcome::{Outcome, Question},
+        outcome::{HandoffReason, Outcome, Question},
         question::{self, Voice},
     },
     module::{FunctionId, Module, SlotPath},
-    recognize::acts::Moves,
+    recognize::acts::{Courtesy, Moves},
     text::Span,
 };
+
+/// Utterances in a row that help nothing, after which a person is offered: the third, the sixth ...
+const OFFER: u32 = 3;
+/// Times in a row that the same is said in the same words.
+const SAME_WORDS: u32 = 2;
 
 /// What a turn of a conversation is answered with.
 pub(crate) struct Answer {
     pub outcome: Outcome,
     /// What is asked next beside a call or a cancellation.
     pub pending: Option<Question>,
+    /// What is said where no function is meant.
+    pub remark: Option<String>,
     /// The forms as they are now, those that are called first.
     pub frames: Vec<Frame>,
     pub notes: Vec<String>,
     /// The forms of the calls, in their order.
     pub called: Vec<Form>,
+    /// The remark tells what was done before.
+    pub is_answered: bool,
 }
 
 /// What is known where the next step is looked for.
@@ -58,6 +71,8 @@ struct Ending {
     called: Vec<(Form, Call)>,
     question: Option<Question>,
     handed_off: Option<(FunctionId, String, String)>,
+    /// What was done already is told, since nothing else is to be done.
+    tells_done: bool,
 }
 
 impl Turning<'_> {
@@ -77,33 +92,135 @@ impl Turning<'_> {
         if let Some(line) = state.lines.last_mut() {
             line.is_unheard = !applied.has_acts && self.tied.is_empty() && before.is_idle();
         }
+        state.offers_person = false;
+        if applied.is_handed_over {
+            return self.handed_over(state);
+        }
+        state.helpless = self.helpless(state.helpless);
         let mut ending = if self.tied.is_empty() { self.ended(state) } else { self.choice(state) };
         let cancelled: Vec<FunctionId> =
             applied.cancelled.iter().filter_map(|name| module.function_named(name)).collect();
         let frames = frames(self.knowledge, &ending.called, state);
         let calls: Vec<Call> = ending.called.iter().map(|(_, call)| call.clone()).collect();
         let question = ending.question.take();
+        let done = (applied.is_recounted || ending.tells_done).then(|| self.done(state)).flatten();
         let (outcome, pending) = match (ending.handed_off, question) {
-            (Some((function, path, text)), pending) => (Outcome::Handoff { text, function, path }, pending),
+            (Some((function, path, text)), pending) => {
+                let (function, reason) = (Some(function), HandoffReason::Tries);
+                (Outcome::Handoff { text, reason, function, path }, pending)
+            }
             (None, pending) if !calls.is_empty() => (Outcome::Call(calls), pending),
             (None, pending) if !cancelled.is_empty() => {
-                let mut text = self.voice().cancelled(&self.given_up(&cancelled));
+                let mut text = match applied.is_left_as_done {
+                    true => self.voice().left_as_done(),
+                    false => self.voice().cancelled(&self.given_up(&cancelled)),
+                };
                 if let Some(pending) = &pending {
                     text.push(' ');
                     text.push_str(&pending.text);
                 }
                 (Outcome::Cancelled { text, functions: cancelled }, pending)
             }
-            (None, Some(question)) => (Outcome::Ask(question), None),
+            (None, Some(question)) => {
+                let text = self.in_other_words(state, question.text);
+                (Outcome::Ask(Question { text, ..question }), None)
+            }
             (None, None) => (Outcome::NoMatch, None),
         };
+        let is_answered = done.is_some();
+        let remark = matches!(outcome, Outcome::NoMatch).then(|| done.unwrap_or_else(|| self.remark(state)));
+        if !matches!(outcome, Outcome::Ask(_) | Outcome::NoMatch) {
+            state.replied = None;
+        }
         remember(module, state, &outcome, pending.as_ref(), &ending.called);
         let mut notes = applied.notes.clone();
+        if is_answered {
+            notes.push("what was called last is told, and not called again".to_owned());
+        }
         if !applied.is_understood && !before.is_idle() && matches!(outcome, Outcome::Ask(_)) {
             notes.push("nothing in the reply answers what was asked".to_owned());
         }
         let called = ending.called.into_iter().map(|(form, _)| form).collect();
-        Answer { outcome, pending, frames, notes, called }
+        Answer { outcome, pending, remark, is_answered, frames, notes, called }
+    }
+
+    /// A person takes over who was asked for. What is open stays, but for a yes that is waited for.
+    fn handed_over(&self, state: &mut State) -> Answer {
+        state.expects.clone_from(&self.before.expects);
+        state.withdraw_consent();
+        (state.helpless, state.replied) = (0, None);
+        let function = state.active(self.module()).map(|(id, _)| id);
+        let slots = function.map(|id| self.known(state, id)).unwrap_or_default();
+        let path = state.forms.last().and_then(|form| state.asked(&form.function).first().cloned()).unwrap_or_default();
+        let text = self.voice().hand_over(function, slots);
+        let outcome = Outcome::Handoff { text, reason: HandoffReason::Asked, function, path };
+        let frames = frames(self.knowledge, &[], state);
+        remember(self.module(), state, &outcome, None, &[]);
+        Answer {
+            outcome,
+            pending: None,
+            remark: None,
+            is_answered: false,
+            frames,
+            notes: self.applied.notes.clone(),
+            called: Vec::new(),
+        }
+    }
+
+    /// How many utterances in a row helped nothing, this one included, after `before` of them. What is polite or waits
+    /// does not count.
+    fn helpless(&self, before: u32) -> u32 {
+        let is_new_choice = !self.tied.is_empty() && !matches!(self.before.expects, Some(Expects::Choice { .. }));
+        match self.moves.courtesy {
+            _ if self.is_helpless() && !is_new_choice => before.saturating_add(1),
+            Some(_) if self.applied.is_polite || !self.applied.has_acts => before,
+            _ => 0,
+        }
+    }
+
+    /// Nothing was understood, or the person did not understand.
+    fn is_helpless(&self) -> bool {
+        let is_courtesy = self.moves.courtesy.is_some_and(Courtesy::is_no_value);
+        let is_lost = self.moves.courtesy.is_some_and(Courtesy::is_helpless);
+        if is_courtesy && (self.applied.is_polite || !self.applied.has_acts) {
+            is_lost
+        } else {
+            !self.applied.is_understood
+        }
+    }
+
+    /// Whether it is time to offer a person.
+    fn offers_person(&self, state: &State) -> bool {
+        self.is_helpless() && state.helpless > 0 && state.helpless.is_multiple_of(OFFER)
+    }
+
+    /// What is said where no function is meant.
+    fn remark(&self, state: &mut State) -> String {
+        let voice = self.voice();
+        if self.offers_person(state) {
+            state.offers_person = true;
+            return voice.words.offer().to_owned();
+        }
+        let text = voice.remark(self.moves, &voice.summary(&self.knowledge.validator, state), state.helpless);
+        self.in_other_words(state, text)
+    }
+
+    /// The text, or another one where the person would read it for the third time in a row.
+    fn in_other_words(&self, state: &mut State, text: String) -> String {
+        #[expect(clippy::cast_possible_truncation, reason = "a number that stands for a text may be any")]
+        let number = |text: &str| BuildHasherDefault::<FxHasher>::default().hash_one(text) as u32;
+        let same = state.replied.filter(|before| before.text == number(&text)).map_or(0, |before| before.times);
+        let (text, times) =
+            if same < SAME_WORDS { (text, same + 1) } else { (self.voice().words.once_again(&text), 1) };
+        state.replied = Some(Replied { text: number(&text), times });
+        text
+    }
+
+    /// What was called last, in words.
+    fn done(&self, state: &State) -> Option<String> {
+        let last = state.last_call.as_ref()?;
+        let known = completed(last, self.module(), &self.knowledge.validator)?;
+        Some(self.voice().done_already(self.module().function_named(&last.function)?, &known.arguments))
     }
 
     /// These functions with what was known of them.
@@ -134,7 +251,10 @@ impl Turning<'_> {
         state.expects =
             Some(Expects::Choice { functions, utterance, tries: if is_polite { tries } else { tries + 1 } });
         let about = Pending::Tie { functions: self.tied.to_vec() };
-        let question = self.politely(question::worded(module, self.language, about, &[]));
+        let question = question::worded(module, self.language, about, &[]);
+        let is_again = tries > 0 && !is_polite;
+        let lead = is_again.then(|| self.voice().not_understood(state.helpless));
+        let question = self.led(state, question, lead);
         Ending { question: Some(question), ..Ending::default() }
     }
 
@@ -145,6 +265,10 @@ impl Turning<'_> {
         loop {
             match next(state, module, &self.knowledge.validator, self.manners, self.now) {
                 Next::Nothing => return ending,
+                Next::Done(place) => {
+                    state.forms.remove(place);
+                    ending.tells_done = true;
+                }
                 Next::Call(calls) => {
                     // From the last place on, so that the places before it stay.
                     for (place, call) in calls.into_iter().rev() {
@@ -156,6 +280,11 @@ impl Turning<'_> {
                 Next::HandOff(place, pending) if applied.is_repeat => {
                     ending.question = self.ask(state, place, pending, false);
                     return ending;
+                }
+                // Nobody has to take over what would only repeat what was done.
+                Next::HandOff(place, _) if self.repeats_done(state, place) => {
+                    state.forms.remove(place);
+                    ending.tells_done = true;
                 }
                 Next::HandOff(place, pending) => {
                     let [function] = *pending.functions() else { return ending };
@@ -179,11 +308,18 @@ impl Turning<'_> {
         }
     }
 
+    /// The form at `place` would only repeat what was called last.
+    fn repeats_done(&self, state: &State, place: usize) -> bool {
+        let verdict = verdict_on(&state.forms[place], state, self.module(), &self.knowledge.validator);
+        verdict == Verdict::AskWithDone
+    }
+
     /// Asks about the form at `place`, and remembers what was asked.
     fn ask(&self, state: &mut State, place: usize, pending: Pending, counts: bool) -> Option<Question> {
         let (module, applied, voice) = (self.module(), self.applied, self.voice());
         let [id] = *pending.functions() else { return None };
         // What is asked about is what is filled next.
+        let is_repeat = self.repeats_done(state, place);
         let mut form = state.forms.remove(place);
         let key = pending.key();
         let tries = form.tries.get(&key).copied().unwrap_or_default();
@@ -194,14 +330,15 @@ impl Turning<'_> {
         // Nor was it in vain where something else was said and done.
         let repeated = if !counts || is_optional { 0 } else { tries };
         state.expects = pending.expects(module);
-        let question = voice.question(&self.knowledge.validator, &form, pending, repeated);
+        let mut question = voice.question(&self.knowledge.validator, &form, pending, repeated);
+        if let (true, Some(last)) = (is_confirmation && is_repeat && !applied.is_refused, &state.last_call) {
+            question.text = voice.repeat(&self.knowledge.validator, id, (last, &form));
+        }
         // What is asked in the same words again says why.
         let is_lost = tries > 0 && !applied.is_understood && has_own_lead;
-        let lead = if applied.is_restarted { Some(voice.restarted()) } else { is_lost.then(|| voice.not_understood()) };
-        let question = match lead {
-            Some(lead) => Question { text: format!("{lead} {}", question.text), ..question },
-            None => self.politely(question),
-        };
+        let not_understood = || is_lost.then(|| voice.not_understood(state.helpless));
+        let lead = if applied.is_restarted { Some(voice.restarted()) } else { not_understood() };
+        let question = self.led(state, question, lead);
         if counts {
             form.tries.retain(|other, _| *other == key);
             form.tries.insert(key, tries + 1);
@@ -215,13 +352,24 @@ impl Turning<'_> {
 }
 
 impl Turning<'_> {
-    /// The question behind a word to what was polite, if that is all that was said.
-    fn politely(&self, question: Question) -> Question {
-        if !self.applied.is_polite {
-            return question;
+    /// The question behind `lead`; else behind the word to a courtesy, if that is all that was said. A person who is lost
+    /// reads what it is for, and is then offered a person.
+    fn led(&self, state: &mut State, question: Question, lead: Option<String>) -> Question {
+        let voice = self.voice();
+        if self.offers_person(state) {
+            state.offers_person = true;
+            return Question { text: voice.words.offer().to_owned(), ..question };
         }
-        let word = self.voice().remark(self.moves, "");
-        Question { text: format!("{word} {}", question.text), ..question }
+        let text = match (lead, self.moves.courtesy) {
+            (Some(lead), _) => voice.words.then(&lead, &question.text),
+            (None, Some(courtesy)) if self.applied.is_polite && courtesy.is_helpless() => voice.explained(&question),
+            (None, _) if self.applied.is_polite => match voice.beside_question(self.moves) {
+                word if word.is_empty() => return question,
+                word => voice.words.then(&word, &question.text),
+            },
+            (None, _) => return question,
+        };
+        Question { text, ..question }
     }
 }
 

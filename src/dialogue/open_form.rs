@@ -86,6 +86,9 @@ impl OpenForm<'_> {
             from: Source::Said,
             turn: self.state.turn,
             confidence,
+            unread: mention
+                .and_then(|mention| mention.unread.first())
+                .map(|unread| utterance.slice(unread.span).to_owned()),
         }
     }
 

@@ -20,12 +20,35 @@ pub enum Outcome {
         text: String,
         functions: Vec<FunctionId>,
     },
-    /// The same was asked too often in vain: a person should take over.
+    /// A person should take over.
     Handoff {
         text: String,
-        function: FunctionId,
+        reason: HandoffReason,
+        /// The function that is open, or was; `None` if none is.
+        function: Option<FunctionId>,
+        /// What was asked.
         path: String,
     },
+}
+
+/// Why a person should take over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffReason {
+    /// The person asked for one. What is open stays open.
+    Asked,
+    /// The same was asked too often in vain. Its form is closed.
+    Tries,
+}
+
+impl HandoffReason {
+    /// As `uptake.handoff` spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Tries => "tries",
+        }
+    }
 }
 
 impl Outcome {

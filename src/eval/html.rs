@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::{
     Evaluation, Finding, WrongCase,
-    report::{describe_finding, percent},
+    report::describe_finding,
     risk::{Bin, RiskPoint},
+    share::percent,
 };
 
 /// The side of a plot, and the room around it, in pixels.

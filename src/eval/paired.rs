@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::{
     CaseResult,
-    report::{percent, plural},
-    share::share,
+    share::{percent, plural, share},
 };
 
 /// Times that the cases are drawn.

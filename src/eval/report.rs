@@ -8,6 +8,7 @@ use super::{
     Counts, Evaluation, Finding, Verdict, WrongCase, dialogue,
     risk::{AtRisk, CallScores, SURE},
     score::Scores,
+    share::{percent, plural},
 };
 
 /// What a report shows beside the scores.
@@ -290,14 +291,6 @@ fn more(all: usize, shown: usize, lines: &mut Vec<String>) {
     if all > shown {
         lines.push(format!("        and {} more", all - shown));
     }
-}
-
-pub(super) fn plural(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}
-
-pub(super) fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of cases are far below 2^52")]

@@ -375,6 +375,7 @@ mod tests {
             usage: Usage::default(),
             pending: None,
             remark: None,
+            is_answered: false,
             deeds: Vec::new(),
         }
     }

@@ -16,6 +16,7 @@ pub(super) fn function(name: &str, paths: &[&str]) -> Function {
         operation: None,
         request: None,
         endpoint: None,
+        effect: crate::module::KnownEffect::default(),
     }
 }
 

@@ -81,15 +81,10 @@ pub enum Role {
     But,
     /// Before what is named, and no part of it.
     Article,
-    Greeting,
     /// A name follows: "my name is".
     Naming,
     /// A name follows if it is written as one: "I'm".
     Presenting,
-    Thanks,
-    Farewell,
-    /// Says that something is good, or that it was heard: "great", "got it".
-    Praise,
 }
 
 /// A pattern, ready to be matched.

@@ -7,7 +7,9 @@
 //! | `negation.toml` | what rules something out ([`negation`]) |
 //! | `replies.toml` | answers to yes-or-no questions ([`replies`]) |
 //! | `acts.toml` | dialogue acts ([`acts`]) |
+//! | `courtesy.toml` | what gives no value and asks for nothing, read in all languages at once ([`courtesy`]) |
 //! | `words.toml` | words that join requests, stand around answers, or carry a sentence ([`words`]), and those of names ([`slots`]) |
+//! | `effects.toml` | verbs of functions that only read, and questions about what was done ([`effects`]) |
 //! | `sentences.toml` | what Uptake says ([`sentences`]) |
 //! | `common.txt` | words that people say ([`common`]); empty where words are not parted by spaces |
 //!
@@ -16,6 +18,8 @@
 
 pub mod acts;
 pub mod common;
+pub mod courtesy;
+pub mod effects;
 pub mod facts;
 pub mod negation;
 pub mod pattern;
@@ -34,6 +38,7 @@ use std::sync::LazyLock;
 
 use acts::Acts;
 use common::Common;
+use effects::Effects;
 use phrases::Phrases;
 use replies::Replies;
 use sentences::Sentences;
@@ -64,6 +69,7 @@ pub struct Language {
     pub replies: Replies,
     pub acts: Acts,
     pub words: Words,
+    pub effects: Effects,
     pub sentences: Sentences,
     pub common: Common,
 }
@@ -75,6 +81,7 @@ struct Files {
     replies: &'static str,
     acts: &'static str,
     words: &'static str,
+    effects: &'static str,
     sentences: &'static str,
     common: &'static str,
 }
@@ -95,6 +102,7 @@ macro_rules! pack {
                     replies: include_str!(concat!($code, "/replies.toml")),
                     acts: include_str!(concat!($code, "/acts.toml")),
                     words: include_str!(concat!($code, "/words.toml")),
+                    effects: include_str!(concat!($code, "/effects.toml")),
                     sentences: include_str!(concat!($code, "/sentences.toml")),
                     common: include_str!(concat!($code, "/common.txt")),
                 };
@@ -162,6 +170,7 @@ impl Language {
             replies: Replies::parse(files.replies, include_str!("signs.toml"))?,
             acts: Acts::parse(files.acts)?,
             words: Words::parse(files.words)?,
+            effects: Effects::parse(files.effects)?,
             sentences: Sentences::parse(files.sentences)?,
             common: Common::parse(
                 files.common,

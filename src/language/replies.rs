@@ -15,6 +15,8 @@ pub enum Role {
     Yes,
     /// Says yes where the answer ends there or goes on as answers do: "fine", but not "fine dining".
     WeakYes,
+    /// Says yes with a doubt: "probably".
+    HedgedYes,
     No,
     WeakNo,
     /// Declines what is offered ("I'm good"); otherwise says that all is well.
@@ -78,6 +80,8 @@ pub struct Replies {
     words: HashSet<String>,
     /// Words that say nothing of what is talked about.
     common: HashSet<String>,
+    /// Function words and politeness, which say nothing beside a yes.
+    glue: Phrases<()>,
     /// Alone, they say yes: "please".
     pub pleas: Vec<String>,
     pub question: QuestionWords,
@@ -87,6 +91,7 @@ pub struct Replies {
 #[serde(deny_unknown_fields)]
 struct File {
     words: BTreeMap<Role, Vec<String>>,
+    glue: Vec<String>,
     pleas: Vec<String>,
     question: QuestionWords,
 }
@@ -95,11 +100,16 @@ impl Replies {
     /// `signs` answer in every language.
     pub(super) fn parse(text: &str, signs: &str) -> Result<Self, PackError> {
         let signs: BTreeMap<Role, Vec<String>> = toml::from_str(signs)?;
-        let File { words, pleas, question } = toml::from_str(text)?;
+        let File { words, glue, pleas, question } = toml::from_str(text)?;
         let mut replies = Self { pleas, question, ..Self::default() };
         for (role, phrases) in signs.iter().chain(&words) {
             phrases.iter().for_each(|phrase| replies.insert(phrase, *role));
         }
+        glue.iter().for_each(|phrase| replies.glue.insert(phrase_words(phrase, false), ()));
+        // What says nothing in an answer of any language says nothing beside a yes.
+        let smiles = signs.get(&Role::Filler).into_iter().flatten();
+        smiles.for_each(|sign| replies.glue.insert(phrase_words(sign, false), ()));
+        replies.glue.sort_longest_first();
         replies.answers.sort_unstable();
         replies.answers.dedup();
         replies.phrases.sort_longest_first();
@@ -109,7 +119,9 @@ impl Replies {
     fn insert(&mut self, phrase: &str, role: Role) {
         let words = phrase_words(phrase, false);
         match role {
-            Role::Yes | Role::No | Role::WeakYes | Role::WeakNo | Role::Either => self.answers.extend(words.clone()),
+            Role::Yes | Role::No | Role::WeakYes | Role::HedgedYes | Role::WeakNo | Role::Either => {
+                self.answers.extend(words.clone())
+            }
             Role::Opening | Role::Other | Role::Asks | Role::Unsure | Role::Correction | Role::Enough => {}
             _ if words.len() == 1 => self.common.extend(words.clone()),
             _ => {}
@@ -138,14 +150,19 @@ impl Replies {
     /// The longest phrase that begins at `at`, and its length in words.
     #[must_use]
     pub fn phrase(&self, words: &[Word], at: usize) -> Option<(Role, usize)> {
-        let behind = &words.get(at + 1..)?;
-        let fits = |rest: &[Box<str>]| {
-            // "No, wait" is not "no wait".
-            let says = |(word, said): (&str, &Word)| *word == *said.text && !said.is_apart;
-            rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(*behind).all(says)
-        };
-        let mut all = self.phrases.beginning_with(&words[at].text).iter();
-        all.find(|phrase| fits(&phrase.rest)).map(|phrase| (phrase.meaning, phrase.rest.len() + 1))
+        longest(&self.phrases, words, at)
+    }
+
+    /// How many words at `at` are function words or politeness: the longest such phrase.
+    #[must_use]
+    pub fn glue(&self, words: &[Word], at: usize) -> usize {
+        longest(&self.glue, words, at).map_or(0, |((), length)| length)
+    }
+
+    /// True of a function word.
+    #[must_use]
+    pub fn is_glue(&self, word: &str) -> bool {
+        self.glue.beginning_with(word).iter().any(|phrase| phrase.rest.is_empty())
     }
 
     /// True for a word that says nothing of what is talked about.
@@ -185,6 +202,18 @@ impl Replies {
         };
         self.answers.iter().find(near).map(String::as_str)
     }
+}
+
+/// What the longest phrase that begins at `at` means, and its length in words.
+fn longest<M: Copy>(phrases: &Phrases<M>, words: &[Word], at: usize) -> Option<(M, usize)> {
+    let behind = words.get(at + 1..)?;
+    let fits = |rest: &[Box<str>]| {
+        // "No, wait" is not "no wait".
+        let says = |(word, said): (&str, &Word)| *word == *said.text && !said.is_apart;
+        rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(behind).all(says)
+    };
+    let mut all = phrases.beginning_with(&words[at].text).iter();
+    all.find(|phrase| fits(&phrase.rest)).map(|phrase| (phrase.meaning, phrase.rest.len() + 1))
 }
 
 /// Each run of one letter as one.

@@ -76,6 +76,7 @@ pub struct Sentences {
     pub rule: Rule,
     pub moved: Moved,
     pub confirm: Confirm,
+    pub repeat: Repeat,
     pub tie: Tie,
     pub news: News,
     pub remark: Remarks,
@@ -140,6 +141,11 @@ pub struct Ask {
     pub once_more: Template,
     /// A question for what the person would rather leave out.
     pub needed: Template,
+    /// What a value is needed for.
+    pub why: Template,
+    pub why_described: Template,
+    /// Why a yes is waited for.
+    pub yes_needed: String,
     /// Which of several values was meant.
     pub which: Template,
     /// In which half of the day a time lies.
@@ -240,6 +246,19 @@ pub struct Confirm {
     pub change: String,
 }
 
+/// What was done already, and whether to do more.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    pub done: Template,
+    /// Whether to do this as well.
+    pub also: Template,
+    /// Whether to do the very same again.
+    pub once_more: String,
+    /// After a no.
+    pub left: String,
+}
+
 /// Which of several functions is meant.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -256,8 +275,15 @@ pub struct Tie {
 pub struct News {
     pub cancelled: Template,
     pub restarted: String,
+    /// A person takes over after too many tries, and where the person asked for one.
     pub hand_off: String,
-    pub not_understood: String,
+    pub hand_over: String,
+    /// Whether a person is to take over.
+    pub offer: String,
+    /// The first time, the second, the third.
+    pub not_understood: [String; 3],
+    /// What was said twice in a row and is said once more.
+    pub again: Template,
 }
 
 /// What is said where nothing is asked.
@@ -269,9 +295,16 @@ pub struct Remarks {
     pub farewell: String,
     /// After "ok" and "great" alone.
     pub acknowledged: String,
+    /// To somebody who needs time.
+    pub waiting: String,
+    pub apology: String,
+    pub complaint: String,
+    /// Before a list of what can be asked for.
+    pub abilities: String,
     /// Somebody cancels where nothing is open.
     pub nothing_open: String,
-    pub out_of_scope: String,
+    /// The first time, and the second.
+    pub out_of_scope: [String; 2],
     /// What can be asked for, where that is little.
     pub able: Template,
     /// What was understood and is not called.

@@ -31,7 +31,8 @@ fn lists(value: &toml::Value, path: &str, found: &mut Vec<(String, Vec<String>)>
     }
 }
 
-const FILES: [&str; 6] = ["acts.toml", "negation.toml", "replies.toml", "sentences.toml", "values.toml", "words.toml"];
+const FILES: [&str; 7] =
+    ["acts.toml", "effects.toml", "negation.toml", "replies.toml", "sentences.toml", "values.toml", "words.toml"];
 
 #[test]
 fn every_folder_is_a_pack() {

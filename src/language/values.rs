@@ -179,6 +179,12 @@ pub enum Sense {
     Hence,
     /// "from tomorrow": the start of what is counted from.
     From,
+    /// "before", "after" a day from which is counted: "two weeks before Christmas".
+    BeforeDay,
+    AfterDay,
+    /// "surlendemain de": so many days from the one behind it.
+    #[serde(skip)]
+    DayFrom(i32),
     The,
     Of,
     And,
@@ -234,6 +240,12 @@ pub enum Sense {
     LastMultiplier(i64),
     Dozen,
     Couple,
+    /// "thirds": of a whole, so many as the number before it says.
+    FractionOf,
+    /// "a few", "unas": more than one, and no number.
+    Vague,
+    /// "einhalb": what a number word ends in that is half of one more.
+    HalfEnding,
     /// "anderthalb": so many halves.
     #[serde(skip)]
     Halves(i8),
@@ -320,6 +332,7 @@ fn valued(kind: &str, value: &str) -> Option<Sense> {
         "month" | "weak_month" => Sense::Month { month: number(value)?, weak: kind == "weak_month" },
         "weekday" | "weak_weekday" => Sense::Weekday { day: number(value)?, weak: kind == "weak_weekday" },
         "day" => Sense::Day(number(value)?),
+        "day_from" => Sense::DayFrom(number(value)?),
         "fixed" => {
             let (month, day) = value.split_once('-')?;
             Sense::Fixed { month: number(month)?, day: number(day)? }

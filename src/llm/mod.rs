@@ -23,6 +23,7 @@ mod stream;
 pub mod strict;
 mod wire;
 mod wording;
+pub mod written;
 
 pub use listener::Listener;
 pub use options::{BreakerOptions, CacheOptions, FallbackOptions, LlmOptions, Secret, SetupError};

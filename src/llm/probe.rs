@@ -16,7 +16,7 @@ use super::{ChatModel, ChatReply, ChatRequest, LlmError, ToolChoice, Usage};
 
 mod question;
 
-use question::{ASKED, CALLS, NOTE, OTHER, PLAIN_TOKENS, Riddle, spoken, writes_call};
+use question::{ASKED, CALLS, NOTE, OTHER, PLAIN_TOKENS, Riddle, writes_call};
 
 /// Tokens for an answer about an ability; all of them are short.
 const SHORT: u32 = 160;
@@ -195,7 +195,7 @@ impl Probe<'_> {
                 Err(finding) => return Ok(finding),
             };
             let called = reply.tool_calls.iter().any(|call| call.name == ASKED);
-            if called || writes_call(spoken(&reply), ASKED) {
+            if called || writes_call(said(&reply), ASKED) {
                 let how = if called { "is called" } else { "is called in text" };
                 let seen = format!("the tool that is asked for {how} (try {} of {})", index + 1, CALLS.len());
                 return Ok(Finding::new(Support::Kept, seen));
@@ -259,7 +259,7 @@ impl Probe<'_> {
                 Ok(reply) => reply,
                 Err(finding) => return Ok(finding),
             };
-            if !riddle.fits(spoken(&reply), reply.cut) {
+            if !riddle.fits(said(&reply), reply.cut) {
                 return Ok(Finding::new(Support::Ignored, "the answer does not fit the schema"));
             }
         }
@@ -318,11 +318,13 @@ impl Probe<'_> {
     }
 }
 
+fn said(reply: &ChatReply) -> &str {
+    reply.content.as_deref().unwrap_or_default()
+}
+
 /// True if the reply ended before anything was said.
 fn stopped_thinking(reply: &ChatReply) -> bool {
-    let text = reply.content.as_deref().unwrap_or_default().trim_start();
-    let is_thinking = text.is_empty() || (text.starts_with("<think>") && !text.contains("</think>"));
-    reply.cut && reply.tool_calls.is_empty() && is_thinking
+    reply.cut && reply.tool_calls.is_empty() && reply.content.is_none()
 }
 
 fn says_cut(reply: &ChatReply, limit: u32) -> Option<bool> {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     ChatReply, ChatRequest, LlmError, LlmOptions, Message, ToolCall, ToolChoice, Usage,
     dialect::{Complaint, Field, Fields},
+    written,
 };
 
 /// Tool calls that are read from one reply.
@@ -280,6 +281,7 @@ pub(super) fn whole(answer: &Map<String, Value>) -> Result<ChatReply, LlmError> 
     };
     reply.content = content(message.get("content"))
         .or_else(|| message.get("refusal").and_then(Value::as_str).map(str::to_owned))
+        .map(|content| written::without_ends(&written::answer(&content)).to_owned())
         .filter(|content| !content.is_empty());
     reply.tool_calls = match message.get("tool_calls") {
         Some(Value::Array(calls)) => calls.iter().take(MAX_CALLS).enumerate().filter_map(tool_call).collect(),
@@ -289,9 +291,6 @@ pub(super) fn whole(answer: &Map<String, Value>) -> Result<ChatReply, LlmError> 
     if reply.tool_calls.is_empty() {
         reply.tool_calls.extend(message.get("function_call").and_then(|call| tool_call((0, call))));
     }
-    if reply.tool_calls.is_empty() {
-        calls_in_tags(&mut reply);
-    }
     Ok(reply)
 }
 
@@ -299,9 +298,13 @@ pub(super) fn content(content: Option<&Value>) -> Option<String> {
     match content? {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
-            let texts =
-                parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text").and_then(Value::as_str)));
-            Some(texts.collect::<Vec<_>>().join(""))
+            // Some servers give thoughts as parts of their own.
+            let is_answer = |part: &&Value| {
+                let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
+                kind.ends_with("text")
+            };
+            let text = |part| Value::as_str(part).or_else(|| part.get("text").and_then(Value::as_str));
+            Some(parts.iter().filter(is_answer).filter_map(text).collect::<Vec<_>>().join(""))
         }
         _ => None,
     }
@@ -322,40 +325,6 @@ fn tool_call((index, call): (usize, &Value)) -> Option<ToolCall> {
     }
     let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
     Some(ToolCall { id: id.map_or_else(|| format!("call_{index}"), str::to_owned), name: name.to_owned(), arguments })
-}
-
-/// Takes `<tool_call>{...}</tool_call>` out of the content. What is in one and is no JSON object with a name becomes a
-/// call without a name, for the repairs that come later.
-fn calls_in_tags(reply: &mut ChatReply) {
-    const OPEN: &str = "<tool_call>";
-    const CLOSE: &str = "</tool_call>";
-    let Some(text) = reply.content.take() else { return };
-    // What a model thinks aloud is no call.
-    let spoken = text.rsplit_once("</think>").map_or(text.as_str(), |(_, spoken)| spoken);
-    let mut rest = spoken;
-    let mut left = String::new();
-    while let Some((before, after)) = rest.split_once(OPEN)
-        && reply.tool_calls.len() < MAX_CALLS
-    {
-        left.push_str(before);
-        let (inner, following) = after.split_once(CLOSE).unwrap_or((after, ""));
-        rest = following;
-        let inner = inner.trim();
-        let index = reply.tool_calls.len();
-        let read = serde_json::from_str::<Value>(inner).ok().filter(|value| value.get("name").is_some());
-        let call = read.and_then(|value| tool_call((index, &value))).unwrap_or_else(|| ToolCall {
-            id: format!("call_{index}"),
-            name: String::new(),
-            arguments: inner.to_owned(),
-        });
-        reply.tool_calls.push(call);
-    }
-    left.push_str(rest);
-    if reply.tool_calls.is_empty() {
-        reply.content = Some(text);
-    } else {
-        reply.content = Some(left.trim().to_owned()).filter(|left| !left.is_empty());
-    }
 }
 
 fn usage(usage: Option<&Value>) -> Usage {
@@ -567,27 +536,22 @@ mod tests {
                 json!({"tool_calls": [], "function_call": {"name": "f", "arguments": "{}"}}),
                 vec![call("call_0", "f", "{}")],
             ),
-            (
-                json!({"tool_calls": null, "content": "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":1}}\n</tool_call>"}),
-                vec![call("call_0", "f", "{\"a\":1}")],
-            ),
-            (
-                json!({"content": "<tool_call>{'name': 'f'}</tool_call><tool_call>{\"name\": \"g\"}"}),
-                vec![call("call_0", "", "{'name': 'f'}"), call("call_1", "g", "")],
-            ),
-            (json!({"content": "<think><tool_call>{}</tool_call></think>none"}), vec![]),
             (json!({"tool_calls": [null, 3, "f", {}]}), vec![]),
         ] {
             assert_eq!(read(&message).tool_calls, expected, "{message}");
         }
-        let mixed = read(&json!({"content": "Sure. <tool_call>{\"name\": \"f\"}</tool_call>"}));
-        assert_eq!(mixed.content.as_deref(), Some("Sure."));
     }
 
     #[test]
     fn the_rest_of_a_reply_is_read() {
         let parts = read(&json!({"content": [{"type": "text", "text": "a"}, "b", {"type": "image_url"}]}));
         assert_eq!(parts.content.as_deref(), Some("ab"));
+        let thoughts = json!({"reasoning_content": "{\"name\": \"g\"}", "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "a"}]}, {"type": "reasoning", "text": "b"},
+            {"type": "text", "text": "<think>c</think>\nd<|im_end|>"}]});
+        assert_eq!(read(&thoughts).content.as_deref(), Some("d"));
+        assert_eq!(read(&json!({"content": null, "reasoning_content": "{\"name\": \"f\"}"})).content, None);
+        assert_eq!(read(&json!({"content": "<think>{\"name\": \"f\"}"})).content, None);
         assert_eq!(read(&json!({"content": ""})).content, None);
         assert_eq!(read(&json!({"content": null, "refusal": "no"})).content.as_deref(), Some("no"));
         let body = json!({"model": "m", "choices": [{"finish_reason": "length", "message": {"content": "x"}}],

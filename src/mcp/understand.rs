@@ -24,8 +24,8 @@ const DESCRIPTION: &str = "\
 Turn what a person said into validated calls of a module's functions. There are five outcomes. `call`: names of \
 functions with complete and valid arguments, one for each thing that was asked for, ready for you to carry out. `ask`: \
 a question to put to the person, because something required was not said, is to be confirmed, or several functions fit. \
-`no_match`: none of the module's functions is meant. `cancelled`: the person took back what was open. `handoff`: the \
-same was asked too often in vain. To go on with a conversation, pass the `uptake.state` of the answer before as `state` \
+`no_match`: none of the module's functions is meant. `cancelled`: the person took back what was open. `handoff`: a \
+person should take over, since the person asked for one or the same was asked too often in vain. To go on with a conversation, pass the `uptake.state` of the answer before as `state` \
 with the person's reply. No argument is invented: each comes from the utterance, from the schema's choices, \
 or from a default. Nothing is called by this tool. Pass the person's own words, not a paraphrase.";
 

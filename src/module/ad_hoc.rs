@@ -71,7 +71,7 @@ fn stands_within(name: &str, own: &str) -> bool {
 /// Makes a module of `functions`, each as the `OpenAI` API has it (`name`, `description`, `parameters`).
 ///
 /// A function whose name `known` has too, or that is its [own](own_function), brings from there its exemplars, and for
-/// slots at the same path the recognizers and the questions; the settings and prompts are `known`'s. No other function
+/// slots at the same path the recognizers and the questions, and the descriptions, formats and bounds that it lacks; the settings and prompts are `known`'s. No other function
 /// of `known` is in the module.
 ///
 /// # Errors
@@ -85,7 +85,8 @@ pub fn ad_hoc(
     if functions.is_empty() {
         return Ok(nothing(name));
     }
-    let bytes = serde_json::to_vec(functions).expect("JSON values are JSON");
+    let completed: Vec<Value> = functions.iter().map(|function| completed(function, known)).collect();
+    let bytes = serde_json::to_vec(&completed).expect("JSON values are JSON");
     let files = [SourceFile { name: SCHEMA_FILES[0].to_owned(), bytes }];
     let (module, diagnostics) = assemble(name, &files, &ad_hoc_limits(limits), Findings::new());
     let mut module = module.ok_or(diagnostics)?;
@@ -93,6 +94,73 @@ pub fn ad_hoc(
         graft(&mut module, known);
     }
     Ok(module)
+}
+
+/// What a schema says of a value beside its type. None of it takes more than the type does.
+const TOLD: [&str; 14] = [
+    "description",
+    "format",
+    "pattern",
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+];
+/// Levels of objects and lists that are completed.
+const DEEPEST: usize = 16;
+
+/// The function with what the other module's function of its name says of the same properties, where it says less.
+fn completed(function: &Value, known: Option<&Module>) -> Value {
+    let mut function = function.clone();
+    let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
+    let same = known.and_then(|known| {
+        let own = || own_function(known, name, function.get("parameters"));
+        Some(known.function(known.function_named(name).or_else(own)?))
+    });
+    if let (Some(same), Some(parameters)) = (same, function.get_mut("parameters")) {
+        complete(parameters, &same.parameters, DEEPEST);
+    }
+    function
+}
+
+fn complete(schema: &mut Value, from: &Value, depth: usize) {
+    let (Value::Object(schema), Value::Object(from)) = (schema, from) else { return };
+    let is_other = |key: &str| schema.get(key).is_some_and(|own| from.get(key) != Some(own));
+    if depth == 0
+        || is_other("type")
+        || ["$ref", "anyOf", "oneOf", "allOf", "const"].iter().any(|key| schema.contains_key(*key))
+    {
+        return;
+    }
+    let has_choices = schema.contains_key("enum");
+    for key in TOLD {
+        // Where the client lists choices of its own, only their description is missing.
+        if (key == "description" || !has_choices)
+            && schema.get(key).is_none_or(|own| own.as_str() == Some(""))
+            && let Some(told) = from.get(key)
+        {
+            schema.insert(key.to_owned(), told.clone());
+        }
+    }
+    if let (Some(Value::Object(own)), Some(Value::Object(from))) =
+        (schema.get_mut("properties"), from.get("properties"))
+    {
+        for (name, property) in own {
+            if let Some(same) = from.get(name) {
+                complete(property, same, depth - 1);
+            }
+        }
+    }
+    if let (Some(items), Some(same)) = (schema.get_mut("items"), from.get("items")) {
+        complete(items, same, depth - 1);
+    }
 }
 
 /// A module that can do nothing: for whoever only talks.
@@ -112,7 +180,7 @@ fn graft(module: &mut Module, known: &Module) {
     let mut settings = Settings { functions: BTreeMap::new(), ..known.settings.clone() };
     let mut brought = Brought { known, ids: BTreeMap::new() };
     let Module { functions, recognizers, .. } = module;
-    for function in functions {
+    for function in functions.iter_mut() {
         let own = || own_function(known, &function.name, Some(&function.parameters));
         let Some(id) = known.function_named(&function.name).or_else(own) else { continue };
         let from = known.function(id);
@@ -126,16 +194,31 @@ fn graft(module: &mut Module, known: &Module) {
         }
         // Whoever brings the function calls it; one that is brought for the module's sake keeps its endpoint.
         function.endpoint.clone_from(&from.endpoint);
+        if from.effect.from <= function.effect.from {
+            function.effect = from.effect;
+        }
         function.exemplars = from.exemplars.iter().map(|exemplar| moved(exemplar, from, function)).collect();
         if let Some(own) = known.settings.functions.get(&from.name) {
             settings.functions.insert(function.name.clone(), own.clone());
         }
+    }
+    for own in settings.functions.values_mut() {
+        own.changes = own.changes.take().and_then(|other| renamed(&other, known, functions));
     }
     module.settings = settings;
     module.prompts.clone_from(&known.prompts);
     let mut hasher = blake3::Hasher::new();
     hasher.update(module.version.as_bytes()).update(known.version.as_bytes());
     module.version = hasher.finalize().to_hex().to_string();
+}
+
+/// The new name of a function of `known`, if it was brought.
+fn renamed(name: &str, known: &Module, brought: &[Function]) -> Option<String> {
+    let id = known.function_named(name)?;
+    let is_it = |function: &&Function| {
+        function.name == name || own_function(known, &function.name, Some(&function.parameters)) == Some(id)
+    };
+    brought.iter().find(is_it).map(|function| function.name.clone())
 }
 
 /// Recognizers of another module, as they are taken over.
@@ -204,6 +287,35 @@ mod tests {
 
     fn name() -> ModuleName {
         ModuleName::new("uptake").expect("a good name")
+    }
+
+    #[test]
+    fn a_tool_that_says_less_keeps_what_the_module_says() {
+        let schema = json!([{"name": "book", "description": "Book a table", "parameters": {"type": "object",
+            "required": ["seats"], "properties": {
+                "seats": {"type": "integer", "minimum": 1, "maximum": 8, "description": "How many people come"},
+                "day": {"type": "string", "format": "date"},
+                "area": {"type": "string", "enum": ["inside", "outside"]}}}}]);
+        let known = from_texts(&[("schema.json", &schema.to_string())], &Limits::default()).0.expect("a module");
+        let tool = json!({"name": "book", "description": "Books", "parameters": {"type": "object", "properties": {
+            "seats": {"type": "integer", "maximum": 4}, "day": {"type": "string"}, "area": {"type": "string", "enum": ["inside"]},
+            "note": {"type": "string"}}}});
+        let completed = completed(&tool, Some(&known));
+        let of =
+            |name: &str| completed.pointer(&format!("/parameters/properties/{name}")).cloned().expect("a property");
+        assert_eq!(
+            of("seats"),
+            json!({"type": "integer", "maximum": 4, "description": "How many people come", "minimum": 1})
+        );
+        assert_eq!(of("day"), json!({"type": "string", "format": "date"}));
+        assert_eq!(of("area")["enum"], json!(["inside"]), "what the client lists is the client's");
+        assert_eq!(of("note"), json!({"type": "string"}));
+        let module = ad_hoc(name(), &[tool], Some(&known), &Limits::default()).expect("a module");
+        let function = &module.functions[0];
+        assert!(
+            function.slots.iter().all(|slot| slot.label() != "seats" || !slot.required),
+            "the client asks for less"
+        );
     }
 
     fn known() -> Module {

@@ -475,8 +475,27 @@ pub(super) fn settings(
         }
     }
     settings.functions = resolved;
+    changed(settings, functions, names, findings);
     declared::shared(settings, functions, findings);
     overrides
+}
+
+/// Looks up which function each function changes the calls of.
+fn changed(settings: &mut Settings, functions: &[Function], names: &FunctionNames, findings: &mut Findings) {
+    let functions_at = Place::ROOT.key("functions");
+    for (name, own) in &mut settings.functions {
+        let Some(other) = own.changes.take() else { continue };
+        let at = functions_at.key(name);
+        let at = at.key("changes");
+        let Some(id) = names.find_or_report(&other, functions, SETTINGS_FILE, &at, findings) else { continue };
+        let other = &functions[id.index()].name;
+        if other == name {
+            let message = format!("`{name}` changes its own calls");
+            let hint = "name the function whose calls it changes, or write `repeats = true`";
+            findings.push(Diagnostic::error("bad-setting", SETTINGS_FILE, at, message).hint(hint));
+        }
+        own.changes = Some(other.clone());
+    }
 }
 
 #[cfg(test)]
@@ -500,6 +519,7 @@ mod tests {
             operation: None,
             request: None,
             endpoint: None,
+            effect: crate::module::KnownEffect::default(),
         }
     }
 
@@ -565,6 +585,7 @@ mod tests {
                 parameters: json!({}),
                 operation: None,
                 request: None,
+                read_only: None,
                 pointer: String::new(),
             })
             .collect();

@@ -38,6 +38,7 @@ pub(crate) fn module() -> Module {
             operation: None,
             request: None,
             endpoint: None,
+            effect: crate::module::KnownEffect::default(),
         }],
         recognizers: vec![Recognizer {
             name: "city".into(),

@@ -12,8 +12,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Counting, Diagnostic, Diagnostics, Function, Limits, Module, ModuleName, Recognizer, Settings, SlotId, SlotReading,
-    advice,
+    Counting, Diagnostic, Diagnostics, Function, KnownEffect, Limits, Module, ModuleName, Recognizer, Settings, SlotId,
+    SlotReading, advice,
     bind::Binder,
     check as rules,
     endpoint::EndpointSettings,
@@ -277,6 +277,10 @@ fn linked(
         source::answers::answer(document.as_ref()?, pointers_of_functions.get(index)?, limits)
     };
     resolve::resolve_all(settings, &mut functions, answer, findings);
+    for function in &mut functions {
+        let own = settings.functions.get(&function.name).and_then(|own| own.effect);
+        function.effect = KnownEffect::settled(function, own);
+    }
     let mut bindings = rules::Bindings::new(recognizers.slots, &binder, &names, findings);
     let languages = Language::and_english(settings.language());
     for (index, function) in functions.iter_mut().enumerate() {
@@ -406,6 +410,8 @@ fn make_functions(
             findings.push(found.hint("say in one sentence what it does"));
         }
         let slots = slots::flatten(&source.parameters, file, (&source.name, &source.pointer), limits, findings);
+        let method = source.request.as_ref().map(|request| request.method);
+        let effect = KnownEffect::of_schema(&source.name, &source.description, method, source.read_only);
         functions.push(Function {
             name: source.name,
             wire_name,
@@ -416,6 +422,7 @@ fn make_functions(
             operation: source.operation,
             request: source.request,
             endpoint: None,
+            effect,
         });
         pointers.push(source.pointer);
     }

@@ -17,6 +17,7 @@ mod check;
 mod declared;
 pub mod diagnostic;
 pub mod document;
+pub mod effect;
 pub mod endpoint;
 mod files;
 mod findings;
@@ -39,6 +40,7 @@ pub mod template;
 pub use ad_hoc::{ad_hoc, ad_hoc_limits, own_function};
 pub use builtin::{Builtin, SlotGroup};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use effect::{EffectSource, FunctionEffect, KnownEffect};
 pub(crate) use findings::kind_of;
 pub use limits::Limits;
 pub use load::{LoadError, ServiceAnswer, Stamp, check, content_version, load, service_answers, stamp};
@@ -230,9 +232,17 @@ pub struct Function {
     pub request: Option<endpoint::Operation>,
     /// Where its calls go; `None`: the client makes them.
     pub endpoint: Option<endpoint::Endpoint>,
+    /// What a call of it does.
+    pub effect: effect::KnownEffect,
 }
 
 impl Function {
+    /// What it does twice is done twice.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.effect.effect == effect::FunctionEffect::Acts
+    }
+
     #[must_use]
     pub fn slot(&self, id: SlotId) -> &Slot {
         &self.slots[id.index()]

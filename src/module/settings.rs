@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{endpoint::EndpointSettings, rule::Rule};
+use super::{effect::FunctionEffect, endpoint::EndpointSettings, rule::Rule};
 use crate::{language::units::Unit, text::tag};
 
 /// What a module may set for itself. `None` means: what the server's configuration says.
@@ -327,6 +327,19 @@ pub struct ChatSettings {
     pub tools: Option<ForeignTools>,
     /// What no function is meant by goes on to the model server.
     pub front: Option<bool>,
+    /// `always` or `offered`.
+    pub calls: Option<ChatCalls>,
+}
+
+/// Which calls a chat completion has. What the service calls itself is told either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatCalls {
+    /// Those of functions that the request offers; others are told in words.
+    #[default]
+    Offered,
+    /// All of them.
+    Always,
 }
 
 /// What becomes of the tools of a request that are not the module's own.
@@ -386,6 +399,12 @@ pub struct FunctionReplies {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FunctionSettings {
+    /// Whether a call of it only reads; if absent, what the endpoint, the schema, its name and description say.
+    pub effect: Option<FunctionEffect>,
+    /// The function whose calls it changes; once loaded exactly its name.
+    pub changes: Option<String>,
+    /// It may be called once more, with other values, by what only follows up its last call.
+    pub repeats: bool,
     /// Repeat what will be done and wait for a yes before the call.
     pub confirm: bool,
     /// What is asked then, with `<slot>` marks for values; once loaded with paths in them. A clause (up to a comma or

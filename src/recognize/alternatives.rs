@@ -119,6 +119,7 @@ mod tests {
             text: (*word).to_owned(),
             value: (*word).into(),
             others: Vec::new(),
+            unread: Vec::new(),
             score: 1.0,
         };
         let negations: Vec<Negation> = denied

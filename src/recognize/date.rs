@@ -13,6 +13,10 @@
 //!   year, is its first day; a month alone may be the current one. These score 0.5. "The end of April" is its last day.
 //! - "the 7th" is the next such day of a month, today included. Of "3 to 7 May", the first is in the month of the
 //!   second; of "the 1st to the 5th", the second follows the first.
+//! - "Friday 11" and "Friday the 13th" are the next day that is both; where a weekday and a date differ, the weekday stands
+//!   unread beside the date.
+//! - "The last day of July", "the 15th of next month", "the first Monday in May" are days of that month, and "two weeks
+//!   before Christmas" counts from the day behind it.
 //! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday"
 //!   is the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
 //!   "Tuesday next week" is the Tuesday of that week. "Tuesday week", "a week on Tuesday" and "Dienstag in einer Woche"
@@ -23,17 +27,21 @@
 //! - "in three days", "three days from now", "two weeks ago", "two days after tomorrow" count from today (or that day).
 //!   Counting with hours, minutes or seconds gives a date with a time, not a date.
 
+mod beside;
 mod counted;
 mod digits;
+mod of_period;
 mod range;
 mod weeks;
 
+use beside::{beside, with_weekday};
 pub(super) use counted::counted;
 use digits::{kanji, numeric};
 use jiff::{
     ToSpan as _,
     civil::{Date, Weekday},
 };
+use of_period::{last_day, nth_weekday, of_period};
 use range::first_of_range;
 pub(super) use range::range_at;
 use weeks::{shifted_week, weeks_ahead, weeks_behind};
@@ -142,7 +150,13 @@ fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
     if is_joined && scan.text(token + 1).len() == 4 {
         return year_at(scan, token + 1);
     }
+    // `10-Apr-28`, `10.Apr.28`: the same mark stands on both sides of the month.
+    if let Some(at) = short_year_at(scan, token) {
+        return scan.digits(at, 2).map(|year| (short_year(i64::from(year)), at + 1));
+    }
     let at = scan.skip(if scan.is_symbol(token, ",") { token + 1 } else { token }, Sense::Of);
+    // "28 June in 2028", "en 2028"
+    let at = if scan.has(at, Sense::In) || scan.is_symbol(at, "en") { at + 1 } else { at };
     if scan.kind(at) == Some(TokenKind::Digits) && scan.text(at).len() == 4 && !scan.joins(at + 1, ":") {
         return scan
             .digits(at, 4)
@@ -153,6 +167,16 @@ fn year_at(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
         return scan.digits(at + 1, 2).map(|year| (short_year(i64::from(year)), at + 2));
     }
     scan.cardinal(at).filter(|(year, end)| (1900..2200).contains(year) && *end > at + 1)
+}
+
+/// Where two digits stand that the mark before them joins to a month, which the same mark joins to its day.
+fn short_year_at(scan: &Scan<'_>, token: usize) -> Option<usize> {
+    let mark =
+        ["-", "/", "."].into_iter().find(|mark| scan.joins(token, mark) || scan.joins(token.wrapping_sub(1), mark))?;
+    let at = if scan.joins(token, mark) { token + 1 } else { token };
+    let is_joined = at > 3 && scan.joins(at - 3, mark) && scan.text(at).len() == 2;
+    let ends = !scan.is_glued(at + 1) || scan.kind(at + 1) == Some(TokenKind::Symbol) && !scan.joins(at + 1, mark);
+    (is_joined && ends).then_some(at)
 }
 
 /// As POSIX reads two digits.
@@ -256,7 +280,10 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         })
     };
     if let Some((month, weak, after)) = month_at(scan, token) {
-        let at = scan.skip(after, Sense::The);
+        // `Dec/2`, but `Dec/28` may be of that year.
+        let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark))
+            && scan.digits(after + 1, 2).is_some_and(|day| day < i32::from(reckoning.today().year() % 100));
+        let at = if is_joined { after + 1 } else { scan.skip(after, Sense::The) };
         if let Some((day, end)) = day_at(scan, at) {
             let is_clock = scan.joins(end, ":")
                 || scan.has(end, Sense::OClock)
@@ -268,11 +295,12 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
                 return dated(token, end, month, day);
             }
         }
-        // Of "the 30th of February", "31 February", no part is a date.
+        // Of "the 30th of February", "el 30 de febrero", "31 February", no part is a date.
         let is_of_a_day = token > 1
             && scan.has(token - 1, Sense::Of)
-            && scan.numbers.iter().flatten().any(|number| number.ordinal && number.end == token - 1);
-        let is_behind_a_day = token > 0 && scan.digits(token - 1, 2).is_some_and(|day| (29..=31).contains(&day));
+            && scan.numbers[token.saturating_sub(4)..token].iter().flatten().any(|number| number.end == token - 1);
+        let day = if token > 1 && scan.is_symbol(token - 1, ".") { token - 2 } else { token.wrapping_sub(1) };
+        let is_behind_a_day = scan.digits(day, 2).is_some_and(|day| (29..=31).contains(&day));
         if is_of_a_day || is_behind_a_day {
             return None;
         }
@@ -302,6 +330,9 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
     }
     let is_joined = ["-", "/"].into_iter().any(|mark| scan.joins(after, mark));
     let after = if is_joined { after + 1 } else { after };
+    // "the 15th day of July"
+    let is_rank = || scan.numbers.get(at).and_then(Option::as_ref).is_some_and(|number| number.ordinal);
+    let after = scan.after(after, Sense::Unit(Unit::Day)).filter(|_| is_rank()).unwrap_or(after);
     let (month, weak, end) = month_at(scan, scan.skip(after, Sense::Of))?;
     // "the 2 may come": a common word right behind a bare number needs more.
     if weak && scan.text(end).is_empty() && scan.numbers.get(at)?.as_ref().is_none_or(|number| number.integer.is_none())
@@ -329,19 +360,6 @@ fn day_of_month(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opt
     let at = scan.after(token, Sense::The)?;
     let number = scan.numbers.get(at)?.as_ref().filter(|number| number.ordinal)?;
     let day = number.integer.filter(|day| (1..=31).contains(day))?;
-    if let Some(of) = scan.after(number.end, Sense::Of)
-        && let Some((which, period)) = which_at(scan, of)
-        && let Some(end) = scan.after(period, Sense::Unit(Unit::Month))
-    {
-        let months: i64 = match which {
-            Which::This => 0,
-            Which::Next => 1,
-            Which::Last => -1,
-        };
-        let month = reckoning.today().first_of_month().checked_add(months.months()).ok()?;
-        let value = date(i64::from(month.year()), i64::from(month.month()), day)?;
-        return Some(Found::new(token, end, value, Certainty::WrittenOut));
-    }
     // "the 5th to the 9th of March"
     if let Some(behind) = range_at(scan, number.end)
         && let Some(until) = written(scan, behind, reckoning).filter(|until| until.certainty > VAGUE)
@@ -390,7 +408,8 @@ fn bare_day(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<
     let end = if needs_dot && is_dotted { at + 2 } else { at + 1 };
     let is_glued = end < scan.len() && scan.is_glued(end) && !matches!(scan.text(end), "." | "," | "?" | "!" | ";");
     let goes_on = is_dotted && scan.kind(at + 2) == Some(TokenKind::Digits) && scan.is_glued(at + 2);
-    if needs_dot && !is_dotted || is_glued || goes_on || month_at(scan, end).is_some() {
+    let has_month = month_at(scan, end).is_some() || month_at(scan, scan.skip(end, Sense::Of)).is_some();
+    if needs_dot && !is_dotted || is_glued || goes_on || has_month {
         return None;
     }
     // "le 5 rue Haute", "am 3. Stock": a thing is counted.
@@ -431,16 +450,18 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     for start in [scan.skip(next, Sense::The), next] {
         if let Some(found) = numeric(scan, start, reckoning)
             .or_else(|| kanji(scan, start, reckoning))
+            .or_else(|| of_period(scan, start, reckoning))
             .or_else(|| written(scan, start, reckoning))
-            .or_else(|| day_of_month(scan, start, reckoning))
-            .or_else(|| bare_day(scan, start, reckoning))
             && found.certainty > VAGUE
         {
-            // Both say the same.
+            // Both say the same; else the value is in doubt: see `unread`.
             let agrees = found.value.weekday() == day;
             let certainty = if agrees { found.certainty.max(YEAR_GUESSED) } else { found.certainty };
             return Some(Found { start: token, certainty, ..found });
         }
+    }
+    if let Some((day, end)) = day_behind(scan, next, (day, reckoning)) {
+        return Some(found(token, end, day, YEAR_GUESSED));
     }
     if weak && which.is_none() {
         let introduced =
@@ -486,6 +507,51 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
         (None, None) => return Some(found(token, end, reckoning.weekly(day)?, certainty)),
     };
     Some(Found::new(token, end, value, certainty))
+}
+
+/// "Friday 11", "lunes 21", "Dienstag, den achten": the next day that is both, and the token after it. A bare number is a
+/// day of this month or of one of the next two, and counts nothing.
+fn day_behind(
+    scan: &Scan<'_>,
+    token: usize,
+    (weekday, reckoning): (Weekday, &Reckoning<'_>),
+) -> Option<(Dates, usize)> {
+    const NEAR: i64 = 2;
+    const FAR: i64 = 14;
+    let at = scan.skip(token, Sense::The);
+    let number = scan.numbers.get(at)?.as_ref();
+    let (day, end) = day_at(scan, at)?;
+    let is_rank = number.is_some_and(|number| number.ordinal) || at > token || scan.is_symbol(end - 1, ".");
+    let is_clock = scan.joins(end, ":")
+        || scan.joins(end, ".") && scan.kind(end + 1) == Some(TokenKind::Digits)
+        || scan.has(end, Sense::OClock);
+    let is_amount = |sense| {
+        matches!(
+            sense,
+            Sense::Unit(_)
+                | Sense::GluedUnit(_)
+                | Sense::Measure(_)
+                | Sense::Currency { .. }
+                | Sense::Percent
+                | Sense::Multiplier(_)
+                | Sense::Meridiem(_)
+                | Sense::Part(_)
+                | Sense::Month { .. }
+        )
+        .then_some(())
+    };
+    let is_glued = scan.is_glued(end) && !matches!(scan.text(end), "." | "," | "?" | "!" | ";" | ")" | "。" | "、");
+    // No impossible day of a month: "Friday the 31st of June".
+    let has_month = month_at(scan, scan.skip(end, Sense::Of)).is_some();
+    let is_empty = |sense| {
+        matches!(sense, Sense::Function | Sense::At | Sense::Around | Sense::On | Sense::Please | Sense::Clock(_))
+            .then_some(())
+    };
+    let counts = !is_rank && scan.kind(end) == Some(TokenKind::Word) && scan.pick(end, is_empty).is_none();
+    if is_clock || is_glued || has_month || counts || scan.pick(end, is_amount).is_some() {
+        return None;
+    }
+    Some((reckoning.monthly_on(day, weekday, if is_rank { FAR } else { NEAR })?, end))
 }
 
 fn period_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
@@ -560,7 +626,8 @@ pub(super) fn is_since(scan: &Scan<'_>, token: usize) -> bool {
 /// The date that begins at `token`. "Any day next week" is none: no day of a period is meant more than another.
 pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let is_open = |found: &Found<Date>| found.certainty <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
-    one_date_at(scan, token, reckoning).filter(|found| !is_open(found))
+    let found = one_date_at(scan, token, reckoning).filter(|found| !is_open(found))?;
+    Some(with_weekday(scan, found))
 }
 
 fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
@@ -580,7 +647,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     if scan.kind(token) == Some(TokenKind::Symbol) {
         return None;
     }
-    if let Some(found) = weeks_ahead(scan, token, reckoning) {
+    if let Some(found) = beside(scan, token, reckoning).or_else(|| weeks_ahead(scan, token, reckoning)) {
         return Some(found);
     }
     if let Some(found) = counted(scan, token, reckoning.now.datetime())
@@ -594,6 +661,10 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         Sense::Tonight => Some(0),
         _ => None,
     }) {
+        // "Freitag morgen" is its morning.
+        if days == 1 && !scan.lexicon.english && token > 0 && weekday_at(scan, token - 1).is_some() {
+            return None;
+        }
         // "heute in einer Woche"
         if let Some((weeks, end)) = weeks_behind(scan, end).filter(|_| !scan.has(token, Sense::Tonight)) {
             return Some(Found::new(token, end, plus_days(today, i64::from(days) + 7 * weeks)?, Certainty::WrittenOut));
@@ -602,17 +673,12 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         let certainty = if is_tonight { Certainty::Usual } else { Certainty::WrittenOut };
         return Some(Found::new(token, end, plus_days(today, i64::from(days))?, certainty));
     }
-    if let Some(((month, day), end)) = scan.pick(token, |sense| match sense {
-        Sense::Fixed { month, day } => Some((i64::from(month), i64::from(day))),
-        _ => None,
-    }) {
-        return Some(match year_at(scan, end) {
-            Some((year, end)) => Found::new(token, end, date(year, month, day)?, Certainty::WrittenOut),
-            None => found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
-        });
-    }
-    edge(scan, token, reckoning)
+    fixed(scan, token, reckoning)
+        .or_else(|| last_day(scan, token, reckoning))
+        .or_else(|| nth_weekday(scan, token, reckoning))
+        .or_else(|| edge(scan, token, reckoning))
         .or_else(|| weekly(scan, token, reckoning))
+        .or_else(|| of_period(scan, token, reckoning))
         .or_else(|| kanji(scan, token, reckoning))
         .or_else(|| written(scan, token, reckoning))
         .or_else(|| day_of_month(scan, token, reckoning))
@@ -620,6 +686,18 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         .or_else(|| range::bare_day(scan, token, reckoning))
         .or_else(|| period(scan, token, reckoning))
         .or_else(|| shifted(scan, token, reckoning))
+}
+
+/// "Christmas", "Noël 2027".
+fn fixed(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let ((month, day), end) = scan.pick(token, |sense| match sense {
+        Sense::Fixed { month, day } => Some((i64::from(month), i64::from(day))),
+        _ => None,
+    })?;
+    Some(match year_at(scan, end) {
+        Some((year, end)) => Found::new(token, end, date(year, month, day)?, Certainty::WrittenOut),
+        None => found(token, end, reckoning.yearly(month, day)?, YEAR_GUESSED),
+    })
 }
 
 /// The day of a month that is all that is said: "11". Somebody may have asked for it.

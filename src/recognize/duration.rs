@@ -128,7 +128,7 @@ fn length_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i32), usize)> {
 }
 
 fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
-    let glued = scan.is_glued(token);
+    let glued = scan.is_glued(token) || is_spaced_hours(scan, token);
     scan.pick(token, |sense| match sense {
         Sense::Unit(unit) => Some(unit),
         Sense::GluedUnit(unit) if glued => Some(unit),
@@ -136,6 +136,28 @@ fn unit_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
     })
     // "2m" is a time, "2mg" is not.
     .filter(|&(_, end)| !(scan.is_glued(end) && scan.kind(end) == Some(TokenKind::Word) && scan.text(token).is_ascii()))
+}
+
+/// The "h" of "2 h et 16 min", of which "à 14 h" has none.
+fn is_spaced_hours(scan: &Scan<'_>, token: usize) -> bool {
+    const MOST: i32 = 12;
+    let hours = token.checked_sub(1).and_then(|before| scan.digits(before, 2));
+    let is_time = token > 1 && (scan.has(token - 2, Sense::At) || scan.has(token - 2, Sense::Around));
+    scan.is_symbol(token, "h") && hours.is_some_and(|hours| hours <= MOST) && !is_time
+}
+
+/// "1:30 hours": hours and minutes, or minutes and seconds, as a watch shows them.
+fn on_a_watch(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
+    let is_led = token > 0 && (scan.has(token - 1, Sense::At) || scan.is_glued(token));
+    let (large, small) = (scan.digits(token, 3)?, scan.digits(token + 2, 2).filter(|small| *small < 60)?);
+    let is_written = scan.joins(token + 1, ":") && scan.text(token + 2).len() == 2 && !is_led;
+    let (unit, end) = scan.pick(token + 3, |sense| match sense {
+        Sense::Unit(unit @ (Unit::Hour | Unit::Minute)) => Some(unit),
+        _ => None,
+    })?;
+    let below = if unit == Unit::Hour { Unit::Minute } else { Unit::Second };
+    let length = Duration::of(f64::from(large), unit)?.plus(Duration::of(f64::from(small), below)?);
+    is_written.then_some(Found::new(token, end, (length, below), Certainty::Clear))
 }
 
 /// "A quarter of an hour", "drei viertel Stunden", "un quart d'heure".
@@ -152,7 +174,7 @@ fn quarters(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
 
 /// A quantity and a unit: "three days", "an hour", "half an hour", "three-day".
 fn one(scan: &Scan<'_>, token: usize) -> Option<Found<(Duration, Unit)>> {
-    if let Some(found) = quarters(scan, token) {
+    if let Some(found) = quarters(scan, token).or_else(|| on_a_watch(scan, token)) {
         return Some(found);
     }
     let number =

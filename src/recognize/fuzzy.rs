@@ -6,11 +6,15 @@
 //!
 //! - One edit from 5 letters on, two from 9. Digits must be right.
 //! - Words are tried alone and in runs as long as the longest expression and one more ("new yrok", "newyork").
-//! - Words that are an exact match of the list are never read as misspelt; the expression with the fewest edits wins.
+//! - Words that are an exact match of the list, or common in a language, are never read as misspelt; the expression with the fewest edits wins.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
 use super::{certainty::Certainty, pieces::Piece};
+use crate::{language::Language, text::fold};
 
 /// Letters from which one and two edits are forgiven.
 const ONE_EDIT: usize = 5;
@@ -174,7 +178,8 @@ impl FuzzyIndex {
             let digits =
                 |text: &[char]| text.iter().filter(|character| character.is_numeric()).copied().collect::<Vec<_>>();
             let edits = edits(&entry.text, text);
-            if (1..=entry.edits).contains(&edits) && digits(&entry.text) == digits(text) {
+            let is_near = (1..=entry.edits).contains(&edits) && digits(&entry.text) == digits(text);
+            if is_near && !replaces_common(&entry.text, text) {
                 nearest.push((edits, entry.label));
             }
         }
@@ -183,6 +188,23 @@ impl FuzzyIndex {
         let fewest = nearest.first().map_or(0, |(edits, _)| *edits);
         nearest.retain(|(edits, _)| *edits == fewest);
         nearest
+    }
+}
+
+/// Words that are common in a known language, folded. Whatever the module's language is, people may speak another.
+static COMMON: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let words = Language::all().flat_map(|language| language.common.often.iter().chain(&language.common.of_pack));
+    words.map(|word| fold(word)).collect()
+});
+
+/// True if a common word would be read as another one: "what" is no misspelt "wheat".
+fn replaces_common(entry: &[char], text: &[char]) -> bool {
+    let words = |text: &[char]| text.split(|letter| *letter == ' ').map(String::from_iter).collect::<Vec<String>>();
+    let (meant, said) = (words(entry), words(text));
+    let is_replaced = |(meant, said): (&String, &String)| meant != said && COMMON.contains(said.as_str());
+    match meant.len() == said.len() {
+        true => meant.iter().zip(&said).any(is_replaced),
+        false => said.iter().all(|word| COMMON.contains(word.as_str())),
     }
 }
 

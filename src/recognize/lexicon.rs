@@ -23,6 +23,8 @@ pub(super) struct Lexicon {
     /// Words of the calendar that may be misspelt.
     calendar: Vec<(&'static str, &'static Phrase<Sense>)>,
     pub(super) number_words: Option<text2num::Language>,
+    /// What number words end in that are half of one more.
+    pub(super) half_endings: Vec<&'static str>,
     pub(super) english: bool,
     /// Which of day and month comes first in `3/4/2026`.
     pub(super) order: DateOrder,
@@ -58,6 +60,10 @@ impl Lexicon {
             own,
             calendar: own.map_or_else(Vec::new, |own| own.of_one_word().filter(is_forgiven).collect()),
             number_words: text2num::get_interpreter_for(&code),
+            half_endings: own.map_or_else(Vec::new, |own| {
+                let endings = own.of_one_word().filter(|(_, phrase)| phrase.meaning == Sense::HalfEnding);
+                endings.map(|(word, _)| word).collect()
+            }),
             english: code == Language::english().code,
             order: order.unwrap_or(usual),
             twelve_hours: facts.twelve_hours,

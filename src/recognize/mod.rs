@@ -10,7 +10,7 @@
 //!
 //! A slot may want a built-in read in its own way ([`SlotReading`]): that is a recognizer of its own.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use jiff::Zoned;
 use serde::Serialize;
@@ -25,6 +25,7 @@ use self::{
     reckoning::Reckoning,
     scan::Scan,
     senses::Found,
+    unread::Borders,
 };
 use crate::{
     module::{Builtin, Module, RecognizerId, RecognizerKind, Slot, SlotReading, Step},
@@ -56,9 +57,11 @@ pub mod reply;
 mod scan;
 mod senses;
 mod time;
+mod unread;
 mod value_reader;
 pub(crate) use measure::ARTICLE;
 pub use negation::{Negation, NegationKind};
+pub use unread::Unread;
 pub use value_reader::{Moments, Quantity, ValueReader};
 
 /// A span that a recognizer found.
@@ -74,6 +77,10 @@ pub struct Mention {
     /// either. Empty where nothing leaves room. Only who said it can say which; `value` is the likeliest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Value>,
+    /// Words of the value's own kind that stand beside it and that no reading has in it: the value may be but a part of
+    /// what was said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
     /// 0 to 1: 1 for an exact match, less for inflected and fuzzy ones and for readings that could be another.
     pub score: f32,
 }
@@ -191,6 +198,7 @@ impl Recognizers {
             text: utterance.slice(span).to_owned(),
             value,
             others: Vec::new(),
+            unread: Vec::new(),
             score,
         };
         for found in self.lists.matches(utterance) {
@@ -217,6 +225,7 @@ impl Recognizers {
                 for one in found {
                     mentions.extend(recognizers.iter().map(|id| Mention {
                         others: one.other.iter().cloned().collect(),
+                        unread: one.unread.clone(),
                         ..mention(*id, one.span, one.value.clone(), one.score)
                     }));
                 }
@@ -301,9 +310,12 @@ fn leftmost_longest(mentions: &mut Vec<Mention>) {
 #[derive(Debug, Clone)]
 struct Reading {
     span: Span,
+    /// Empty where the words were not read as tokens.
+    tokens: Range<usize>,
     value: Value,
     /// What the words may mean as well.
     other: Option<Value>,
+    unread: Vec<Unread>,
     score: f32,
 }
 
@@ -343,6 +355,13 @@ impl Builtins {
         }
         if judges_numbers {
             self.read_numbers(&scan, &mut read);
+        }
+        let borders = Borders::new(&scan, &context.now);
+        for (builtin, reading, found) in &mut read {
+            for one in found.iter_mut().filter(|_| self.uses(*builtin)) {
+                let (tokens, canonical) = (one.tokens.clone(), &one.value);
+                one.unread = borders.unread(&unread::Value { builtin: *builtin, tokens, reading: *reading, canonical });
+            }
         }
         read
     }
@@ -438,7 +457,15 @@ fn readings<T>(scan: &Scan<'_>, found: Vec<Found<T>>, canonical: impl Fn(T) -> O
         .filter_map(|found| {
             let span = scan.span(found.start, found.end)?;
             let other = found.other.and_then(&canonical);
-            Some(Reading { span, value: canonical(found.value)?, other, score: found.certainty.score() })
+            let (tokens, unread) = (found.start..found.end, Vec::new());
+            Some(Reading {
+                span,
+                tokens,
+                value: canonical(found.value)?,
+                other,
+                unread,
+                score: found.certainty.score(),
+            })
         })
         .collect()
 }
@@ -448,8 +475,10 @@ fn contacts(utterance: &Utterance, found: Vec<Contact>) -> Vec<Reading> {
         .into_iter()
         .map(|contact| Reading {
             span: utterance.span_of_bytes(contact.bytes),
+            tokens: 0..0,
             value: contact.value.into(),
             other: None,
+            unread: Vec::new(),
             score: contact.certainty.score(),
         })
         .collect()

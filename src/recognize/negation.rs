@@ -427,6 +427,7 @@ mod tests {
                     text: (*name).to_owned(),
                     value,
                     others: Vec::new(),
+                    unread: Vec::new(),
                     score: 1.0,
                 }
             })

@@ -2,8 +2,10 @@
 //!
 //! - Digits, with the thousands and decimal separators of the language (`1,000.5` in English, `1.000,5` in German; two
 //!   or more groups of three are thousands in any; so are groups with spaces between them: "1 250,50"), a minus that
-//!   stands before them, fractions (`1/2`, `½`), "k" glued on, and "million" and its like behind them.
-//! - Number words by `text2num` in the languages that it knows; "a dozen", "a couple", "two and a half".
+//!   stands before them, fractions (`1/2`, `½`), bare decimals (`.5`), "k" and "M" glued on, and "million" and its like
+//!   behind them.
+//! - Number words by `text2num` in the languages that it knows, with or without their accents; "a dozen", "a couple",
+//!   "two and a half", "three quarters", "point five". "A few" is no number.
 //! - Kanji numerals in Japanese and Chinese.
 //!
 //! What could be something else scores less: "one" where it may be a pronoun ("the white one"), digits that are glued
@@ -23,6 +25,8 @@ use crate::text::{numeral, tokens::TokenKind};
 const MOST_WORDS: usize = 20;
 /// Digits after which a run of digits is a code and no quantity.
 const MOST_DIGITS: usize = 18;
+/// Multiples that number words have no word for: a dozen, a lakh, a crore.
+const UNKNOWN_TO_WORDS: [i64; 3] = [12, 100_000, 10_000_000];
 
 /// A number in the utterance.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,52 +107,47 @@ fn signed(scan: &Senses<'_>, token: usize, last_end: usize, mut number: Number) 
     if number.ordinal || number.code || token == 0 || token - 1 < last_end {
         return number;
     }
-    let before = token - 1;
-    // `b=-3` and `(-3)`, but not `3-5` and `route-66`.
-    let stands_free =
-        !scan.is_glued(before) || matches!(scan.text(before - 1), "=" | "(" | "[" | "{" | "," | ":" | "<" | ">" | "*");
-    let sign = (number.digits && scan.is_symbol(before, "-") && scan.is_glued(token) && stands_free)
-        || (scan.kind(before) == Some(TokenKind::Word)
-            && scan.has(before, Sense::Minus)
-            && !before.checked_sub(1).is_some_and(|lead| scan.has(lead, Sense::NoMinus)));
-    if sign {
-        number.start = before;
+    if let Some(sign) = minus_before(scan, token, &number).filter(|sign| *sign >= last_end) {
+        number.start = sign;
         number.value = -number.value;
         number.integer = number.integer.map(|integer| -integer);
     }
     number
 }
 
+/// Where the minus of the number at `token` begins.
+fn minus_before(scan: &Senses<'_>, token: usize, number: &Number) -> Option<usize> {
+    const LONGEST_WORD: usize = 4;
+    let before = token.checked_sub(1)?;
+    // `b=-3` and `(-3)`, but not `3-5` and `route-66`; behind a particle, where no spaces are written, but not 東京-5.
+    let stands_free = !scan.is_glued(before)
+        || matches!(scan.text(before - 1), "=" | "(" | "[" | "{" | "," | ":" | "<" | ">" | "*")
+        || scan.lexicon.kanji_numbers && scan.text(before - 1).chars().all(is_hiragana);
+    if number.digits && scan.is_symbol(before, "-") && scan.is_glued(token) && stands_free {
+        return Some(before);
+    }
+    let is_minus = |from: &usize| scan.after(*from, Sense::Minus) == Some(token);
+    let word = (token.saturating_sub(LONGEST_WORD)..token).find(is_minus)?;
+    let is_denied = word.checked_sub(1).is_some_and(|lead| scan.has(lead, Sense::NoMinus));
+    (scan.kind(word) == Some(TokenKind::Word) && !is_denied).then_some(word)
+}
+
 fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
     let mut number = match scan.kind(token)? {
         TokenKind::Digits => kanji(scan, token).or_else(|| indian(scan, token)).or_else(|| digits(scan, token))?,
+        TokenKind::Word if scan.has(token, Sense::Vague) => return None,
         TokenKind::Word => dozens(scan, token)
             .or_else(|| kanji(scan, token))
             .or_else(|| counted(scan, token))
+            .or_else(|| quarters(scan, token))
             .or_else(|| scan.lexicon.number_words.as_ref().and_then(|language| words(scan, language, token)))?,
-        TokenKind::Symbol => return None,
+        TokenKind::Symbol => bare_decimals(scan, token)?,
     };
     if number.code || number.ordinal {
         return Some(number);
     }
-    if number.digits {
-        let glued = |sense| match sense {
-            Sense::GluedMultiplier(factor) => Some(factor),
-            _ => None,
-        };
-        let free = |sense| match sense {
-            Sense::Multiplier(factor) => Some(factor),
-            _ => None,
-        };
-        if let Some((factor, end)) = scan.pick(number.end, glued)
-            && scan.is_glued(number.end)
-            && !scan.is_glued(end)
-        {
-            number.times(factor, end);
-            number.certainty = Certainty::Clear;
-        } else if let Some((factor, end)) = scan.pick(number.end, free) {
-            number.times(factor, end);
-        }
+    if let Some(factor) = scaled(scan, &mut number) {
+        parts_below(scan, &mut number, factor);
     }
     if let Some(end) = scan.after(number.end, Sense::Dozen) {
         number.times(12, end);
@@ -162,21 +161,131 @@ fn number_at(scan: &Senses<'_>, token: usize) -> Option<Number> {
     {
         number.times(factor, end);
     }
-    // "two and a half", but not "two and a half-price ticket".
-    // "las tres y media" is half past three.
-    if number.integer.is_some()
-        && !scan.has(number.end, Sense::HalfBehind)
-        && let Some(and) = scan.after(number.end, Sense::And)
-        && let Some(half) = scan.after(scan.skip(and, Sense::A), Sense::Half)
-        && !scan.has(half, Sense::Past)
-        && !scan.has(half, Sense::A)
-        && !scan.is_glued(half)
-    {
-        number.value += 0.5;
-        number.integer = None;
-        number.end = half;
-    }
+    and_a_fraction(scan, &mut number);
     Some(number)
+}
+
+/// Multiplies the number by the word or letter behind it that says so, and returns the factor of a word.
+fn scaled(scan: &Senses<'_>, number: &mut Number) -> Option<i64> {
+    let glued = |sense| match sense {
+        Sense::GluedMultiplier(factor) => Some(factor),
+        _ => None,
+    };
+    let free = |sense| match sense {
+        Sense::Multiplier(factor) => Some(factor),
+        _ => None,
+    };
+    let is_written_to = |end: usize| scan.is_glued(number.end) && !scan.is_glued(end);
+    let glued =
+        scan.pick(number.end, glued).or_else(|| millions(scan, number.end)).filter(|(_, end)| is_written_to(*end));
+    match (glued, scan.pick(number.end, free)) {
+        (Some((factor, end)), _) if number.digits => {
+            number.times(factor, end);
+            number.certainty = Certainty::Clear;
+            None
+        }
+        // Number words know their own powers of ten.
+        (_, Some((factor, end))) if number.digits || UNKNOWN_TO_WORDS.contains(&factor) => {
+            number.times(factor, end);
+            Some(factor)
+        }
+        _ => None,
+    }
+}
+
+/// `10M`, but not `10m`.
+fn millions(scan: &Senses<'_>, token: usize) -> Option<(i64, usize)> {
+    let is_capital = || scan.span(token, token + 1).is_some_and(|span| scan.utterance.slice(span) == "M");
+    (scan.is_symbol(token, "m") && is_capital()).then_some((1_000_000, token + 1))
+}
+
+/// "3 hundred and 21", "2 thousand 5 hundred": what is said of a number below the power of ten before it.
+fn parts_below(scan: &Senses<'_>, number: &mut Number, mut factor: i64) {
+    const MOST: usize = 4;
+    for _ in 0..MOST {
+        let at = scan.skip(number.end, Sense::And);
+        let is_joined = at > number.end;
+        if scan.kind(at) != Some(TokenKind::Digits) || scan.is_glued(at) {
+            return;
+        }
+        let Some(mut part) = digits(scan, at).filter(|part| !part.code && !part.ordinal) else { return };
+        let scale = scan.pick(part.end, |sense| match sense {
+            Sense::Multiplier(factor) => Some(factor),
+            _ => None,
+        });
+        let next = scale.map_or(1, |(scale, _)| scale);
+        if let Some((scale, end)) = scale {
+            part.times(scale, end);
+        }
+        let sum = number.integer.zip(part.integer.filter(|part| *part < factor));
+        let Some(sum) = sum.and_then(|(whole, part)| whole.checked_add(part)) else { return };
+        if scale.is_none() && !is_joined {
+            return;
+        }
+        *number = Number { end: part.end, ..Number::whole(number.start, part.end, sum, number.digits) };
+        factor = next;
+    }
+}
+
+/// "Two and a half", "1 and 1/2", "3 million and a half", but not "two and a half-price ticket". "Las tres y media" is
+/// half past three, and so is "tres y cuarto" a time.
+fn and_a_fraction(scan: &Senses<'_>, number: &mut Number) {
+    if number.integer.is_none() || scan.has(number.end, Sense::HalfBehind) {
+        return;
+    }
+    let Some(and) = scan.after(number.end, Sense::And) else { return };
+    let at = scan.skip(and, Sense::A);
+    let has_article = at > and;
+    let word = scan.pick(at, |sense| match sense {
+        Sense::Half => Some(0.5),
+        Sense::Quarter if has_article => Some(0.25),
+        Sense::Quarters(quarters) => Some(f64::from(quarters) / 4.0),
+        _ => None,
+    });
+    let word = word.filter(|(_, end)| {
+        let is_clock = scan.has(*end, Sense::Past) || scan.has(*end, Sense::To);
+        !is_clock && !scan.has(*end, Sense::A) && !scan.is_glued(*end)
+    });
+    let Some((part, end)) = word.or_else(|| fraction_at(scan, at)) else { return };
+    // Half of a million, not of one more.
+    let scale = scan.pick(number.end - 1, |sense| match sense {
+        Sense::Multiplier(factor @ 1_000..) | Sense::LastMultiplier(factor) => Some(factor),
+        _ => None,
+    });
+    #[expect(clippy::cast_precision_loss, reason = "factors are powers of ten below 2^53")]
+    let scale = scale.map_or(1.0, |(factor, _)| factor as f64);
+    number.value += part * scale;
+    (number.integer, number.end) = (exact_integer(number.value), end);
+}
+
+/// `.5`, and `,5` where decimals are written so: nothing stands before the point that it could end or part.
+fn bare_decimals(scan: &Senses<'_>, token: usize) -> Option<Number> {
+    let is_point = scan.is_symbol(token, ".") || scan.lexicon.comma_decimal && scan.is_symbol(token, ",");
+    let is_free = !scan.is_glued(token)
+        || token > 0
+            && (scan.is_currency(token - 1)
+                || matches!(scan.text(token - 1), "(" | "[" | "{" | "\"" | "'" | "=" | "-" | "+" | "<" | ">" | "~"));
+    let fraction = token + 1;
+    let goes_on = scan.joins(token + 2, ".") || scan.joins(token + 2, ",");
+    let is_decimal = is_point && is_free && scan.is_glued(fraction) && scan.kind(fraction) == Some(TokenKind::Digits);
+    if !is_decimal || goes_on || scan.text(fraction).len() > MOST_DIGITS {
+        return None;
+    }
+    let value = format!("0.{}", scan.text(fraction)).parse().ok()?;
+    Some(Number { integer: None, ..Number::with_value(token, token + 2, value) })
+}
+
+/// "Three quarters", where they are of nothing that follows: "of an hour" is a length, "drei viertel acht" a time.
+fn quarters(scan: &Senses<'_>, token: usize) -> Option<Number> {
+    let (quarters, end) = scan.pick(token, |sense| match sense {
+        Sense::Quarters(quarters) => Some(f64::from(quarters)),
+        _ => None,
+    })?;
+    let is_alone =
+        scan.kind(end) != Some(TokenKind::Word) || scan.has(end, Sense::Function) || scan.has(end, Sense::Please);
+    let is_of_something = scan.has(end, Sense::Of) || scan.has(end, Sense::Past) || scan.has(end, Sense::To);
+    let value = Number { integer: None, digits: false, ..Number::with_value(token, end, quarters / 4.0) };
+    (is_alone && !is_of_something).then_some(value)
 }
 
 /// "a dozen", "half a dozen", "a couple of", "half a million".
@@ -397,30 +506,42 @@ impl Number {
     }
 }
 
+const fn is_hiragana(character: char) -> bool {
+    matches!(character, '\u{3041}'..='\u{309F}')
+}
+
 impl Senses<'_> {
+    /// A sign of money that stands before its amount.
+    fn is_currency(&self, token: usize) -> bool {
+        let before = |sense| matches!(sense, Sense::Currency { written, .. } if written.stands_before()).then_some(());
+        self.pick(token, before).is_some()
+    }
+
     fn is_glued_word(&self, token: usize) -> bool {
         self.is_glued(token) && self.kind(token) == Some(TokenKind::Word) && self.text(token).is_ascii()
     }
 }
 
-/// `1/2` and `½`, alone or behind a whole number (`1½`, `1 1/2`).
+/// `1/2` and `½`: the value of the fraction at `top`, and the token after it.
+fn fraction_at(scan: &Senses<'_>, top: usize) -> Option<(f64, usize)> {
+    let slash = top + 1;
+    let is_fraction_sign = scan.is_symbol(slash, "\u{2044}");
+    if !is_fraction_sign && !scan.joins(slash, "/") {
+        return None;
+    }
+    let (above, below) = (scan.digits(top, 2)?, scan.digits(slash + 1, 2)?);
+    let likely = is_fraction_sign || matches!(below, 2..=6 | 8 | 10 | 12 | 16);
+    let chain = scan.joins(slash + 2, "/") || (top >= 1 && scan.joins(top - 1, "/"));
+    (likely && above < below && !chain).then(|| (f64::from(above) / f64::from(below), slash + 2))
+}
+
+/// A fraction, alone or behind a whole number: `1½`, `1 1/2`.
 fn fraction(scan: &Senses<'_>, number: &mut Number) {
-    let part = |top: usize| -> Option<(f64, usize)> {
-        let slash = top + 1;
-        let is_fraction_sign = scan.is_symbol(slash, "\u{2044}");
-        if !is_fraction_sign && !scan.joins(slash, "/") {
-            return None;
-        }
-        let (above, below) = (scan.digits(top, 2)?, scan.digits(slash + 1, 2)?);
-        let likely = is_fraction_sign || matches!(below, 2..=6 | 8 | 10 | 12 | 16);
-        let chain = scan.joins(slash + 2, "/") || (top >= 1 && scan.joins(top - 1, "/"));
-        (likely && above < below && !chain).then(|| (f64::from(above) / f64::from(below), slash + 2))
-    };
-    if let Some((value, end)) = part(number.start) {
+    if let Some((value, end)) = fraction_at(scan, number.start) {
         (number.value, number.integer, number.end) = (value, None, end);
         let has_slash = scan.is_symbol(number.start + 1, "/");
         number.certainty = if has_slash { Certainty::Likely } else { Certainty::WrittenOut };
-    } else if let Some((value, end)) = part(number.end) {
+    } else if let Some((value, end)) = fraction_at(scan, number.end) {
         (number.value, number.integer, number.end) = (number.value + value, None, end);
     }
 }
@@ -444,8 +565,11 @@ fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number>
     let english = scan.lexicon.english;
     let first_word = scan.text(first);
     // One letter is a letter; "ones" and "hundreds of" are no numbers.
-    if first_word.len() == 1 || (english && (first_word.ends_with('s') || first_word == "point")) {
+    if first_word.len() == 1 || (english && first_word.ends_with('s')) {
         return None;
+    }
+    if let Some(number) = point(scan, language, first).or_else(|| with_half(scan, language, first)) {
+        return Some(number);
     }
     let mut buffer = String::new();
     let mut built = DigitString::new();
@@ -459,10 +583,10 @@ fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number>
             break;
         }
         let Some(word) = lowered(scan, token, &mut buffer) else { break };
-        if english && word == "o" {
+        if english && matches!(word, "o" | "point") {
             break;
         }
-        match language.apply(word, &mut built) {
+        match apply(scan, language, word, &mut built) {
             Ok(()) => {
                 let Some(value) = value_of(&built) else { break };
                 best = Some((value, token + 1));
@@ -487,6 +611,52 @@ fn words(scan: &Senses<'_>, language: &Language, first: usize) -> Option<Number>
         number.certainty = single_one(scan, first);
     }
     Some(number)
+}
+
+/// Adds a number word, which may be written without its accent or umlaut: "veintitres", "fuenf".
+fn apply(scan: &Senses<'_>, language: &Language, word: &str, built: &mut DigitString) -> Result<(), Error> {
+    let result = language.apply(word, built);
+    if scan.lexicon.english || !word.is_ascii() || matches!(result, Ok(()) | Err(Error::Incomplete)) {
+        return result;
+    }
+    let umlauts = word.replace("ue", "ü").replace("oe", "ö");
+    let is_written = (umlauts != word && language.apply(&umlauts, built).is_ok())
+        || accented(word).is_some_and(|accented| language.apply(&accented, built).is_ok());
+    if is_written { Ok(()) } else { result }
+}
+
+/// The word with an accent on its last vowel.
+fn accented(word: &str) -> Option<String> {
+    const VOWELS: [(char, char); 5] = [('a', 'á'), ('e', 'é'), ('i', 'í'), ('o', 'ó'), ('u', 'ú')];
+    let last = word.rfind(|letter| VOWELS.iter().any(|(plain, _)| *plain == letter))?;
+    let plain = word[last..].chars().next()?;
+    let (_, accent) = VOWELS.into_iter().find(|(vowel, _)| *vowel == plain)?;
+    Some(format!("{}{accent}{}", &word[..last], &word[last + 1..]))
+}
+
+/// "Point five": decimals without a whole number, by the word that the language has for its sign.
+fn point(scan: &Senses<'_>, language: &Language, token: usize) -> Option<Number> {
+    let sign = language.check_decimal_separator(scan.text(token))?;
+    let mut number = Number::whole(token, token, 0, false);
+    decimals(scan, language, &mut number);
+    let ends = scan.kind(number.end) != Some(TokenKind::Word)
+        || scan.has(number.end, Sense::Function)
+        || scan.has(number.end, Sense::Please)
+        || scan.pick(number.end, Sense::unit).is_some();
+    // "Punkt fünf" is five sharp.
+    let is_own = (sign == ',') == scan.lexicon.comma_decimal;
+    (is_own && ends && number.end > token).then_some(number)
+}
+
+/// "Fünfeinhalb".
+fn with_half(scan: &Senses<'_>, language: &Language, token: usize) -> Option<Number> {
+    let mut buffer = String::new();
+    let word = lowered(scan, token, &mut buffer)?;
+    let stem = scan.lexicon.half_endings.iter().find_map(|ending| word.strip_suffix(ending))?;
+    let mut built = DigitString::new();
+    apply(scan, language, stem, &mut built).ok()?;
+    let whole = Number::whole(token, token + 1, value_of(&built)?, false);
+    Some(Number { value: whole.value + 0.5, integer: None, ..whole })
 }
 
 fn value_of(digits: &DigitString) -> Option<i64> {

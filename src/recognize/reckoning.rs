@@ -84,6 +84,28 @@ impl<'n> Reckoning<'n> {
         self.directed(ahead, behind)
     }
 
+    /// A day of the month that is this day of the week, in one of so many months.
+    pub(super) fn monthly_on(&self, day: i64, weekday: Weekday, months: i64) -> Option<Dates> {
+        let first = self.today.first_of_month();
+        let of_month = |months: i64| {
+            let month = first.checked_add(months.months()).ok()?;
+            let date = date(i64::from(month.year()), i64::from(month.month()), day)?;
+            (date.weekday() == weekday).then_some(date)
+        };
+        let ahead = (0..=months).filter_map(of_month).find(|date| *date >= self.today);
+        let behind = (0..=months).filter_map(|months| of_month(-months)).find(|date| *date <= self.today);
+        self.directed(ahead, behind)
+    }
+
+    /// The last, or the first to fifth, such day of the week in a month without a year.
+    pub(super) fn nth_of_month(&self, nth: i8, weekday: Weekday, month: i64) -> Option<Dates> {
+        let year = i64::from(self.today.year());
+        let of_year = |year: i64| date(year, month, 1)?.nth_weekday_of_month(nth, weekday).ok();
+        let ahead = (0..=1).filter_map(|years| of_year(year + years)).find(|date| *date >= self.today);
+        let behind = (0..=1).filter_map(|years| of_year(year - years)).find(|date| *date <= self.today);
+        self.directed(ahead, behind)
+    }
+
     /// A weekday without a week: never today.
     pub(super) fn weekly(&self, day: Weekday) -> Option<Dates> {
         self.directed(self.today.nth_weekday(1, day).ok(), self.today.nth_weekday(-1, day).ok())

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::module::{Instance, ListSpec, ModuleName, PatternSpec, Recognizer, Settings, SlotReading};
 
+mod borders;
 mod by_slot;
 mod everyday;
 mod exact;

@@ -62,10 +62,12 @@ fn part_around(scan: &Scan<'_>, token: usize, end: usize) -> Option<Part> {
                 return Some(part);
             }
         }
-        if until == 0 || !(scan.is_symbol(until - 1, ",") || preposition(scan, until - 1).is_some()) {
-            return None;
-        }
-        until -= 1;
+        // "por la tarde a las siete": a preposition may be of several words.
+        let before = (until.saturating_sub(3)..until).find(|from| {
+            let is_comma = from + 1 == until && scan.is_symbol(*from, ",");
+            is_comma || preposition(scan, *from).is_some_and(|(_, end)| end == until)
+        });
+        until = before?;
     }
     None
 }
@@ -326,11 +328,18 @@ fn half_hour(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option
 
 /// A time that begins at `token`, where a preposition may stand.
 pub(super) fn time_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Time>> {
-    if let Some((hour, end)) = scan.pick(token, |sense| match sense {
-        Sense::Clock(hour) => Some(hour),
-        _ => None,
-    }) {
-        return beside_clock(scan, (token, end), i32::from(hour));
+    let clock = |token: usize| {
+        scan.pick(token, |sense| match sense {
+            Sense::Clock(hour) => Some(i32::from(hour)),
+            _ => None,
+        })
+        .map(|(hour, end)| (token, hour, end))
+    };
+    // "à midi", "al mediodía", "by noon"
+    let led = preposition(scan, token).map_or(token + 1, |(_, after)| after);
+    let is_led = led > token + 1 || preposition(scan, token).is_some() || scan.has(token, Sense::Function);
+    if let Some((start, hour, end)) = clock(token).or_else(|| clock(led).filter(|_| is_led)) {
+        return beside_clock(scan, (start, end), hour);
     }
     if let Some((pm, after)) = scan.pick(token, |sense| match sense {
         Sense::MeridiemBefore(pm) => Some(pm),

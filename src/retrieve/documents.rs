@@ -175,6 +175,7 @@ mod tests {
             operation: None,
             request: None,
             endpoint: None,
+            effect: crate::module::KnownEffect::default(),
         }
     }
 

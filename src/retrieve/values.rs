@@ -72,7 +72,15 @@ mod tests {
 
     fn mention(recognizer: usize, span: Span, score: f32) -> Mention {
         let recognizer = RecognizerId::from_index(recognizer);
-        Mention { recognizer, span, text: String::new(), value: Value::Null, others: Vec::new(), score }
+        Mention {
+            recognizer,
+            span,
+            text: String::new(),
+            value: Value::Null,
+            others: Vec::new(),
+            unread: Vec::new(),
+            score,
+        }
     }
 
     #[test]

@@ -13,12 +13,12 @@ use crate::{
         analysis::Analysis,
         expected::Expected,
         situation::{Requests, Situation},
+        state_question::put_if_asked,
     },
     dialogue::{
         interpret::{self, interpret},
         interpretation::{Assistance, Dialogue, Interpretation, Task, Told},
         next_step::{Answer, Turning},
-        question::Voice,
     },
     llm::Usage,
     module::settings::StrategyName,
@@ -89,7 +89,7 @@ impl Understander {
                 let is_other = state.active(&snapshot.module).is_some_and(|(id, _)| !is_first(id));
                 let first =
                     if is_other { None } else { Some(self.converse_with(snapshot, state, &own, &mut ledger).await?) };
-                match first.filter(|conversed| conversed.turn.outcome != Outcome::NoMatch) {
+                match first.filter(|first| first.turn.outcome != Outcome::NoMatch || first.turn.is_answered) {
                     Some(conversed) => conversed,
                     None => self.converse_with(snapshot, state, &all, &mut ledger).await?,
                 }
@@ -141,7 +141,7 @@ impl Understander {
             tied: &found.tied,
         };
         let core = self.cores.free().await;
-        let Answer { outcome, pending, frames, notes, called } =
+        let Answer { outcome, pending, remark, is_answered, frames, notes, called } =
             core.run(|| self.fuel.burn(|| turning.next_step(&mut state)));
 
         let requests = found.requests.unwrap_or_else(|| Requests::one(&analysis));
@@ -152,11 +152,8 @@ impl Understander {
         let analysed = took.recognize + took.embed + took.retrieve;
         trace.timings.decide = (milliseconds(started) - analysed - (ledger.llm_ms() - asked_before)).max(0.0);
         let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());
-        let remark = matches!(outcome, Outcome::NoMatch).then(|| {
-            let voice = Voice::new(module, request.language.as_deref());
-            voice.remark(&analysis.acts, &voice.summary(&snapshot.validator, &state))
-        });
-        let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark, deeds: Vec::new() };
+        let deeds = Vec::new();
+        let turn = Turn { outcome, confidence, decided_by, frames, trace, usage, pending, remark, is_answered, deeds };
         let mut conversed = Conversed { turn, state, called };
         self.word(snapshot, &request, &analysis, &mut conversed, ledger).await;
         Ok(conversed)
@@ -246,7 +243,7 @@ impl Understander {
         match ask::decide(&self.servers, named, &brief, ledger).await {
             Ok(Decided { decision, by, .. }) => {
                 to.notes.push("asked the model server what the utterance asks for".to_owned());
-                to.told.decision = Some(decision);
+                to.told.decision = Some(put_if_asked(&whole, decision));
                 to.decided_by = by;
             }
             Err(error) => {

@@ -50,7 +50,7 @@ pub use crate::{
         outcome::{Alternative, Frame},
     },
     dialogue::{
-        outcome::{Outcome, Question},
+        outcome::{HandoffReason, Outcome, Question},
         result::CallResult,
     },
 };
@@ -68,12 +68,12 @@ pub use yes_no::Answered;
 
 use crate::{
     assist::{ask::Decided, history::Heard, ledger::Ledger},
-    decide::{outcome as decide, situation::Requests},
+    decide::{outcome as decide, situation::Requests, state_question::put_if_asked},
     dialogue::question,
     embed::SharedEmbedder,
     llm::{Server, Usage},
     module::{Module, settings::StrategyName},
-    recognize::acts::Moves,
+    recognize::acts::{Courtesy, Moves},
     snapshot::Snapshot,
     telemetry::milliseconds,
     text::fuel::Fuel,
@@ -155,6 +155,9 @@ impl Understander {
         let is_cut = self.fuel.is_out();
         let strategy = if is_cut { StrategyName::Local } else { self.strategy(snapshot, request) };
         let mut decided = self.decide(strategy, &brief, ledger).await?;
+        if decided.by != DecidedBy::Local {
+            decided.decision = put_if_asked(&brief, decided.decision);
+        }
         if self.fuel.is_out() {
             decided.decision.doubt();
             decided.decision.notes.push(CUT_SHORT.to_owned());
@@ -203,13 +206,16 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         decide::Outcome::Ask(about) => Outcome::Ask(question::worded(module, language, about, &frames)),
         decide::Outcome::NoMatch => Outcome::NoMatch,
     };
+    let voice = question::Voice::new(module, language);
+    let is_asked_for = acts.courtesy == Some(Courtesy::Person) && outcome == Outcome::NoMatch;
+    let outcome = if is_asked_for { handed_over(&voice) } else { outcome };
     trace.timings.decide = decide_ms;
     trace.notes.extend(notes);
     trace.alternatives = alternatives;
     if trace.is_doubtful {
         trace.notes.push("the utterance may ask for more than one thing".to_owned());
     }
-    let remark = matches!(outcome, Outcome::NoMatch).then(|| question::Voice::new(module, language).remark(acts, ""));
+    let remark = matches!(outcome, Outcome::NoMatch).then(|| voice.remark(acts, "", 1));
     Turn {
         outcome,
         confidence,
@@ -219,8 +225,15 @@ fn concluded(module: &Module, language: Option<&str>, acts: &Moves, mut trace: T
         usage: Usage::default(),
         pending: None,
         remark,
+        is_answered: false,
         deeds: Vec::new(),
     }
+}
+
+/// A person takes over who was asked for, where nothing is open.
+fn handed_over(voice: &question::Voice<'_>) -> Outcome {
+    let (reason, function, path) = (HandoffReason::Asked, None, String::new());
+    Outcome::Handoff { text: voice.hand_over(None, serde_json::Map::new()), reason, function, path }
 }
 
 #[cfg(test)]

@@ -41,6 +41,8 @@ pub struct Turn {
     pub pending: Option<Question>,
     /// What is said where nothing is asked.
     pub remark: Option<String>,
+    /// The remark answers the person with what was done: no other words take its place.
+    pub is_answered: bool,
     /// Calls that we made, and what they came to.
     pub deeds: Vec<Deed>,
 }

@@ -85,8 +85,9 @@ impl Replays {
         snapshot: &Snapshot,
         request: &TurnRequest,
     ) -> Result<Conversed, TurnError> {
-        let Replayed { state, key: last, is_whole } =
+        let Replayed { mut state, key: last, is_whole } =
             self.replayed(owner, understander, snapshot, request, &request.history).await?;
+        believe(&mut state, &request.history);
         let mut conversed = understander.converse(snapshot, &state, request).await?;
         if !is_whole {
             conversed.turn.trace.notes.push(BEGUN_ANEW.to_owned());
@@ -151,7 +152,7 @@ impl Replays {
         let moment = understander.now(snapshot, request);
         let keys = keys(owner, snapshot, request, &moment, history);
         let (mut state, done) = self.nearest(&keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
-        for said in &history[done..] {
+        for (place, said) in history.iter().enumerate().skip(done) {
             let text = match said {
                 Said::Person(text) if is_understood_again(text) => text,
                 _ => {
@@ -168,6 +169,7 @@ impl Replays {
                 language: request.language.clone(),
                 ..TurnRequest::default()
             };
+            believe(&mut state, &history[..place]);
             match understander.converse(snapshot, &state, &again).await {
                 Ok(_) if understander.is_out_of_fuel() => {
                     let mut state = State::new(&snapshot.module.name);
@@ -233,23 +235,39 @@ fn hear(state: &mut State, said: &Said) {
     }
 }
 
-/// Words of the assistant. If they are not what we asked there, nobody knows what a short answer would be to.
+/// Consent counts only for a question that stands in the messages as it was put: between the request and the yes, and not
+/// blank. What else an assistant says there takes the question back ([`assistant`]).
+fn believe(state: &mut State, before: &[Said]) {
+    let mut since = before.iter().rev().take_while(|said| !matches!(said, Said::Person(_)));
+    if !since.any(|said| matches!(said, Said::Assistant(text) if !is_blank(text))) {
+        state.withdraw_consent();
+    }
+}
+
+/// Words of the assistant. If they are not what we asked there, nobody knows what a short answer would be to. What wants a
+/// yes must end them.
 fn assistant(state: &mut State, text: &str) {
     if is_blank(text) {
         return;
     }
+    let is_consent = state.awaits_consent();
     let since = state.lines.iter().rposition(|line| line.who == Who::Person).map_or(0, |person| person + 1);
     let ours = state.lines[since..].iter_mut().rfind(|line| line.who == Who::Assistant);
     match ours {
         Some(ours) if ours.text.trim() == text => {}
         Some(ours) => {
             // Our question may stand among other words.
-            if is_blank(&ours.text) || !text.contains(ours.text.trim()) {
+            let question = ours.text.trim();
+            let is_put =
+                !is_blank(question) && if is_consent { text.ends_with(question) } else { text.contains(question) };
+            ours.text = shortened(text);
+            if !is_put {
+                state.withdraw_consent();
                 state.expects = None;
             }
-            ours.text = shortened(text);
         }
         None => {
+            state.withdraw_consent();
             state.expects = None;
             state.note(Who::Assistant, shortened(text));
         }
@@ -354,6 +372,30 @@ mod tests {
             if !said.is_empty() {
                 assert_eq!(state.lines[1].text, said.trim());
             }
+        }
+    }
+
+    #[test]
+    fn a_yes_counts_only_behind_its_question() {
+        let person = || Said::Person("close my account".into());
+        let question = || Said::Assistant("Close account. Is that right?".into());
+        let with_more = |more: &str| Said::Assistant(more.into());
+        for (meanwhile, counts) in [
+            (vec![question()], true),
+            (vec![with_more("Sure! Close account. Is that right?")], true),
+            (vec![], false),
+            (vec![with_more("")], false),
+            (vec![with_more("  ")], false),
+            (vec![with_more("One moment.")], false),
+            (vec![with_more("Close account. Is that right? Or shall I show your balance?")], false),
+            (vec![question(), with_more("One moment.")], false),
+        ] {
+            let mut state = asked("Close account. Is that right?");
+            state.expects = Some(Expects::Yes { function: "f".into() });
+            catch_up(&mut state, &meanwhile);
+            believe(&mut state, &[vec![person()], meanwhile.clone()].concat());
+            assert_eq!(state.awaits_consent(), counts, "{meanwhile:?}");
+            assert_eq!(state.forms.len(), 1);
         }
     }
 

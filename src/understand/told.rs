@@ -29,6 +29,7 @@ pub fn told(module: &Module, language: Option<&str>, results: &[CallResult], pen
         usage: Usage::default(),
         pending: None,
         remark: Some(remark),
+        is_answered: false,
         deeds: Vec::new(),
     }
 }

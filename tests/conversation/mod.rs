@@ -1,3 +1,4 @@
 //! Conversations from the first word to the call.
 
+mod policy;
 mod random;

@@ -28,9 +28,10 @@ use uptake::{
         store::{SessionOptions, StoreUrl},
     },
     embed::{Hashed, HashedOptions, SharedEmbedder},
-    http::{AppState, Conversations, HttpOptions, Peer, router},
+    http::{AppState, ChatOptions, Conversations, HttpOptions, Peer, router},
     llm::Server,
     module::ModuleName,
+    module::settings::ChatCalls,
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshot, Snapshots},
     understand::{UnderstandOptions, Understander},
@@ -203,7 +204,9 @@ fn patient(options: HttpOptions, turns: UnderstandOptions) -> (HttpOptions, Unde
     let body_ms = or_slow(options.body_ms, usual.body_ms);
     let shutdown_ms = or_slow(options.shutdown_ms, usual.shutdown_ms);
     let deadline_ms = or_slow(turns.deadline_ms, usual_turns.deadline_ms);
-    (HttpOptions { timeout_ms, body_ms, shutdown_ms, ..options }, UnderstandOptions { deadline_ms, ..turns })
+    // Most tests look at the call that comes back, whatever tools the request brings.
+    let chat = ChatOptions { calls: ChatCalls::Always, ..options.chat };
+    (HttpOptions { timeout_ms, body_ms, shutdown_ms, chat, ..options }, UnderstandOptions { deadline_ms, ..turns })
 }
 
 pub(crate) fn json_request(path: &str) -> Builder {

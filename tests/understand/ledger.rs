@@ -43,6 +43,7 @@ fn answer(request: &ChatRequest, usage: Usage) -> ChatReply {
         Some("wording") => json!({"text": "So for how many nights shall I book Oslo?"}),
         Some("answer") => json!({"answer": "Irrelevant"}),
         Some("choice") => json!({"functions": ["book_room"], "function": "book_room"}),
+        Some("calls") => json!({"calls": [{"function": "book_room", "arguments": {"nights": 3}}]}),
         Some(_) => json!({"nights": 3}),
         None => {
             let call = ToolCall { id: "call_0".into(), name: "book_room".into(), arguments: "{\"nights\": 3}".into() };

@@ -2,6 +2,8 @@
 
 mod adversary;
 mod answers;
+mod consent;
+mod courtesy;
 mod dialogues;
 mod doubtful;
 mod fuzz;
@@ -14,6 +16,7 @@ mod matrix;
 mod negation;
 mod probe;
 mod prompts;
+mod proposals;
 mod recorded;
 mod round_trip;
 mod several;

@@ -23,7 +23,10 @@ use crate::{
         calibration as belief,
         outcome::{Decision, Frame, Outcome},
     },
-    llm::{ChatReply, ChatRequest, LlmError, Message},
+    llm::{
+        ChatReply, ChatRequest, LlmError, Message,
+        written::{self, Written},
+    },
     module::{
         Function, FunctionId, Slot, Step,
         settings::{Detect, Fill},
@@ -139,7 +142,7 @@ impl ModelTask for Choice {
         }
         let mut functions = Vec::new();
         let mut repairs = answer.repairs;
-        for name in names.into_iter().filter(|name| !schema::is_none(name.trim_matches(['"', '.', '`']))) {
+        for name in names.into_iter().filter(|name| !schema::says_none(name)) {
             let Some(read) = repair::read_name(name, module, &among) else {
                 let names: Vec<&str> = among.iter().map(|id| module.function(*id).wire_name.as_str()).collect();
                 return Parsed::unreadable(format!("one of the functions {}, or NONE", names.join(", ")));
@@ -275,13 +278,20 @@ impl ModelTask for Whole {
         let function = brief.snapshot.module.function(self.function);
         let content = reply.content.as_deref().unwrap_or_default();
         if !reply.tool_calls.is_empty() {
-            return read_calls(brief, &[self.function], reply);
+            return read_calls(brief, &[self.function], reply, false);
         }
         match repair::arguments(content, function) {
             Ok(_) if content.trim().is_empty() => Parsed::unreadable("the arguments as a JSON object"),
+            Ok(read) if read.repairs.contains(&repair::TRUNCATED) || !written::is_one_answer(content) => {
+                Parsed::unreadable("complete arguments as one JSON object")
+            }
             Ok(read) => {
                 let spoken = Spoken { function: self.function, arguments: read.arguments, repairs: read.repairs };
                 judge::all(brief, vec![spoken])
+            }
+            // A call in another form than JSON has them, too.
+            Err(_) if matches!(written::read(content), Written::Calls(_)) => {
+                read_calls(brief, &[self.function], reply, false)
             }
             Err(error) => Parsed::unreadable(error.to_string()),
         }
@@ -371,7 +381,7 @@ async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judg
 
 /// The value in an answer, with the repairs that it took; `None` if it has none, null if none was said.
 fn value_in(content: &str) -> Option<(Value, Vec<&'static str>)> {
-    let mut read = repair::object(content).ok()?;
+    let mut read = repair::object(content).ok().filter(|_| written::is_one_answer(content))?;
     let value = read.arguments.shift_remove("value")?;
     Some((value, read.repairs))
 }

@@ -2,7 +2,7 @@
 //! that force a grammar; what others make of it is read as leniently as anything else.
 
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     assist::{
@@ -20,7 +20,7 @@ use crate::{
     },
     call::repair,
     decide::outcome::Decision,
-    llm::{ChatReply, ChatRequest},
+    llm::{ChatReply, ChatRequest, written},
     module::FunctionId,
 };
 
@@ -55,16 +55,22 @@ impl ModelTask for Structured {
     fn parse(&self, brief: &Brief<'_>, reply: &ChatReply) -> Parsed<Vec<Judged>> {
         let among = brief.shown();
         let content = reply.content.as_deref().unwrap_or_default();
-        let Ok(answer) = repair::object(content) else { return read_calls(brief, &among, reply) };
-        let mut written: Vec<&Map<String, Value>> = match (answer.arguments.get("calls"), answer.arguments.get("call"))
-        {
-            (Some(Value::Array(calls)), _) => calls.iter().filter_map(Value::as_object).collect(),
-            (_, Some(Value::Object(call))) => vec![call],
+        let object = written::is_one_answer(content).then(|| repair::object(content).ok()).flatten();
+        // Some servers turn what looks like a call into one, and some models write one in their own form.
+        let Some(answer) = object.filter(|_| reply.tool_calls.is_empty()) else {
+            return read_calls(brief, &among, reply, false);
+        };
+        if answer.repairs.contains(&repair::TRUNCATED) || reply.cut && !answer.repairs.is_empty() {
+            return Parsed::unreadable("a complete JSON object");
+        }
+        let whole = Value::Object(answer.arguments.clone());
+        let mut written: Vec<&Value> = match (answer.arguments.get("calls"), answer.arguments.get("call")) {
+            (Some(Value::Array(calls)), _) => calls.iter().collect(),
             (_, Some(Value::Null)) => Vec::new(),
-            _ if answer.arguments.contains_key(schema::FUNCTION) => vec![&answer.arguments],
-            _ if reply.cut => return Parsed::unreadable("a complete JSON object"),
-            // Some servers turn what looks like a call into one, and some models write one in their own form.
-            _ => return read_calls(brief, &among, reply),
+            (_, Some(Value::String(name))) if schema::says_none(name) => Vec::new(),
+            (_, Some(call @ Value::Object(_))) => vec![call],
+            _ if answer.arguments.contains_key(schema::FUNCTION) => vec![&whole],
+            _ => return read_calls(brief, &among, reply, false),
         };
         if !brief.may_be_several() {
             written.truncate(1);
@@ -92,12 +98,19 @@ impl ModelTask for Structured {
 }
 
 /// A call of the union; `None` where it says that no function fits.
-fn read_one(brief: &Brief<'_>, among: &[FunctionId], call: &Map<String, Value>) -> Option<Result<Spoken, String>> {
-    let name = call.get(schema::FUNCTION).and_then(Value::as_str).unwrap_or_default();
-    if schema::is_none(name) {
+fn read_one(brief: &Brief<'_>, among: &[FunctionId], call: &Value) -> Option<Result<Spoken, String>> {
+    let name = [schema::FUNCTION, "name"].iter().find_map(|key| call.get(*key)?.as_str());
+    let Some(name) = name else {
+        return Some(Err(format!(
+            "a call with the name of a function, or {}, in `{}`",
+            schema::NONE,
+            schema::FUNCTION
+        )));
+    };
+    if schema::says_none(name) {
         return None;
     }
-    let arguments = match call.get(schema::ARGUMENTS) {
+    let arguments = match call.get(schema::ARGUMENTS).or_else(|| call.get("parameters")) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),

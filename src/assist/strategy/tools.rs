@@ -8,6 +8,7 @@ use crate::{
         brief::Brief,
         error::AskError,
         exchange::Exchange,
+        guard,
         judge::{self, Judged, Spoken},
         prompt, repair_loop, schema,
         strategy::{DecidedBy, Strategy},
@@ -16,7 +17,10 @@ use crate::{
     },
     call::repair,
     decide::outcome::Decision,
-    llm::{ChatReply, ChatRequest, Support, ToolCall},
+    llm::{
+        ChatReply, ChatRequest, Support,
+        written::{self, Written},
+    },
     module::FunctionId,
 };
 
@@ -50,7 +54,7 @@ impl ModelTask for Tools {
     }
 
     fn parse(&self, brief: &Brief<'_>, reply: &ChatReply) -> Parsed<Vec<Judged>> {
-        read_calls(brief, &brief.shown(), reply)
+        read_calls(brief, &brief.shown(), reply, true)
     }
 
     fn worth(judged: &Vec<Judged>) -> (usize, usize) {
@@ -58,33 +62,66 @@ impl ModelTask for Tools {
     }
 }
 
+/// What is right where there is no call.
+const EXPECTED: &str = "a call of one of the functions, or the word NONE";
+
 /// Finds the calls in a reply, as tool calls or as text, and judges them. Where one was asked for, the first usable one
-/// counts. Words without a call say that no function fits.
-pub(super) fn read_calls(brief: &Brief<'_>, among: &[FunctionId], reply: &ChatReply) -> Parsed<Vec<Judged>> {
-    let mut in_text: Option<&'static str> = None;
-    let mut calls = reply.tool_calls.clone();
-    if calls.is_empty() {
-        let content = reply.content.as_deref().unwrap_or_default();
-        calls = repair::calls_in(content)
-            .into_iter()
-            .map(|written| ToolCall { id: String::new(), name: written.name, arguments: written.arguments })
-            .collect();
-        if calls.is_empty() {
-            // Cut in the middle, it may have been about to call; an empty reply is no answer at all.
-            return if reply.cut || content.trim().is_empty() {
-                Parsed::unreadable("a call of one of the functions, or the word NONE")
-            } else {
-                Parsed::settled(Vec::new(), Vec::new())
-            };
-        }
-        in_text = Some("call-in-text");
+/// counts. That no function fits is said by NONE, and by plain words where `may_be_words`.
+pub(super) fn read_calls(
+    brief: &Brief<'_>,
+    among: &[FunctionId],
+    reply: &ChatReply,
+    may_be_words: bool,
+) -> Parsed<Vec<Judged>> {
+    if !reply.tool_calls.is_empty() {
+        let written = reply.tool_calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str()));
+        return judged(brief, among, written, reply.cut, None);
     }
-    let mut wrong = None;
+    let content = reply.content.as_deref().unwrap_or_default();
+    match written::read(content) {
+        Written::Calls(calls) => {
+            let written = calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str()));
+            judged(brief, among, written, false, Some("call-in-text"))
+        }
+        Written::Words if schema::says_none(content) => Parsed::settled(Vec::new(), Vec::new()),
+        // Cut in the middle, it may have been about to call; an empty reply is no answer at all, nor are words about a
+        // function.
+        Written::Words
+            if may_be_words && !reply.cut && !content.trim().is_empty() && !names_any(brief, among, content) =>
+        {
+            Parsed::settled(Vec::new(), Vec::new())
+        }
+        Written::Words | Written::Unreadable => Parsed::unreadable(EXPECTED),
+    }
+}
+
+/// True of words that name a function as programs do.
+fn names_any(brief: &Brief<'_>, among: &[FunctionId], words: &str) -> bool {
+    let functions = among.iter().map(|id| brief.snapshot.module.function(*id));
+    functions.into_iter().any(|function| guard::names(words, function))
+}
+
+/// The calls, judged; of `is_cut`, the last one may have been going on.
+fn judged<'r>(
+    brief: &Brief<'_>,
+    among: &[FunctionId],
+    written: impl Iterator<Item = (&'r str, &'r str)>,
+    is_cut: bool,
+    how: Option<&'static str>,
+) -> Parsed<Vec<Judged>> {
+    let (mut wrong, mut is_none) = (None, false);
     let mut spoken = Vec::new();
-    for said in calls {
-        match speak(brief, among, &said.name, &said.arguments) {
+    for (name, arguments) in written {
+        if schema::says_none(name) {
+            is_none = true;
+            continue;
+        }
+        match speak(brief, among, name, arguments) {
+            Ok(one) if is_cut && one.repairs.contains(&repair::MISSING_BRACKET) => {
+                wrong.get_or_insert_with(|| "complete arguments".to_owned());
+            }
             Ok(mut one) => {
-                one.repairs.extend(in_text);
+                one.repairs.extend(how);
                 spoken.push(one);
                 if !brief.may_be_several() {
                     break;
@@ -97,6 +134,7 @@ pub(super) fn read_calls(brief: &Brief<'_>, among: &[FunctionId], reply: &ChatRe
     }
     match wrong {
         Some(expected) if spoken.is_empty() => Parsed::unreadable(expected),
+        None if spoken.is_empty() && !is_none => Parsed::unreadable(EXPECTED),
         _ => judge::all(brief, spoken),
     }
 }
@@ -113,6 +151,9 @@ pub(super) fn speak(brief: &Brief<'_>, among: &[FunctionId], name: &str, argumen
     };
     let read = repair::arguments(arguments, module.function(name.function))
         .map_err(|error| format!("arguments as a JSON object ({error})"))?;
+    if read.repairs.contains(&repair::TRUNCATED) {
+        return Err("complete arguments as a JSON object".to_owned());
+    }
     let mut repairs: Vec<&'static str> = name.repair.into_iter().collect();
     repairs.extend(read.repairs);
     Ok(Spoken { function: name.function, arguments: read.arguments, repairs })

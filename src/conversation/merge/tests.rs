@@ -22,7 +22,17 @@ fn order() -> Function {
 fn filled(pointer: &str, value: Value, turn: u32) -> SlotValue {
     let text = Some(value.to_string());
     let pointer = pointer.to_owned();
-    SlotValue { pointer, value, text, span: None, recognizer: None, from: Source::Said, turn, confidence: 0.9 }
+    SlotValue {
+        pointer,
+        value,
+        text,
+        span: None,
+        recognizer: None,
+        from: Source::Said,
+        turn,
+        confidence: 0.9,
+        unread: None,
+    }
 }
 
 fn aside(pointer: &str, found: Value, turn: u32) -> Aside {

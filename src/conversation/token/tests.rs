@@ -53,6 +53,7 @@ fn filled(pointer: &str, value: Value) -> SlotValue {
         from: Source::Said,
         turn: 2,
         confidence: 0.75,
+        unread: None,
     }
 }
 

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::{
+    call::Validator,
+    conversation::{Form, next::completed},
     dialogue::question::{
         Voice,
         shown::{plain, spoken, values},
@@ -25,6 +27,39 @@ impl Voice<'_> {
         }
         let facts = self.facts(function, arguments, "");
         self.words.confirm(&self.title(function), &self.words.facts(&facts))
+    }
+
+    /// What was done already.
+    pub(crate) fn done_already(&self, id: FunctionId, arguments: &Map<String, Value>) -> String {
+        self.words.done_already(&self.named(id, arguments))
+    }
+
+    /// Whether to do what `form` says, after what `last` says was done.
+    pub(crate) fn repeat(&self, validator: &Validator, id: FunctionId, (last, form): (&Form, &Form)) -> String {
+        let arguments = |form: &Form| {
+            let completed = completed(form, self.module, validator);
+            completed.map(|completed| completed.arguments).unwrap_or_default()
+        };
+        let (before, now) = (arguments(last), arguments(form));
+        let done = self.done_already(id, &before);
+        let question = match before == now {
+            true => self.words.once_more().to_owned(),
+            false => self.words.also(&self.named(id, &now)),
+        };
+        self.words.then(&done, &question)
+    }
+
+    /// What was done stays as it is.
+    pub(crate) fn left_as_done(&self) -> String {
+        self.words.left_as_done().to_owned()
+    }
+
+    /// A function with its values: "Transfer money (amount 30, recipient Anna)".
+    pub(crate) fn named(&self, id: FunctionId, arguments: &Map<String, Value>) -> String {
+        let function = self.module.function(id);
+        let facts = self.facts(function, arguments, "");
+        let title = self.title(function);
+        if facts.is_empty() { title } else { self.words.thing(&title, &self.words.facts(&facts)) }
     }
 
     /// The text with the values of its marks. A clause whose marks have no value is left out.

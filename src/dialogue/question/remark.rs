@@ -25,6 +25,8 @@ const LONGEST_REASON: usize = 300;
 const LONGEST_PURPOSE: usize = 80;
 /// Functions that are told of at most.
 const MOST_TITLES: usize = 40;
+/// Functions that a list of what can be asked for has.
+const ABILITIES: usize = 5;
 /// Items of a list that came back.
 const ITEMS: usize = 5;
 
@@ -44,20 +46,45 @@ struct Known<'a> {
 }
 
 impl Voice<'_> {
-    /// Of an utterance that no function is meant by. `summary` is that of what is open all the same.
-    pub(crate) fn remark(&self, acts: &Moves, summary: &str) -> String {
+    /// Of an utterance that no function is meant by. `summary` is that of what is open all the same, and `times` says how
+    /// often in a row nothing was understood, from 1.
+    pub(crate) fn remark(&self, acts: &Moves, summary: &str, times: u32) -> String {
         let (own, remark) = (&self.module.settings.replies, self.words.remarks());
         let is_cancelled = acts.rest.is_none() && acts.moves.iter().any(|one| one.kind == Kind::Cancel);
         let (author, plain) = match acts.courtesy {
             Some(Courtesy::Greeting | Courtesy::Introduction) => (&own.greeting, remark.greeting.clone()),
             Some(Courtesy::Thanks) => (&own.thanks, remark.thanks.clone()),
             Some(Courtesy::Farewell) => (&own.farewell, remark.farewell.clone()),
-            Some(Courtesy::Acknowledgement) => (&own.acknowledged, remark.acknowledged.clone()),
+            Some(Courtesy::Acknowledgement | Courtesy::Praise) => (&own.acknowledged, remark.acknowledged.clone()),
+            Some(Courtesy::Waiting | Courtesy::Interjection) => return remark.waiting.clone(),
+            Some(Courtesy::Apology) => return remark.apology.clone(),
+            Some(Courtesy::Complaint) => return remark.complaint.clone(),
+            Some(Courtesy::Help | Courtesy::Puzzled | Courtesy::Purpose) => return self.abilities(),
+            Some(Courtesy::Person) => return self.hand_over(None, Map::new()),
             None if is_cancelled => return remark.nothing_open.clone(),
-            None => (&own.out_of_scope, self.out_of_scope()),
+            None => (&own.out_of_scope, self.out_of_scope(times)),
         };
         let known = Known { summary, ..Known::default() };
         self.written(author.as_ref(), &known).unwrap_or(plain)
+    }
+
+    /// The word to a courtesy beside a question, which is asked again behind it; empty where nothing is to be said.
+    pub(crate) fn beside_question(&self, acts: &Moves) -> String {
+        match acts.courtesy {
+            Some(Courtesy::Praise | Courtesy::Acknowledgement) | None => String::new(),
+            Some(_) => self.remark(acts, "", 1),
+        }
+    }
+
+    /// What can be asked for, the first few of it, each in a line.
+    fn abilities(&self) -> String {
+        let functions = &self.module.functions;
+        let mut lines = vec![self.words.remarks().abilities.clone()];
+        lines.extend(functions.iter().take(ABILITIES).map(|function| format!("- {}", self.purpose(function))));
+        if functions.len() > ABILITIES {
+            lines.push("- …".to_owned());
+        }
+        lines.join("\n")
     }
 
     /// Where there is nothing to answer.
@@ -67,19 +94,19 @@ impl Voice<'_> {
     }
 
     /// With what can be asked for, if that is little.
-    fn out_of_scope(&self) -> String {
-        let remark = self.words.remarks();
+    fn out_of_scope(&self, times: u32) -> String {
+        let (remark, plain) = (self.words.remarks(), self.words.out_of_scope(times));
         let functions = &self.module.functions;
         if functions.is_empty() || functions.len() > LISTED {
-            return remark.out_of_scope.clone();
+            return plain.to_owned();
         }
         let listed: Vec<String> = functions.iter().map(|function| self.purpose(function)).collect();
         let able = remark.able.fill(&[("functions", &listed.join(self.words.apart()))]);
-        self.words.then(&remark.out_of_scope, &able)
+        self.words.then(plain, &able)
     }
 
     /// What a function is for: its description says more than its name, where it is short.
-    fn purpose(&self, function: &Function) -> String {
+    pub(crate) fn purpose(&self, function: &Function) -> String {
         let summary = first_sentence(&function.description);
         let is_short = (1..=LONGEST_PURPOSE).contains(&summary.chars().count());
         self.words.within(&if is_short { summary } else { self.title(function) })
@@ -94,15 +121,7 @@ impl Voice<'_> {
 
     /// Of what was understood and is not called.
     pub(crate) fn understood(&self, calls: &[Call]) -> String {
-        let what: Vec<String> = calls
-            .iter()
-            .map(|call| {
-                let function = self.module.function(call.function());
-                let facts = self.facts(function, call.arguments(), "");
-                let title = self.title(function);
-                if facts.is_empty() { title } else { self.words.thing(&title, &self.words.facts(&facts)) }
-            })
-            .collect();
+        let what: Vec<String> = calls.iter().map(|call| self.named(call.function(), call.arguments())).collect();
         self.words.remarks().understood.fill(&[("what", &self.words.and(&what))])
     }
 
@@ -122,14 +141,23 @@ impl Voice<'_> {
         self.written(author, &known).unwrap_or_else(|| self.words.cancelled(&self.words.and(&within)))
     }
 
-    /// Says that a person takes over.
+    /// Says that a person takes over, since the same was asked too often.
     pub(crate) fn hand_off(&self, id: FunctionId, slots: Map<String, Value>) -> String {
-        let function = self.module.function(id);
-        let own = self.settings(function).and_then(|own| own.replies.handed_off.as_ref());
-        let title = self.title(function);
+        self.handed_off(Some(id), slots).unwrap_or_else(|| self.words.hand_off().to_owned())
+    }
+
+    /// The same, since the person asked for one; of what is open, if anything is.
+    pub(crate) fn hand_over(&self, open: Option<FunctionId>, slots: Map<String, Value>) -> String {
+        self.handed_off(open, slots).unwrap_or_else(|| self.words.hand_over().to_owned())
+    }
+
+    /// In the author's words.
+    fn handed_off(&self, of: Option<FunctionId>, slots: Map<String, Value>) -> Option<String> {
+        let function = of.map(|id| self.module.function(id));
+        let own = function.and_then(|function| self.settings(function)?.replies.handed_off.as_ref());
+        let title = function.map(|function| self.title(function)).unwrap_or_default();
         let known = Known { function: &title, slots, ..Known::default() };
-        let author = own.or(self.module.settings.replies.handed_off.as_ref());
-        self.written(author, &known).unwrap_or_else(|| self.words.hand_off().to_owned())
+        self.written(own.or(self.module.settings.replies.handed_off.as_ref()), &known)
     }
 
     /// What calls came to, one line or text for each.

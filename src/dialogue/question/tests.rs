@@ -9,7 +9,7 @@ use crate::{
         next::{Manners, Next, next},
         pending::Pending,
     },
-    dialogue::{question::*, result::CallResult},
+    dialogue::{outcome::Question, question::*, result::CallResult},
     module::{Limits, ModuleName, ad_hoc, fixture, load, settings::Ask},
     recognize::acts::{Courtesy, Kind, Move, Moves},
 };
@@ -121,6 +121,7 @@ fn filled(function: &str, values: &[(&str, Value)]) -> Form {
             from: Source::Said,
             turn: 1,
             confidence: 1.0,
+            unread: None,
         })
         .collect();
     form
@@ -218,7 +219,8 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         let about = frame.asks().expect("a question");
         worded(&house.module, Some(language), about, &[frame]).text
     };
-    let polite = |courtesy| voice.remark(&Moves { courtesy, ..Moves::default() }, "");
+    let explained = |about: &Pending| voice.explained(&Question { text: "…".to_owned(), about: about.clone() });
+    let polite = |courtesy| voice.remark(&Moves { courtesy, ..Moves::default() }, "", 1);
     let cancel = Move { kind: Kind::Cancel, cue: crate::text::Span { start: 0, end: 6 }, confidence: 0.95 };
     let nothing_open = Moves { moves: vec![cancel], ..Moves::default() };
     let came_back = json!({"order_id": 4711, "paid": true, "dishes": [{"name": "ramen", "price": {"amount": 9}}, {"name": "tea"}],
@@ -268,14 +270,26 @@ fn spoken_in(language: &str) -> Vec<(&'static str, String)> {
         ("farewell", polite(Some(Courtesy::Farewell))),
         ("acknowledgement", polite(Some(Courtesy::Acknowledgement))),
         ("out of scope", polite(None)),
-        ("nothing to cancel", voice.remark(&nothing_open, "")),
+        ("nothing to cancel", voice.remark(&nothing_open, "", 1)),
         ("a text came back", voice.results(&[result("Two tables are free.\nBoth are outside.")])),
         ("JSON came back", voice.results(&[result(&came_back.to_string())])),
         ("nothing came back", voice.results(&[result("null")])),
         ("failed", voice.results(&[result("Error: the kitchen is closed")])),
         ("failed without a reason", voice.results(&[result("{\"success\": false}")])),
         ("restarted", voice.restarted()),
-        ("not understood", voice.not_understood()),
+        ("not understood", voice.not_understood(1)),
+        ("not understood again", voice.not_understood(2)),
+        ("not understood once more", voice.not_understood(3)),
+        ("a person is offered", voice.words.offer().to_owned()),
+        ("a person takes over who was asked for", voice.hand_over(None, Map::new())),
+        ("waiting", polite(Some(Courtesy::Waiting))),
+        ("apology", polite(Some(Courtesy::Apology))),
+        ("complaint", polite(Some(Courtesy::Complaint))),
+        ("help", polite(Some(Courtesy::Help))),
+        ("out of scope again", voice.remark(&Moves::default(), "", 2)),
+        ("what a value is needed for", explained(&missing(book, &["/guests"]))),
+        ("what a yes is needed for", explained(&Pending::Confirm { function: order })),
+        ("said before", voice.words.once_again("…")),
         ("summary", voice.summary(&house.validator, &open)),
     ]
 }
@@ -337,9 +351,9 @@ fn an_author_words_what_is_said_where_nothing_is_asked() {
     let [food, room] = ["order_food", "book_room"].map(|name| module.function_named(name).expect("a function"));
     let say = |language: &'static str| Voice::new(&module, Some(language));
     let greeting = Moves { courtesy: Some(Courtesy::Greeting), ..Moves::default() };
-    assert_eq!(say("de").remark(&greeting, ""), "Willkommen im Ramen House.");
-    assert_eq!(say("ja").remark(&greeting, ""), "Welcome to Ramen House.");
-    assert!(say("en").remark(&Moves::default(), "").starts_with("I'm sorry"), "a template that fails says nothing");
+    assert_eq!(say("de").remark(&greeting, "", 1), "Willkommen im Ramen House.");
+    assert_eq!(say("ja").remark(&greeting, "", 1), "Welcome to Ramen House.");
+    assert!(say("en").remark(&Moves::default(), "", 1).starts_with("I'm sorry"), "a template that fails says nothing");
     let slots: Map<String, Value> =
         [("city".to_owned(), json!("Bern")), ("guests".to_owned(), json!(2))].into_iter().collect();
     let result = |function: &str, text: &Value| CallResult {
@@ -374,13 +388,13 @@ fn a_large_result_is_one_short_line() {
 #[test]
 fn the_language_is_the_wanted_one_then_the_modules() {
     let german = loaded("language = \"de-AT\"\n");
-    let not_understood = |wanted: Option<&str>| Voice::new(&german, wanted).not_understood();
-    let of = |language: &str| Voice::new(&german, Some(language)).not_understood();
+    let not_understood = |wanted: Option<&str>| Voice::new(&german, wanted).not_understood(1);
+    let of = |language: &str| Voice::new(&german, Some(language)).not_understood(1);
     assert_eq!(not_understood(None), of("de"));
     assert_eq!(not_understood(Some("FR-ca")), of("fr"));
     // Not spoken.
     assert_eq!(not_understood(Some("tlh")), of("de"));
-    assert_eq!(Voice::new(&loaded("language = \"tlh\"\n"), None).not_understood(), of("en"));
+    assert_eq!(Voice::new(&loaded("language = \"tlh\"\n"), None).not_understood(1), of("en"));
 }
 
 /// Names are English, descriptions are not: what is said is in one language.

@@ -72,8 +72,33 @@ impl<'a> Voice<'a> {
         self.words.restarted().to_owned()
     }
 
-    pub(crate) fn not_understood(&self) -> String {
-        self.words.not_understood().to_owned()
+    /// Counted from 1.
+    pub(crate) fn not_understood(&self, times: u32) -> String {
+        self.words.not_understood(times).to_owned()
+    }
+
+    /// A question with what it is asked for, for somebody who did not understand it.
+    pub(crate) fn explained(&self, question: &Question) -> String {
+        let why = match &question.about {
+            Pending::Missing { function, pointers } => {
+                let definition = self.module.function(*function);
+                let paths: Vec<SlotPath> = pointers.iter().map(|pointer| SlotPath::of_pointer(pointer)).collect();
+                let names: Vec<String> = paths.iter().map(|path| self.name_of(definition, path)).collect();
+                let slot = match &paths[..] {
+                    [path] => definition.slots.iter().find(|slot| slot.path == *path),
+                    _ => None,
+                };
+                let description = slot.map(|slot| description(slot, &names[0])).unwrap_or_default();
+                let description = description.trim_end_matches(['.', '。']);
+                let is_told = question.text.contains(description);
+                let purpose = self.purpose(definition);
+                let what = purpose.trim_end_matches(['.', '。']);
+                self.words.why(&self.words.and(&names), if is_told { "" } else { description }, what)
+            }
+            Pending::Confirm { .. } => self.words.yes_needed().to_owned(),
+            _ => return self.words.again(&question.text, 1),
+        };
+        self.words.then(&why, &question.text)
     }
 
     fn missing(&self, id: FunctionId, form: &Form, pointers: &[String], repeated: u32) -> String {
@@ -107,7 +132,7 @@ impl<'a> Voice<'a> {
         self.words.then(&reason, &question)
     }
 
-    /// Which of several values was meant; `None` if there are none to choose from.
+    /// Which of some values was meant, or whether the only one was; `None` if there are none.
     pub(crate) fn which(&self, readings: &[Value]) -> Option<String> {
         let times = readings.iter().map(|value| match Temporal::parse(value.as_str()?)? {
             Temporal::Time(time) => Some((None, time)),
@@ -124,7 +149,7 @@ impl<'a> Voice<'a> {
             return Some(self.words.which_half(&clock, late.hour() >= EVENING));
         }
         let options: Vec<String> = readings.iter().map(|value| self.shown(value)).collect();
-        (options.len() > 1).then(|| self.words.which(&options))
+        (!options.is_empty()).then(|| self.words.which(&options))
     }
 
     /// A value that is not valid with what it would have to be.

@@ -289,6 +289,26 @@ impl Words {
         &self.sentences.confirm.change
     }
 
+    /// What was done already.
+    pub(crate) fn done_already(self, what: &str) -> String {
+        self.sentences.repeat.done.fill(&[("what", what)])
+    }
+
+    /// Whether to do this as well.
+    pub(crate) fn also(self, what: &str) -> String {
+        self.sentences.repeat.also.fill(&[("what", what)])
+    }
+
+    /// Whether to do the very same again.
+    pub(crate) fn once_more(self) -> &'static str {
+        &self.sentences.repeat.once_more
+    }
+
+    /// Nothing is done after all.
+    pub(crate) fn left_as_done(self) -> &'static str {
+        &self.sentences.repeat.left
+    }
+
     /// Which of several functions is meant.
     pub(crate) fn tie(self, options: &[String]) -> String {
         let tie = &self.sentences.tie;
@@ -331,8 +351,41 @@ impl Words {
         &self.sentences.news.restarted
     }
 
-    pub(crate) fn not_understood(self) -> &'static str {
-        &self.sentences.news.not_understood
+    /// Counted from 1; behind the last wording comes the first again.
+    pub(crate) fn not_understood(self, times: u32) -> &'static str {
+        in_turn(&self.sentences.news.not_understood, times)
+    }
+
+    /// The same of what no function does.
+    pub(crate) fn out_of_scope(self, times: u32) -> &'static str {
+        in_turn(&self.sentences.remark.out_of_scope, times)
+    }
+
+    /// A person takes over whom somebody asked for.
+    pub(crate) fn hand_over(self) -> &'static str {
+        &self.sentences.news.hand_over
+    }
+
+    /// Whether a person is to take over.
+    pub(crate) fn offer(self) -> &'static str {
+        &self.sentences.news.offer
+    }
+
+    /// What was said twice in a row, in other words.
+    pub(crate) fn once_again(self, text: &str) -> String {
+        self.sentences.news.again.fill(&[("text", text)])
+    }
+
+    /// What a value is needed for; `description` may be empty.
+    pub(crate) fn why(self, name: &str, description: &str, what: &str) -> String {
+        let ask = &self.sentences.ask;
+        let why = if description.is_empty() { &ask.why } else { &ask.why_described };
+        why.fill(&[("name", name), ("description", description), ("what", what)])
+    }
+
+    /// Why a yes is waited for.
+    pub(crate) fn yes_needed(self) -> &'static str {
+        &self.sentences.ask.yes_needed
     }
 
     /// One line of a summary.
@@ -351,4 +404,10 @@ impl Words {
     pub(crate) fn given(self) -> &'static str {
         &self.sentences.summary.given
     }
+}
+
+/// One of several wordings, by how often the same was to be said, counted from 1.
+fn in_turn(wordings: &'static [String], times: u32) -> &'static str {
+    let place = usize::try_from(times.max(1) - 1).unwrap_or_default();
+    wordings.get(place % wordings.len().max(1)).map_or("", String::as_str)
 }

@@ -91,7 +91,7 @@ impl<'a> Came<'a> {
             Outcome::NoMatch => Vec::new(),
             Outcome::Done { calls, .. } => calls.iter().map(crate::call::Call::function).collect(),
             Outcome::Cancelled { functions, .. } => functions.clone(),
-            Outcome::Handoff { function, .. } => vec![*function],
+            Outcome::Handoff { function, .. } => function.iter().copied().collect(),
         }
     }
 
@@ -443,8 +443,9 @@ pub(super) fn summary(came: Came<'_>) -> String {
             let names: Vec<&str> = functions.iter().map(|function| came.name(*function)).collect();
             format!("cancelled {} {text:?}", names.join(" + "))
         }
-        Outcome::Handoff { text, function, path } => {
-            format!("handoff {} {} {text:?}", came.name(*function), written(path))
+        Outcome::Handoff { text, reason, function, path } => {
+            let name = function.map_or("", |function| came.name(function));
+            format!("handoff ({}) {name} {} {text:?}", reason.name(), written(path))
         }
     };
     if let Some(pending) = &turn.pending {

@@ -1,10 +1,7 @@
 //! What dialogues came to, as lines for a terminal.
 
 use super::{
-    super::{
-        report::{percent, plural},
-        share::share,
-    },
+    super::share::{percent, plural, share},
     Counted, Dialogues, WrongDialogue,
 };
 

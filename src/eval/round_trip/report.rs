@@ -1,7 +1,10 @@
 //! A round trip as lines for a terminal.
 
 use super::{
-    super::report::{ReportOptions, calls, describe, percent, plural},
+    super::{
+        report::{ReportOptions, calls, describe},
+        share::{percent, plural},
+    },
     RoundTrip, forms,
 };
 

@@ -41,10 +41,11 @@ use super::{
 };
 use crate::{
     answer::{ChatCompletion, Delivery, Kept, Stamp, chunk::Chunks},
+    call::Call,
     llm::Listener,
     module::{
         FunctionId,
-        settings::{ForeignTools, StrategyName},
+        settings::{ChatCalls, ForeignTools, StrategyName},
     },
     snapshot::Snapshot,
     understand::{CallResult, Demand, Front, Outcome, Said, Turn, TurnRequest, request as read, told, understood},
@@ -135,6 +136,8 @@ struct Job {
     keeping: Keeping,
     /// Functions that the client calls itself.
     theirs: Vec<String>,
+    /// Which calls the answer has.
+    calls: ChatCalls,
     repeat: Repeat,
     /// Calls of the request that were made before, one in each answer.
     made: usize,
@@ -162,10 +165,9 @@ impl Job {
         let task = Task::read(&mut request)?;
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
-        let Offer { snapshot, first, mut notes } =
+        let Offer { snapshot, first, theirs, mut notes } =
             offer::offer(app, caller, request.model.as_deref(), &task, options.tools).await?;
-        let theirs = task.functions.iter().flatten().filter_map(|function| function.get("name")?.as_str());
-        let theirs = theirs.map(str::to_owned).collect();
+        let calls = options.calls.or(snapshot.module.settings.chat.calls).unwrap_or(app.options.chat.calls);
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);
         let results = std::mem::take(&mut conversation.results);
@@ -202,6 +204,7 @@ impl Job {
             language,
             keeping,
             theirs,
+            calls,
             repeat: Repeat::of(headers, caller),
             made,
             param,
@@ -215,6 +218,7 @@ impl Job {
 
     async fn run(self, app: &AppState) -> Result<ChatCompletion, ApiError> {
         let module = &self.snapshot.module;
+        let mut delivery = self.delivery;
         let (mut turn, kept, pending) = match &self.request {
             Some(request) => {
                 let (turn, kept) = self.understood(app, request).await.map_err(|error| {
@@ -224,7 +228,9 @@ impl Job {
                     })
                 })?;
                 app.record(&module.name, &turn);
-                (self.worded(turn), kept, None)
+                let turn = self.worded(turn);
+                delivery = self.delivery_of(&turn);
+                (self.told_in_words(turn), kept, None)
             }
             None => {
                 let pending = self.pending(app).await?;
@@ -235,7 +241,7 @@ impl Job {
         self.front(app, (summary, pending.as_deref()), &mut turn).await?;
         turn.trace.notes.extend(self.notes.iter().cloned());
         let id = (self.stamp.call_id)();
-        let mut completion = ChatCompletion::delivered(module, &turn, self.stamp, self.delivery);
+        let mut completion = ChatCompletion::delivered(module, &turn, self.stamp, delivery);
         if let Some(kept) = kept {
             completion.uptake.keep(kept);
         }
@@ -262,8 +268,8 @@ impl Job {
     ) -> Result<(), ApiError> {
         let wanted = self.snapshot.module.settings.chat.front.unwrap_or(app.options.chat.front);
         let is_local = self.strategy() == Some(StrategyName::Local);
-        let is_object = self.delivery == Delivery::Object;
-        if !wanted || is_local || is_object || turn.outcome != Outcome::NoMatch || app.understander.servers.is_empty() {
+        let is_final = self.delivery == Delivery::Object || turn.is_answered;
+        if !wanted || is_local || is_final || turn.outcome != Outcome::NoMatch || app.understander.servers.is_empty() {
             return Ok(());
         }
         let Some(request) = self.request.as_ref().or(self.before.as_ref()) else { return Ok(()) };
@@ -295,6 +301,38 @@ impl Job {
             }
             _ => {}
         }
+        turn
+    }
+
+    /// True of a call that the client does not make: it offers no such function, and wants no others.
+    fn is_unoffered(&self, call: &Call) -> bool {
+        let name = &self.snapshot.module.function(call.function()).name;
+        let is_told = matches!(self.delivery, Delivery::Tools { .. } | Delivery::Function { .. });
+        is_told && self.calls == ChatCalls::Offered && !self.theirs.contains(name)
+    }
+
+    /// Calls that nobody makes are told in words.
+    fn delivery_of(&self, turn: &Turn) -> Delivery {
+        match &turn.outcome {
+            Outcome::Call(calls) if calls.iter().all(|call| self.is_unoffered(call)) => Delivery::Told,
+            _ => self.delivery,
+        }
+    }
+
+    /// The turn with its calls that nobody makes in words, before what is asked next.
+    fn told_in_words(&self, mut turn: Turn) -> Turn {
+        let Outcome::Call(calls) = &mut turn.outcome else { return turn };
+        let told: Vec<Call> = calls.iter().filter(|call| self.is_unoffered(call)).cloned().collect();
+        if told.is_empty() {
+            return turn;
+        }
+        if told.len() < calls.len() {
+            calls.retain(|call| !self.is_unoffered(call));
+        }
+        turn.preface(&understood(&self.snapshot.module, self.language.as_deref(), &told));
+        turn.trace
+            .notes
+            .push("the request offers no tool for what is called: it is told in words (`calls`)".to_owned());
         turn
     }
 

@@ -19,12 +19,16 @@ pub(super) struct Offer {
     pub snapshot: Arc<Snapshot>,
     /// The functions that come first: the others are meant only where none of these is.
     pub first: Option<Vec<FunctionId>>,
+    /// The functions that the client calls itself.
+    pub theirs: Vec<String>,
     pub notes: Vec<String>,
 }
 
 impl Offer {
-    fn of(snapshot: Arc<Snapshot>) -> Self {
-        Self { snapshot, first: None, notes: Vec::new() }
+    /// `functions` are the client's.
+    fn of(snapshot: Arc<Snapshot>, functions: &[Value]) -> Self {
+        let theirs = functions.iter().map(|function| name_of(function).to_owned()).collect();
+        Self { snapshot, first: None, theirs, notes: Vec::new() }
     }
 }
 
@@ -45,11 +49,11 @@ pub(super) async fn offer(
     caller.may_use(&name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
-        return compiled(app, &name, functions, None, task).await.map(Offer::of);
+        return compiled(app, &name, functions, None, task).await.map(|snapshot| Offer::of(snapshot, functions));
     }
     let known = named(app, caller, &name).await?;
     if functions.is_empty() {
-        return Ok(Offer::of(known));
+        return Ok(Offer::of(known, functions));
     }
     let own = known.module.settings.chat.tools.unwrap_or(app.options.chat.tools);
     match wanted.unwrap_or(own) {
@@ -60,7 +64,7 @@ pub(super) async fn offer(
         ForeignTools::Ignore => return without_foreign(app, &name, functions, known, task).await,
         ForeignTools::Add => return with_foreign(app, &name, functions, known, task).await,
     }
-    compiled(app, &name, functions, Some(&known), task).await.map(Offer::of)
+    compiled(app, &name, functions, Some(&known), task).await.map(|snapshot| Offer::of(snapshot, functions))
 }
 
 /// The module's own functions: those that the client offers, or all of them if it offers none.
@@ -76,7 +80,7 @@ async fn without_foreign(
         format!("{} tools of the request are not the module's own and are left out (`chat.tools`)", foreign.len())
     });
     let snapshot = if own.is_empty() { known } else { compiled(app, name, &own, Some(&known), task).await? };
-    Ok(Offer { snapshot, first: None, notes: note.into_iter().collect() })
+    Ok(Offer { notes: note.into_iter().collect(), ..Offer::of(snapshot, &own) })
 }
 
 /// All functions of the module, under the names that the client has for them, and behind them what is not its own.
@@ -92,13 +96,15 @@ async fn with_foreign(
     let offered: Vec<FunctionId> = own.iter().filter_map(|function| owned(module, function)).collect();
     let others = module.function_ids().filter(|id| !offered.contains(id)).map(|id| written(module.function(id)));
     // A tool of the same name is another function, which nobody could tell apart from the module's.
-    let foreign = foreign.into_iter().filter(|function| module.function_named(name_of(function)).is_none());
+    let foreign: Vec<Value> =
+        foreign.into_iter().filter(|function| module.function_named(name_of(function)).is_none()).collect();
+    let theirs = own.iter().chain(&foreign).map(|function| name_of(function).to_owned()).collect();
     let mut all: Vec<Value> = own.into_iter().chain(others).collect();
     let count = all.len();
     all.extend(foreign);
     let snapshot = compiled(app, name, &all, Some(&known), task).await?;
     let first = Some((0..count).map(FunctionId::from_index).collect());
-    Ok(Offer { snapshot, first, notes: Vec::new() })
+    Ok(Offer { snapshot, first, theirs, notes: Vec::new() })
 }
 
 /// True where `tool_choice` names a tool that is not the module's own.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::module::settings::ForeignTools;
+use crate::module::settings::{ChatCalls, ForeignTools};
 
 /// How chat completions are answered where a module does not say otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,4 +10,6 @@ pub struct ChatOptions {
     pub tools: ForeignTools,
     /// What no function is meant by goes on to the model server.
     pub front: bool,
+    /// Which calls an answer has.
+    pub calls: ChatCalls,
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::conversation::ChatMessage;
 use crate::{
     http::{ApiError, Fault, predict::Budget},
-    module::settings::{ForeignTools, StrategyName},
+    module::settings::{ChatCalls, ForeignTools, StrategyName},
 };
 
 /// A request of the `OpenAI` API.
@@ -27,7 +27,7 @@ pub(in crate::http) struct ChatRequest {
     pub(super) messages: Option<Vec<ChatMessage>>,
     /// The functions that may be called, 128 at most. Of those that are the module's own by name, whatever a library
     /// puts around it, the module's exemplars, recognizers and settings are used; `uptake.tools` says what becomes of
-    /// others. All functions of the module if there are none.
+    /// others. All functions of the module if there are none; then `uptake.calls` says whether calls come back.
     #[schema(value_type = Option<Vec<Tool>>, max_items = 128)]
     pub(super) tools: Option<Vec<Value>>,
     /// `auto`, `none` (no call is made), `required`, one function (`{"type": "function", "function": {"name": "..."}}`)
@@ -107,6 +107,10 @@ pub(super) struct UptakeOptions {
     /// that may be called). The module's choice if absent, else the service's.
     #[schema(value_type = Option<String>, example = "ignore")]
     pub tools: Option<ForeignTools>,
+    /// Which calls come back: `offered` (those of functions that the request brings in `tools`; others are told in
+    /// words, and `uptake.calls` of the answer has them) or `always`. The module's choice if absent, else the service's.
+    #[schema(value_type = Option<String>, example = "always")]
+    pub calls: Option<ChatCalls>,
 }
 
 #[derive(ToSchema)]

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::llm::{ChatReply, ChatRequest, Message, Tool, ToolChoice};
+use crate::llm::{
+    ChatRequest, Message, Tool, ToolChoice,
+    written::{self, Written},
+};
 
 /// The function that the conversation asks for.
 pub(super) const ASKED: &str = "ring_bell";
@@ -120,19 +123,9 @@ pub(super) fn schema(words: &str, riddle: &Riddle, deadline: Instant) -> ChatReq
     ChatRequest { response_schema, ..ChatRequest::new(vec![Message::User(words.to_owned())], deadline) }
 }
 
-/// The text that is said, without what was thought before.
-pub(super) fn spoken(reply: &ChatReply) -> &str {
-    let text = reply.content.as_deref().unwrap_or_default();
-    text.rsplit_once("</think>").map_or(text, |(_, spoken)| spoken)
-}
-
-/// True if the text writes a call of `function` out as JSON, which the reader of replies takes for a call.
+/// True if the text calls `function` in a way that the reader of replies takes for a call.
 pub(super) fn writes_call(text: &str, function: &str) -> bool {
-    let Some(start) = text.find('{') else { return false };
-    let written = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>().next();
-    let Some(Ok(value)) = written else { return false };
-    let call = value.get("function").filter(|inner| inner.is_object()).unwrap_or(&value);
-    call.get("name").and_then(Value::as_str) == Some(function)
+    matches!(written::read(text), Written::Calls(calls) if calls.iter().any(|call| call.name == function))
 }
 
 fn word() -> String {
@@ -188,7 +181,9 @@ mod tests {
     #[test]
     fn a_call_in_text_is_found() {
         for (text, found) in [
-            (r#"Sure: {"name": "ring_bell", "arguments": {"now": true}} done"#, true),
+            (r#"Sure: {"name": "ring_bell", "arguments": {"now": true}}"#, true),
+            (r#"It may be {"name": "ring_bell", "arguments": {"now": true}} or so"#, false),
+            ("<tool_call>\n<function=ring_bell>\n<parameter=now>\ntrue\n</parameter>\n</function>\n</tool_call>", true),
             (r#"{"type": "function", "function": {"name": "ring_bell"}}"#, true),
             (r#"{"name": "open_door"}"#, false),
             ("I will call ring_bell {now}", false),

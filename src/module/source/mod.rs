@@ -64,6 +64,8 @@ pub(super) struct SourceFunction {
     pub(super) operation: Option<String>,
     /// How an operation is asked for.
     pub(super) request: Option<Operation>,
+    /// A tool says that it only reads, or that it does not.
+    pub(super) read_only: Option<bool>,
     /// Where it was written.
     pub(super) pointer: String,
 }

@@ -46,7 +46,11 @@ pub(in crate::module) fn functions(
         };
         let inner = at.key("function");
         let function = match item.get("function") {
-            Some(Value::Object(function)) => read(function, &inner, &mut normaliser, findings),
+            Some(Value::Object(function)) => {
+                let read = read(function, &inner, &mut normaliser, findings);
+                // A client may put what it knows of the tool around the function.
+                read.map(|function| SourceFunction { read_only: function.read_only.or(read_only(item)), ..function })
+            }
             Some(other) => {
                 let message = format!("`function` is an object, found {}", kind_of(other));
                 findings.push(Diagnostic::error("bad-function", file, inner, message));
@@ -115,5 +119,11 @@ fn read(
             super::as_parameters(normalised, definitions, file, &at, findings).unwrap_or_else(none)
         }
     };
-    Some(SourceFunction { name, description, parameters, operation: None, request: None, pointer: place.to_string() })
+    let (read_only, pointer) = (read_only(function), place.to_string());
+    Some(SourceFunction { name, description, parameters, operation: None, request: None, read_only, pointer })
+}
+
+/// The hint of the Model Context Protocol.
+fn read_only(tool: &Map<String, Value>) -> Option<bool> {
+    tool.get("annotations")?.get("readOnlyHint")?.as_bool()
 }

@@ -186,6 +186,7 @@ impl<'d> Reader<'d> {
             parameters,
             operation: None,
             request: None,
+            read_only: None,
             pointer: at.to_string(),
         })
     }
@@ -244,6 +245,7 @@ impl<'d> Reader<'d> {
             parameters,
             operation: Some(format!("{} {path}", method.to_ascii_uppercase())),
             request,
+            read_only: None,
             pointer: at.to_string(),
         })
     }

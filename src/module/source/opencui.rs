@@ -70,6 +70,7 @@ pub(in crate::module) fn functions(
             parameters,
             operation: None,
             request: None,
+            read_only: None,
             pointer: at.to_string(),
         });
     }

@@ -7,7 +7,7 @@ use toml::{
 
 use super::{
     super::{
-        Settings,
+        FunctionEffect, Settings,
         endpoint::Method,
         files::SETTINGS_FILE,
         settings::{StrategyName, Thresholds},
@@ -120,7 +120,14 @@ const SETTINGS: Expect = Expect::Table(&[
             ("wording", Expect::OneOf(&["module", "model"])),
         ]),
     ),
-    ("chat", Expect::Table(&[("tools", Expect::OneOf(&["ignore", "add", "replace"])), ("front", Expect::Bool)])),
+    (
+        "chat",
+        Expect::Table(&[
+            ("tools", Expect::OneOf(&["ignore", "add", "replace"])),
+            ("front", Expect::Bool),
+            ("calls", Expect::OneOf(&["offered", "always"])),
+        ]),
+    ),
     (
         "replies",
         Expect::Table(&[
@@ -138,6 +145,9 @@ const SETTINGS: Expect = Expect::Table(&[
     (
         "functions",
         Expect::Named(&Expect::Table(&[
+            ("effect", Expect::OneOf(&FunctionEffect::NAMES)),
+            ("changes", Expect::Text),
+            ("repeats", Expect::Bool),
             ("confirm", Expect::Bool),
             ("confirmation", Expect::Wording),
             ("ask", ASK),
@@ -473,9 +483,9 @@ mod tests {
         let full = "description = 'd'\nlanguage = 'pt-BR'\ntime_zone = 'Europe/Berlin'\ninstructions = 'i'\nstrategy = 'tools'\n\
             [thresholds]\nsure = 0.8\nin_scope = 0\n[staged]\ndetect = 'vote'\nfill = 'slots'\n[llm]\nmodel = 'm'\ntemperature = 0.1\nmax_tokens = 5\ncandidates = 3\nshots = 2\n\
             retries = 1\ndeadline_ms = 500\ntokens = 900\n\
-            [conversation]\nask = 'group'\ntries = 3\ncarry = false\nwording = 'model'\n[chat]\ntools = 'add'\nfront = true\n[replies]\ngreeting = 'g'\nthanks = 't'\nfarewell = 'f'\nacknowledged = 'a'\n\
+            [conversation]\nask = 'group'\ntries = 3\ncarry = false\nwording = 'model'\n[chat]\ntools = 'add'\nfront = true\ncalls = 'always'\n[replies]\ngreeting = 'g'\nthanks = 't'\nfarewell = 'f'\nacknowledged = 'a'\n\
             out_of_scope = 'o'\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
-            [functions.f]\nconfirm = false\nask = 'one'\nresult = ['id']\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n[functions.f.replies]\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
+            [functions.f]\neffect = 'acts'\nchanges = 'g'\nrepeats = true\nconfirm = false\nask = 'one'\nresult = ['id']\n[functions.f.confirmation]\nen = 'c'\n[[functions.f.rules]]\ncheck = 'a < b'\nmessage = 'm'\n[functions.f.replies]\ndone = 'd'\nfailed = 'f'\ncancelled = 'c'\nhanded_off = 'h'\n\
             [functions.f.slots.s]\nquestion = 'q'\ninvalid = 'i'\npriority = -1\nask = true\nshared = 's'\nsensitive = true\nrecognizer = 'r'\ngrounding = 'free'\n";
         let (settings, found) = read_all(full);
         assert_eq!(found, []);

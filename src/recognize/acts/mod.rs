@@ -10,6 +10,7 @@
 //! - **A value ends at a comma**: in "change the address to 1 High Street, Leeds" the new value reaches as far as the
 //!   recognizers say, and at least to "Street".
 
+pub use crate::language::courtesy::Courtesy;
 use crate::{
     language::Language,
     text::{Span, words::words_of},
@@ -32,7 +33,7 @@ pub struct Moves {
     pub moves: Vec<Move>,
     /// What is said beside them, from its first word to its last, without politeness; `None` if nothing is.
     pub rest: Option<Span>,
-    /// What the reply is if it says nothing else.
+    /// What the reply is if it says nothing else, in whatever language.
     pub courtesy: Option<Courtesy>,
 }
 
@@ -51,18 +52,6 @@ impl Moves {
             )
         })
     }
-}
-
-/// What people say to be polite, and that asks for nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Courtesy {
-    Greeting,
-    /// A greeting with a name: "hello, I'm Jane". The name may be asked for, or a function may be for it.
-    Introduction,
-    Thanks,
-    Farewell,
-    /// "Ok", "great", "no".
-    Acknowledgement,
 }
 
 /// One thing that a reply does. Spans count `char`s of the text as given.
@@ -131,4 +120,22 @@ pub fn read(language: &str, text: &str) -> Moves {
     let language = Language::or_english(language);
     let acts = &language.acts;
     Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
+}
+
+/// What `text` is if it is nothing but a courtesy, in whatever language; words that say nothing are looked for in the
+/// language of a BCP 47 tag.
+#[must_use]
+pub fn courtesy(language: &str, text: &str) -> Option<Courtesy> {
+    let language = Language::or_english(language);
+    let acts = &language.acts;
+    Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesy()
+}
+
+/// Clauses at the ends of `text` that are nothing but a courtesy, in whatever language: "thanks" of "thanks, Anna Meyer".
+/// None if all of it is one. Each reaches over the marks that part it from the rest.
+#[must_use]
+pub fn courtesies_beside(language: &str, text: &str) -> Vec<Span> {
+    let language = Language::or_english(language);
+    let acts = &language.acts;
+    Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).courtesies_beside(text)
 }

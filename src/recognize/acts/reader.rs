@@ -3,10 +3,11 @@
 use crate::{
     language::{
         acts::{Acts, Makes, Place, Role, Rule},
+        courtesy::{Courtesies, Courtesy, Meaning},
         pattern::{Element, Hole},
     },
     recognize::{
-        acts::{ACTS, Courtesy, Kind, Move, Moves, Pick},
+        acts::{ACTS, Kind, Move, Moves, Pick},
         certainty::Certainty,
     },
     text::{Span, words::Word},
@@ -16,6 +17,9 @@ use crate::{
 const LONGEST: usize = 12;
 /// Longest name of a person, in words.
 const LONGEST_NAME: usize = 4;
+
+/// Marks around what somebody else said.
+const QUOTES: [char; 11] = ['"', '“', '”', '„', '«', '»', '‹', '›', '「', '」', '『'];
 
 /// Other content stands beside what is mostly said alone: "never mind, a large one". The confidence is multiplied by
 /// this.
@@ -55,6 +59,40 @@ struct Partial {
     said: usize,
     /// Where the move ends, if words behind it were but looked at.
     end: Option<usize>,
+}
+
+/// What the words up to some place are, all of them courtesies.
+#[derive(Debug, Clone, Copy)]
+struct Polite {
+    courtesy: Courtesy,
+    /// A person says who they are.
+    is_named: bool,
+}
+
+impl Default for Polite {
+    fn default() -> Self {
+        Self { courtesy: Courtesy::Acknowledgement, is_named: false }
+    }
+}
+
+impl Polite {
+    fn of(meaning: Meaning) -> Self {
+        match meaning {
+            Meaning::Says(courtesy) => Self { courtesy, is_named: false },
+            Meaning::Filler | Meaning::Answer => Self::default(),
+        }
+    }
+
+    /// Both, one behind the other.
+    fn and(self, next: Self) -> Self {
+        Self { courtesy: self.courtesy.max(next.courtesy), is_named: self.is_named || next.is_named }
+    }
+
+    /// Of two ways to read the same words, the one without a name, then the one that says more.
+    fn or(self, other: Self) -> Self {
+        let order = |one: &Self| (!one.is_named, one.courtesy);
+        if order(&other) > order(&self) { other } else { self }
+    }
 }
 
 pub(crate) struct Reader<'a> {
@@ -114,38 +152,78 @@ impl<'a> Reader<'a> {
         Moves { moves, rest, courtesy: self.courtesy() }
     }
 
-    /// What the reply is if it is nothing but polite. Of several, thanks count most: "hi, thanks, bye".
-    fn courtesy(&self) -> Option<Courtesy> {
-        const KINDS: [(Role, Courtesy); 3] = [
-            (Role::Thanks, Courtesy::Thanks),
-            (Role::Farewell, Courtesy::Farewell),
-            (Role::Greeting, Courtesy::Greeting),
-        ];
-        const BESIDE: [Role; 4] = [Role::Praise, Role::Filler, Role::Answer, Role::And];
-        let mut said = [false; KINDS.len()];
-        let (mut at, mut is_named) = (0, false);
-        while at < self.words.len() {
-            let kinds = KINDS.iter().enumerate();
-            let longest = kinds.filter_map(|(kind, (role, _))| Some((self.phrase(at, &[*role])?, kind)));
-            let beside = self.phrase(at, &BESIDE).unwrap_or(0);
-            match longest.max_by_key(|(length, _)| *length) {
-                Some((length, kind)) if length >= beside => {
-                    said[kind] = true;
-                    at += length;
-                }
-                _ if beside > 0 => at += beside,
-                _ => {
-                    at = self.introduction(at)?;
-                    is_named = true;
-                }
+    /// What the reply is if it is nothing but a courtesy. Of several, the last kind counts: "hi, thanks, bye" is thanks.
+    pub(crate) fn courtesy(&self) -> Option<Courtesy> {
+        let all = (0, self.words.len());
+        self.courtesy_within(all, &|at| {
+            const BESIDE: [Role; 3] = [Role::Filler, Role::Answer, Role::And];
+            let beside = self.phrase(at, &BESIDE).map(|length| (at + length, Polite::default()));
+            let named = self.introduction(at).map(|end| (end, Polite { is_named: true, ..Polite::default() }));
+            beside.into_iter().chain(named).collect()
+        })
+    }
+
+    /// What these words are if they are nothing but a courtesy. `others` are further steps from a word.
+    fn courtesy_within(&self, (from, to): Words, others: &dyn Fn(usize) -> Vec<(usize, Polite)>) -> Option<Courtesy> {
+        let mut reached: Vec<Option<Polite>> = vec![None; to - from + 1];
+        reached[0] = Some(Polite::default());
+        for at in from..to {
+            let Some(so_far) = reached[at - from] else { continue };
+            let phrases = Courtesies::all().ends(self.words, at).into_iter();
+            let phrases = phrases.map(|(end, meaning)| (end, Polite::of(meaning)));
+            for (end, step) in phrases.chain(others(at)).filter(|(end, _)| *end <= to) {
+                let next = so_far.and(step);
+                let known = &mut reached[end - from];
+                *known = Some(known.map_or(next, |known| known.or(next)));
             }
         }
-        let kind = said.iter().position(|said| *said).map(|kind| KINDS[kind].1);
-        match kind {
-            Some(Courtesy::Greeting) if is_named => Some(Courtesy::Introduction),
+        let whole = reached[to - from].filter(|_| from < to)?;
+        match whole.courtesy {
+            Courtesy::Greeting if whole.is_named => Some(Courtesy::Introduction),
             // A name by itself is an answer, or a request.
-            _ if is_named || self.words.is_empty() => None,
-            kind => kind.or(Some(Courtesy::Acknowledgement)),
+            _ if whole.is_named => None,
+            courtesy => Some(courtesy),
+        }
+    }
+
+    /// See [`super::courtesies_beside`].
+    pub(crate) fn courtesies_beside(&self, text: &str) -> Vec<Span> {
+        let starts: Vec<usize> = (0..self.words.len()).filter(|at| *at == 0 || self.words[*at].is_apart).collect();
+        if starts.len() < 2 || self.courtesy().is_some() {
+            return Vec::new();
+        }
+        let text: Vec<char> = text.chars().collect();
+        let clause = |index: usize| (starts[index], starts.get(index + 1).copied().unwrap_or(self.words.len()));
+        let is_aside = |index: &usize| self.is_aside(clause(*index));
+        let place = |at: usize| self.words[at].span.start;
+        let last = |at: usize| self.words[at].span.end;
+        let mut before = (0..starts.len()).take_while(is_aside).map(|index| clause(index).1).last();
+        let mut behind = (0..starts.len()).rev().take_while(is_aside).map(|index| clause(index).0).last();
+        // What stands in quotation marks was said by somebody else.
+        let has_quote = |from: usize, to: usize| text[from..to].iter().any(|mark| QUOTES.contains(mark));
+        before = before.filter(|end| *end < self.words.len() && !has_quote(0, last(*end - 1)));
+        behind = behind.filter(|start| *start > 0 && !has_quote(last(*start), text.len()));
+        let gap = |at: usize| (last(at - 1), place(at));
+        // "Tell him: thanks"
+        behind = behind.filter(|start| !text[gap(*start).0..gap(*start).1].contains(&':'));
+        let before = before.map(|end| Span::new(place(0), passed_marks(&text, gap(end))));
+        let behind = behind.map(|start| Span::new(passed_commas(&text, gap(start)), text.len()));
+        before.into_iter().chain(behind).collect()
+    }
+
+    /// True of a clause that says nothing of what it stands beside: a greeting, thanks, a goodbye, "hmm".
+    fn is_aside(&self, clause: Words) -> bool {
+        self.courtesy_within(clause, &|_| Vec::new()).is_some_and(Courtesy::is_aside) && {
+            let mut at = clause.0;
+            let answers = |at: usize| {
+                let mut ends = Courtesies::all().ends(self.words, at).into_iter();
+                ends.any(|(_, meaning)| meaning == Meaning::Answer)
+            };
+            // "No thanks" declines.
+            while at < clause.1 && !answers(at) {
+                at += 1;
+            }
+            at == clause.1
         }
     }
 
@@ -575,6 +653,20 @@ fn trimmed(words: Option<Words>, trim: impl Fn(Words) -> Option<Words>) -> Optio
         Some(words) => trim(words).map(Some),
         None => Some(None),
     }
+}
+
+/// Where the marks behind an aside end, within the gap to the next word: up to its last blank, or all of it where none
+/// is.
+fn passed_marks(text: &[char], (from, to): Words) -> usize {
+    let blank = text[from..to].iter().rposition(|mark| mark.is_whitespace());
+    blank.map_or(to, |at| from + at + 1)
+}
+
+/// Where the commas before an aside begin, within the gap behind the last word. What ends a sentence stays.
+fn passed_commas(text: &[char], (from, to): Words) -> usize {
+    let is_passed = |mark: &char| mark.is_whitespace() || matches!(mark, ',' | '、' | '，' | ';' | '-' | '–' | '—');
+    let passed = text[from..to].iter().rev().take_while(|mark| is_passed(mark)).count();
+    to - passed
 }
 
 fn is_kana(word: &Word) -> bool {

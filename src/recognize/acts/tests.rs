@@ -581,14 +581,15 @@ fn what_is_not_to_be_told_is_skipped() {
 
 #[test]
 fn courtesies_are_nothing_else() {
-    use Courtesy::{Acknowledgement, Farewell, Greeting, Introduction, Thanks};
+    use Courtesy::{Acknowledgement, Farewell, Greeting, Introduction, Praise, Thanks};
     for (language, text, expected) in [
         ("en", "Hello!", Some(Greeting)),
         ("en", "hi there, how are you?", Some(Greeting)),
         ("en", "Thanks a lot, that's all. Bye!", Some(Thanks)),
         ("en", "ok great, thank you for your help", Some(Thanks)),
         ("en", "goodbye", Some(Farewell)),
-        ("en", "ok, perfect", Some(Acknowledgement)),
+        ("en", "ok, perfect", Some(Praise)),
+        ("en", "ok, right", Some(Acknowledgement)),
         ("en", "no thanks", Some(Thanks)),
         ("en", "Good morning, I am Samuel Okafor. Nice to meet you", Some(Introduction)),
         ("en", "hello, I'm Priya!", Some(Introduction)),
@@ -611,7 +612,7 @@ fn courtesies_are_nothing_else() {
         ("en", "cancel that, thanks", None),
         ("de", "Guten Tag!", Some(Greeting)),
         ("de", "Vielen Dank, tschüss", Some(Thanks)),
-        ("de", "Super, alles klar", Some(Acknowledgement)),
+        ("de", "Super, alles klar", Some(Praise)),
         ("de", "guten Tag, ein Zimmer bitte", None),
         ("es", "¡Hola, buenos días!", Some(Greeting)),
         ("es", "muchas gracias por su ayuda", Some(Thanks)),
@@ -639,5 +640,89 @@ fn a_title_parts_no_value() {
         ("fr", "non, je voulais dire Mme. Roy", "Correct | Mme. Roy"),
     ] {
         assert_eq!(shown(language, text), expected, "{language}");
+    }
+}
+
+#[test]
+fn courtesies_are_known_in_all_languages_at_once() {
+    use Courtesy::{
+        Apology, Complaint, Farewell, Greeting, Help, Interjection, Person, Praise, Purpose, Puzzled, Thanks, Waiting,
+    };
+    for (text, expected) in [
+        ("Hallo", Greeting),
+        ("Merci beaucoup !", Thanks),
+        ("adiós, gracias", Thanks),
+        ("またね", Farewell),
+        ("genau, alles klar", Praise),
+        ("hmm", Interjection),
+        ("えっと", Interjection),
+        ("tut mir leid", Apology),
+        ("please hurry", Complaint),
+        ("one moment please", Waiting),
+        ("hold on a second", Waiting),
+        ("let me think about it", Waiting),
+        ("einen Moment bitte", Waiting),
+        ("espere un momento", Waiting),
+        ("laissez-moi réfléchir", Waiting),
+        ("ちょっと待ってください", Waiting),
+        ("what?", Puzzled),
+        ("I don't understand the question", Puzzled),
+        ("das verstehe ich nicht", Puzzled),
+        ("no entiendo", Puzzled),
+        ("je n'ai pas compris", Puzzled),
+        ("意味がわかりません", Puzzled),
+        ("why do you need that?", Purpose),
+        ("wozu brauchen Sie das?", Purpose),
+        ("¿para qué lo necesita?", Purpose),
+        ("pourquoi cette question ?", Purpose),
+        ("なぜですか", Purpose),
+        ("help", Help),
+        ("hi, what can you do?", Help),
+        ("are you a robot?", Help),
+        ("was können Sie alles?", Help),
+        ("¿en qué puede ayudarme?", Help),
+        ("qu'est-ce que vous pouvez faire ?", Help),
+        ("何ができますか", Help),
+        ("can I talk to a human?", Person),
+        ("I'd like to speak to a real person please", Person),
+        ("hello, could you connect me with an agent?", Person),
+        ("kann ich bitte mit einem Menschen sprechen?", Person),
+        ("quiero hablar con una persona", Person),
+        ("je voudrais parler à un conseiller", Person),
+        ("担当者と話したいです", Person),
+    ] {
+        for language in ["en", "de", "es", "fr", "ja"] {
+            assert_eq!(read(language, text).courtesy, Some(expected), "{text}, in a module of {language}");
+        }
+    }
+    for text in
+        ["help Anna", "Ben", "Como", "what a day", "wait for Anna at the station", "a human rights lawyer", "Nancy"]
+    {
+        assert_eq!(read("en", text).courtesy, None, "{text}");
+    }
+}
+
+#[test]
+fn courtesies_stand_at_the_ends() {
+    for (language, text, expected) in [
+        ("en", "thanks, Anna Meyer", "Anna Meyer"),
+        ("en", "Danke! Anna Meyer, merci", "Anna Meyer"),
+        ("de", "Hello, hmm, Anna Meyer. Thank you very much!", "Anna Meyer."),
+        ("fr", "Anna Meyer, s'il vous plaît, merci", "Anna Meyer, s'il vous plaît"),
+        ("ja", "ありがとう、田中", "田中"),
+        ("en", "Good morning. Is it 9? Thanks", "Is it 9?"),
+        // Nothing is taken from a text that somebody quotes or dictates, nor from a title.
+        ("en", "tell him: thanks", "tell him: thanks"),
+        ("en", "\"Hello, Dolly\"", "\"Hello, Dolly\""),
+        ("en", "thank you for the music", "thank you for the music"),
+        ("en", "no thanks, the soup", "no thanks, the soup"),
+        ("en", "hold on, the soup", "hold on, the soup"),
+        // All of it is one.
+        ("en", "thanks, bye", "thanks, bye"),
+    ] {
+        let asides = courtesies_beside(language, text);
+        let kept =
+            text.chars().enumerate().filter(|(at, _)| !asides.iter().any(|one| one.start <= *at && *at < one.end));
+        assert_eq!(kept.map(|(_, character)| character).collect::<String>().trim(), expected, "{language}: {text}");
     }
 }

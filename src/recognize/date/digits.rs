@@ -83,6 +83,12 @@ pub(super) fn kanji(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) ->
     };
     let (day, end) = match scan.cardinal(at + 1) {
         Some((day, end)) if scan.text(end) == "日" => (day, end + 1),
+        // 7月末
+        _ if scan.text(at + 1) == "末" => {
+            let (first, other) = month_alone(reckoning, month, year)?;
+            let last = (first.last_of_month(), other.map(Date::last_of_month));
+            return Some(found(token, at + 2, last, PERIOD));
+        }
         _ => return Some(found(token, at + 1, month_alone(reckoning, month, year)?, VAGUE)),
     };
     match year {

@@ -84,6 +84,10 @@ impl Parser<'_> {
         let next = at + length;
         match role {
             Role::Yes => self.yes(at, next, false),
+            Role::HedgedYes if self.goes_on(next) => {
+                self.hedged = true;
+                self.yes(at, next, true);
+            }
             Role::WeakYes if self.goes_on(next) => self.yes(at, next, true),
             Role::No => self.no(at, next),
             Role::WeakNo if self.goes_on(next) => self.no(at, next),
@@ -121,7 +125,9 @@ impl Parser<'_> {
             // Behind an answer, something else begins.
             Role::Joint if self.answer.said.is_some() => return None,
             Role::Joint => {}
-            Role::WeakYes | Role::Does | Role::Opening | Role::Asks | Role::Other | Role::Common => return None,
+            Role::WeakYes | Role::HedgedYes | Role::Does | Role::Opening | Role::Asks | Role::Other | Role::Common => {
+                return None;
+            }
         }
         Some(next)
     }
@@ -143,7 +149,7 @@ impl Parser<'_> {
     }
 
     fn is_yes(&self, at: usize) -> bool {
-        matches!(self.role(at), Some(Role::Yes | Role::WeakYes))
+        matches!(self.role(at), Some(Role::Yes | Role::WeakYes | Role::HedgedYes))
     }
 
     /// What says nothing by itself belongs to the answer before it.
@@ -218,7 +224,7 @@ impl Parser<'_> {
             return Some(at);
         }
         match self.role(at) {
-            Some(Role::Yes | Role::WeakYes) => {
+            Some(Role::Yes | Role::WeakYes | Role::HedgedYes) => {
                 self.negated = !does;
                 Some(at)
             }

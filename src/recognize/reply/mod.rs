@@ -28,6 +28,7 @@ use crate::{
     },
 };
 
+pub(crate) mod account;
 mod answer;
 mod question;
 #[cfg(test)]

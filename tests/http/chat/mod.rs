@@ -8,6 +8,7 @@ mod frontends;
 mod heavy;
 mod models;
 mod objects;
+mod offered;
 mod recorded;
 mod requests;
 mod stream;

@@ -53,6 +53,7 @@ fn filled(pointer: &str, value: Value) -> SlotValue {
         from: Source::Said,
         turn: 1,
         confidence: 1.0,
+        unread: None,
     }
 }
 
@@ -85,6 +86,7 @@ fn turn(module: &Module, state: &State, outcome: Outcome, pending: Option<Questi
         usage: Usage::default(),
         pending,
         remark: None,
+        is_answered: false,
         deeds: Vec::new(),
     }
 }
@@ -232,7 +234,12 @@ fn ends_without_a_call_have_functions_too() {
     let given = json!({"outcome": "cancelled", "function": "cancel", "question": "dropped"});
     assert_eq!(found(&module, &cancelled, &state, given), RIGHT);
     let path = "/person/phone".to_owned();
-    let handoff = turn_of(Outcome::Handoff { text: "Wait.".into(), function: id(0), path });
+    let handoff = turn_of(Outcome::Handoff {
+        text: "Wait.".into(),
+        reason: crate::dialogue::outcome::HandoffReason::Tries,
+        function: Some(id(0)),
+        path,
+    });
     let given =
         json!({"outcome": "handoff", "function": "order", "slot": "person.phone", "arguments": {"city": "Rome"}});
     assert_eq!(found(&module, &handoff, &state, given), RIGHT);

@@ -4,15 +4,17 @@
 //! out of stray words, or print what is not JSON. This reader is small, linear, bounded in depth, and would rather
 //! fail than guess: an incomplete member is dropped, never completed.
 
+use std::ops::Range;
+
 use serde_json::{Map, Number, Value};
 
 /// Deeper nesting is refused; above what any schema that loads can need, below what a stack can bear.
-pub(super) const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Starts of an object that are tried in one text. Bounds the work on garbage full of braces.
 const MAX_STARTS: usize = 24;
 
 /// The names of the repairs, as traces carry them.
-pub(super) mod name {
+pub(crate) mod name {
     pub(crate) const COMMENT: &str = "comment";
     pub(crate) const CONTROL: &str = "control-character";
     pub(crate) const ESCAPE: &str = "escape";
@@ -32,10 +34,10 @@ pub(super) mod name {
 
 /// Named repairs in the order of their first use, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Repairs(pub(super) Vec<&'static str>);
+pub(crate) struct Repairs(pub(crate) Vec<&'static str>);
 
 impl Repairs {
-    pub(super) fn note(&mut self, repair: &'static str) {
+    pub(crate) fn note(&mut self, repair: &'static str) {
         if !self.0.contains(&repair) {
             self.0.push(repair);
         }
@@ -43,14 +45,15 @@ impl Repairs {
 }
 
 /// The first object in `text`, with what it took to read it.
-pub(super) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> {
+pub(crate) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> {
     let mut found = None;
-    scan(text, "{", |value, repairs, outside| {
+    scan(text, "{", |reader, value, start| {
         let Value::Object(object) = value else { return true };
-        let mut repairs = repairs;
-        if outside.contains("```") {
+        let mut repairs = reader.repairs.clone();
+        let outside = [&text[..start], &text[reader.at..]];
+        if outside.iter().any(|part| part.contains("```")) {
             repairs.note(name::FENCE);
-        } else if !outside.trim().is_empty() {
+        } else if outside.iter().any(|part| !part.trim().is_empty()) {
             repairs.note(name::SURROUNDING_TEXT);
         }
         found = Some((object, repairs));
@@ -59,29 +62,47 @@ pub(super) fn first_object(text: &str) -> Option<(Map<String, Value>, Repairs)> 
     found
 }
 
+/// A value in a text, and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub(super) value: Value,
+    /// Bytes.
+    pub(super) place: Range<usize>,
+    /// The text ended before the value did.
+    pub(super) is_open: bool,
+    /// Something of it was dropped, since the text ended in the middle of it.
+    pub(super) is_cut: bool,
+}
+
 /// Every outermost object and array in `text`, in order, at most `limit`.
-pub(super) fn values_in(text: &str, limit: usize) -> Vec<Value> {
+pub(super) fn values_in(text: &str, limit: usize) -> Vec<Found> {
     let mut values = Vec::new();
-    scan(text, "{[", |value, _, _| {
-        values.push(value);
+    scan(text, "{[", |reader, value, start| {
+        values.push(reader.found(value, start));
         values.len() < limit
     });
     values
 }
 
+/// The value that stands at byte `at` of `text`; within a call in Python's form where `in_call`.
+pub(super) fn value_at(text: &str, at: usize, in_call: bool) -> Option<Found> {
+    let mut reader = Reader { in_call, ..Reader::new(text, at) };
+    let value = reader.value().ok()?;
+    Some(reader.found(value, at))
+}
+
 /// Reads a value at each of the first places where one of `starts` stands outside the values before it. `found` gets
-/// the value, its repairs, and the text around it (from the value before to the end); it says whether to go on.
-fn scan(text: &str, starts: &str, mut found: impl FnMut(Value, Repairs, &str) -> bool) {
+/// the reader behind the value, the value, and where it begins; it says whether to go on.
+fn scan<'t>(text: &'t str, starts: &str, mut found: impl FnMut(&Reader<'t>, Value, usize) -> bool) {
     let mut from = 0;
     for _ in 0..MAX_STARTS {
         let Some(offset) = text[from..].find(|c| starts.contains(c)) else { return };
         let start = from + offset;
-        let mut reader = Reader { text, at: start, depth: 0, arrays: 0, repairs: Repairs::default() };
+        let mut reader = Reader::new(text, start);
         match reader.value() {
             Ok(value) => {
-                let outside = format!("{}{}", &text[from..start], &text[reader.at..]);
                 from = reader.at;
-                if !found(value, reader.repairs, &outside) {
+                if !found(&reader, value, start) {
                     return;
                 }
             }
@@ -104,10 +125,24 @@ struct Reader<'t> {
     depth: usize,
     /// How many arrays are open, so that a stray `]` is seen as theirs.
     arrays: usize,
+    /// A `)` ends a value, too.
+    in_call: bool,
+    /// The text ended before the value did, and in the middle of something.
+    is_open: bool,
+    is_cut: bool,
     repairs: Repairs,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, at: usize) -> Self {
+        let repairs = Repairs::default();
+        Self { text, at, depth: 0, arrays: 0, in_call: false, is_open: false, is_cut: false, repairs }
+    }
+
+    fn found(&self, value: Value, start: usize) -> Found {
+        Found { value, place: start..self.at, is_open: self.is_open, is_cut: self.is_cut }
+    }
+
     fn peek(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
@@ -151,6 +186,7 @@ impl Reader<'_> {
             Some('{') => self.nested(Self::object),
             Some('[') => self.nested(Self::array),
             Some(quote) if closing_quote(quote).is_some() => self.string(false).map(Value::String),
+            Some('\\') => self.escaped_string(false).map(Value::String),
             Some(_) => self.bare(),
         }
     }
@@ -168,10 +204,11 @@ impl Reader<'_> {
     fn object(&mut self) -> Result<Value, Stop> {
         self.bump();
         let mut members = Map::new();
+        let mut goes_on = true;
         loop {
             self.skip();
             match self.peek() {
-                None => return self.cut(members.is_empty(), Value::Object(members)),
+                None => return self.cut(members.is_empty(), goes_on, Value::Object(members)),
                 Some('}') => {
                     self.bump();
                     return Ok(Value::Object(members));
@@ -186,16 +223,17 @@ impl Reader<'_> {
                 Ok((key, value)) => {
                     members.insert(key, value);
                 }
-                Err(Stop::Cut) => return self.cut(members.is_empty(), Value::Object(members)),
+                Err(Stop::Cut) => return self.cut(members.is_empty(), true, Value::Object(members)),
                 Err(Stop::Garbage) => return Err(Stop::Garbage),
             }
-            self.separator('}')?;
+            goes_on = self.separator('}')?;
         }
     }
 
     fn member(&mut self) -> Result<(String, Value), Stop> {
         let key = match self.peek() {
             Some(quote) if closing_quote(quote).is_some() => self.string(true)?,
+            Some('\\') => self.escaped_string(true)?,
             _ => {
                 let rest = &self.text[self.at..];
                 let length = rest
@@ -228,10 +266,11 @@ impl Reader<'_> {
 
     fn items(&mut self) -> Result<Value, Stop> {
         let mut items = Vec::new();
+        let mut goes_on = true;
         loop {
             self.skip();
             match self.peek() {
-                None => return self.cut(items.is_empty(), Value::Array(items)),
+                None => return self.cut(items.is_empty(), goes_on, Value::Array(items)),
                 Some(']') => {
                     self.bump();
                     return Ok(Value::Array(items));
@@ -244,31 +283,34 @@ impl Reader<'_> {
             }
             match self.value() {
                 Ok(value) => items.push(value),
-                Err(Stop::Cut) => return self.cut(items.is_empty(), Value::Array(items)),
+                Err(Stop::Cut) => return self.cut(items.is_empty(), true, Value::Array(items)),
                 Err(Stop::Garbage) => return Err(Stop::Garbage),
             }
-            self.separator(']')?;
+            goes_on = self.separator(']')?;
         }
     }
 
-    /// What is complete of a container that the text ends in; nothing, below the top, where nothing is.
-    fn cut(&mut self, empty: bool, read: Value) -> Result<Value, Stop> {
-        self.repairs.note(name::TRUNCATED);
+    /// What is complete of a container that the text ends in; nothing, below the top, where nothing is. Where the text
+    /// ends behind a whole member (not `goes_on`), nothing but brackets is missing.
+    fn cut(&mut self, empty: bool, goes_on: bool, read: Value) -> Result<Value, Stop> {
+        self.is_open = true;
+        self.is_cut |= goes_on;
+        self.repairs.note(if self.is_cut { name::TRUNCATED } else { name::MISSING_BRACKET });
         self.at = self.text.len();
         if empty && self.depth > 1 { Err(Stop::Cut) } else { Ok(read) }
     }
 
-    /// The comma after a member or item; a closing bracket is left for the caller.
-    fn separator(&mut self, close: char) -> Result<(), Stop> {
+    /// The comma after a member or item, and whether another one follows; a closing bracket is left for the caller.
+    fn separator(&mut self, close: char) -> Result<bool, Stop> {
         self.skip();
         if !self.eat(',') {
             match self.peek() {
-                None | Some('}' | ']') => return Ok(()),
+                None | Some('}' | ']') => return Ok(false),
                 Some(next)
                     if closing_quote(next).is_some() || next.is_alphabetic() || matches!(next, '{' | '[' | '_') =>
                 {
                     self.repairs.note(name::MISSING_COMMA);
-                    return Ok(());
+                    return Ok(true);
                 }
                 Some(_) => return Err(Stop::Garbage),
             }
@@ -277,13 +319,15 @@ impl Reader<'_> {
         if self.peek() == Some(close) {
             self.repairs.note(name::TRAILING_COMMA);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A literal, a number, or a word that nobody quoted.
     fn bare(&mut self) -> Result<Value, Stop> {
         let rest = &self.text[self.at..];
-        let length = rest.find([',', '}', ']', '\n', '\r', '{', '[', ':', '"']).unwrap_or(rest.len());
+        let ends =
+            |c: char| matches!(c, ',' | '}' | ']' | '\n' | '\r' | '{' | '[' | ':' | '"') || self.in_call && c == ')';
+        let length = rest.find(ends).unwrap_or(rest.len());
         let cut = length == rest.len();
         let comment = ["//", "/*", " #"].iter().filter_map(|mark| rest[..length].find(mark)).min();
         let raw = comment.unwrap_or(length);
@@ -361,9 +405,47 @@ impl Reader<'_> {
             None | Some('/' | '#') => true,
             Some(':') => key,
             Some(',' | '}' | ']') => !key,
+            Some(')') => self.in_call,
             // Two strings in a row lack a comma; two quotes in a row are one inside the other.
             Some(next) => !key && closing_quote(next).is_some() && after.len() < rest.len(),
         }
+    }
+
+    /// A string whose quotes are escaped, as they are where one text of JSON was put into another and only half of it was
+    /// taken out again. As many backslashes as opened it close it.
+    fn escaped_string(&mut self, key: bool) -> Result<String, Stop> {
+        let marks = self.backslashes();
+        self.at += marks;
+        let open = self.bump().filter(|open| matches!(open, '"' | '\'')).ok_or(Stop::Garbage)?;
+        self.repairs.note(name::ESCAPE);
+        let mut text = String::new();
+        loop {
+            let run = self.backslashes();
+            if run == 0 {
+                text.push(self.bump().ok_or(Stop::Cut)?);
+                continue;
+            }
+            let rest = &self.text[self.at + run..];
+            if rest.starts_with(open) {
+                let is_end = run == marks;
+                self.at += run + open.len_utf8();
+                if is_end && self.closes(key) {
+                    return Ok(text);
+                }
+                text.push(open);
+            } else {
+                // Each backslash but the last was escaped like the quotes.
+                self.at += run - 1;
+                self.bump();
+                self.escape(&mut text)?;
+            }
+        }
+    }
+
+    /// How many backslashes stand here in a row.
+    fn backslashes(&self) -> usize {
+        let rest = &self.text[self.at..];
+        rest.len() - rest.trim_start_matches('\\').len()
     }
 
     fn escape(&mut self, text: &mut String) -> Result<(), Stop> {

@@ -1,0 +1,158 @@
+//! What a complete form leads to. The only place that says what may be called, repeated, asked or confirmed.
+//!
+//! | how the form came about | the function reads | the function acts | it acts, and may repeat |
+//! |---|---|---|---|
+//! | a request by itself | call | call | call |
+//! | a request with the values of the last call, put together over several turns | call | ask, with what was done | ask, with what was done |
+//! | a follow-up, a correction or an addition to the last call, with other values | call | ask, with what was done | call |
+//! | the same with the values of the last call | call | tell what was done | tell what was done |
+//! | a change of the last call by a function that is declared to change it | ask | ask | ask |
+//! | a proposal of a model server that the words alone do not suggest | ask | ask | ask |
+//!
+//! Where the table says "call", a function that is to be confirmed, and a form in doubt, are asked about all the same.
+//! After a yes to the question, whatever it was, the call is made once.
+
+use super::state::{Confirmation, Form, Origin, State};
+use crate::{
+    call::{Source, Validator},
+    module::{Function, FunctionEffect, Module, settings::FunctionSettings},
+};
+
+/// What a complete form leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Call,
+    /// It is put to the person.
+    Ask,
+    /// It is put to the person together with what was done already.
+    AskWithDone,
+    /// Nothing is called; the person is told what was done.
+    TellDone,
+}
+
+/// What the policy looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Case {
+    pub origin: Origin,
+    pub effect: FunctionEffect,
+    /// The author lets a follow-up call it with other values.
+    pub repeats: bool,
+    /// The last call was of this function, with these very values.
+    pub is_done: bool,
+    /// One utterance asked for it with all of its values.
+    pub is_by_itself: bool,
+    /// The author wants a yes, or it is in doubt.
+    pub is_put: bool,
+}
+
+/// See [the module](self).
+#[must_use]
+pub const fn verdict(case: Case) -> Verdict {
+    let Case { origin, effect, repeats, is_done, is_by_itself, is_put } = case;
+    let plain = if is_put { Verdict::Ask } else { Verdict::Call };
+    match (origin, effect) {
+        (Origin::Proposed | Origin::Change, _) => Verdict::Ask,
+        (_, FunctionEffect::Reads) => plain,
+        (Origin::Request, FunctionEffect::Acts) if is_done && !is_by_itself => Verdict::AskWithDone,
+        (Origin::Request, FunctionEffect::Acts) => plain,
+        (_, FunctionEffect::Acts) if is_done => Verdict::TellDone,
+        (_, FunctionEffect::Acts) if repeats => plain,
+        (_, FunctionEffect::Acts) => Verdict::AskWithDone,
+    }
+}
+
+/// The verdict on a form that would be called now, whether it was confirmed or not.
+#[must_use]
+pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Validator) -> Verdict {
+    let Some(id) = module.function_named(&form.function) else { return Verdict::Ask };
+    let function = module.function(id);
+    let none = FunctionSettings::default();
+    let settings = module.settings.functions.get(&function.name).unwrap_or(&none);
+    verdict(Case {
+        origin: form.origin,
+        effect: function.effect.effect,
+        repeats: settings.repeats,
+        is_done: is_done(form, state, module, validator),
+        is_by_itself: form.is_by_itself(),
+        is_put: settings.confirm || form.is_doubtful || form.is_of_cancelled() || form.has_unread(),
+    })
+}
+
+/// The last call was of this function, with the values that the form has.
+fn is_done(form: &Form, state: &State, module: &Module, validator: &Validator) -> bool {
+    let Some(last) = state.last_call.as_ref().filter(|last| last.function == form.function) else { return false };
+    let arguments = |form: &Form| form.completed(module, validator).map(|completed| completed.arguments);
+    arguments(last) == arguments(form)
+}
+
+/// The function whose calls change those of `called`, if an author declared one.
+#[must_use]
+pub fn changing<'a>(called: &Function, module: &'a Module) -> Option<&'a str> {
+    let mut functions = module.settings.functions.iter();
+    let found = functions.find(|(_, own)| own.changes.as_deref() == Some(called.name.as_str()));
+    found.map(|(name, _)| name.as_str())
+}
+
+impl Form {
+    /// A value of it may not be all that was said.
+    fn has_unread(&self) -> bool {
+        self.slots.iter().any(|slot| slot.unread.is_some())
+    }
+
+    /// The utterance that asked for it gave all of its values.
+    fn is_by_itself(&self) -> bool {
+        let is_own =
+            |turn: u32, from: Source| turn == self.opened && !matches!(from, Source::Carried | Source::Withdrawn);
+        self.slots.iter().all(|filled| is_own(filled.turn, filled.from))
+    }
+
+    /// The yes that it waits for came, and nothing changed since.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.confirmation == Confirmation::Given
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGINS: [Origin; 6] =
+        [Origin::Request, Origin::FollowUp, Origin::Correction, Origin::Addition, Origin::Change, Origin::Proposed];
+
+    fn cases() -> impl Iterator<Item = Case> {
+        ORIGINS.into_iter().flat_map(|origin| {
+            (0..32_u8).map(move |bits| {
+                let bit = |at: u8| bits & (1 << at) != 0;
+                let effect = if bit(0) { FunctionEffect::Reads } else { FunctionEffect::Acts };
+                let (repeats, is_done, is_by_itself, is_put) = (bit(1), bit(2), bit(3), bit(4));
+                Case { origin, effect, repeats, is_done, is_by_itself, is_put }
+            })
+        })
+    }
+
+    #[test]
+    fn what_acts_is_never_called_again_but_by_a_request_or_where_its_author_allows_it() {
+        for case in cases().filter(|case| case.effect == FunctionEffect::Acts) {
+            if verdict(case) == Verdict::Call {
+                let is_request = case.origin == Origin::Request && (!case.is_done || case.is_by_itself);
+                let is_allowed = case.origin.is_of_last_call() && case.repeats && !case.is_done;
+                assert!(is_request || is_allowed, "{case:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_reads_is_repeated_at_once() {
+        for case in cases().filter(|case| case.effect == FunctionEffect::Reads && !case.is_put) {
+            let is_open = matches!(case.origin, Origin::Proposed | Origin::Change);
+            assert_eq!(verdict(case) == Verdict::Call, !is_open, "{case:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_confirmed_is_never_called_unasked() {
+        for case in cases().filter(|case| case.is_put) {
+            assert_ne!(verdict(case), Verdict::Call, "{case:?}");
+        }
+    }
+}

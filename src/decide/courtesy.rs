@@ -1,0 +1,61 @@
+//! Courtesies, in whatever language: beside what else is said they are passed over, and all of an utterance they are no
+//! value, unless a list of the module or a value of an exemplar says so.
+
+use crate::{
+    decide::knowledge::Knowledge,
+    module::RecognizerKind,
+    recognize::{
+        Context, Mention,
+        acts::{self, Courtesy},
+        certainty::Certainty,
+    },
+    text::{Span, Utterance},
+};
+
+/// How sure a recognizer must be of words that are a courtesy as well.
+const KNOWN: Certainty = Certainty::Evident;
+
+/// The utterance without the courtesies at its ends: "Anna Meyer" of "Merci! Anna Meyer, bye". Blanks stand in their
+/// place, so that spans stay.
+pub(crate) fn without_courtesies(knowledge: &Knowledge, utterance: Utterance, context: &Context) -> Utterance {
+    let mut asides = acts::courtesies_beside(knowledge.module.language(), utterance.text());
+    if asides.is_empty() {
+        return utterance;
+    }
+    let mentions = knowledge.recognizers.recognize(&utterance, context);
+    let is_entry = |one: &&Mention| is_own(knowledge, one);
+    asides.retain(|aside| !mentions.iter().filter(is_entry).any(|one| one.span.overlaps(*aside)));
+    let is_aside = |at: usize| asides.iter().any(|aside| (aside.start..aside.end).contains(&at));
+    if asides.is_empty() { utterance } else { utterance.keeping(|at| !is_aside(at)) }
+}
+
+/// What all of the utterance is, if it is nothing but a courtesy and no entry of a list.
+pub(crate) fn of_whole(knowledge: &Knowledge, utterance: &Utterance, mentions: &[Mention]) -> Option<Courtesy> {
+    let language = knowledge.module.language();
+    let meant = || utterance.meant(Span::new(0, utterance.len()));
+    let as_meant = || if utterance.misspelt().is_empty() { None } else { acts::courtesy(language, &meant()) };
+    let courtesy = acts::courtesy(language, utterance.text()).or_else(as_meant)?;
+    let is_entry = |one: &Mention| is_own(knowledge, one) && is_all(utterance, one.span);
+    (!courtesy.is_no_value() || !mentions.iter().any(is_entry)).then_some(courtesy)
+}
+
+/// True of words that are no value, since all of the utterance is a courtesy; `mention` is what a recognizer found in
+/// them.
+pub(crate) fn is_no_value(courtesy: Option<Courtesy>, mention: Option<&Mention>) -> bool {
+    match courtesy {
+        // "Perfect" may answer a yes-or-no question.
+        Some(Courtesy::Praise) => mention.is_none(),
+        Some(courtesy) => courtesy.is_no_value(),
+        None => false,
+    }
+}
+
+/// An entry of a list of the module's, or what one of its patterns takes, as it is written.
+fn is_own(knowledge: &Knowledge, mention: &Mention) -> bool {
+    let is_builtin = matches!(knowledge.module.recognizer(mention.recognizer).kind, RecognizerKind::Builtin(_));
+    !is_builtin && mention.score >= KNOWN.score()
+}
+
+fn is_all(utterance: &Utterance, span: Span) -> bool {
+    utterance.words().iter().all(|word| span.contains(*word))
+}

@@ -1,0 +1,43 @@
+//! Questions about what was done, a state or a rule. What acts is never called by one: it is put to the person.
+
+use crate::{
+    conversation::Pending,
+    decide::{
+        outcome::{Decision, Outcome},
+        situation::Situation,
+    },
+    language::Language,
+    module::FunctionId,
+    probability::EVEN,
+};
+
+impl Situation<'_> {
+    /// The utterance asks what was done, or what has become of it, by its grammar.
+    pub(crate) fn asks_what_was_done(&self) -> bool {
+        let language = Language::or_english(self.knowledge.module.language());
+        language.asks_what_was_done(self.utterance().text())
+    }
+
+    /// The same, or it asks about a state or a rule, as far as that was learned.
+    pub(crate) fn asks_about_state(&self) -> bool {
+        self.asks_what_was_done() || self.speech_act().is_some_and(|act| act.asks() >= EVEN)
+    }
+
+    /// True where a call of this function would act, and the utterance only asks about something. A function that the
+    /// client names is meant.
+    pub(crate) fn only_asks(&self, function: FunctionId) -> bool {
+        let is_named = self.is_meant || self.is_demanded;
+        self.knowledge.module.function(function).acts() && !is_named && self.asks_about_state()
+    }
+}
+
+/// The decision of a model server with the same care: calls of what acts become a question where the utterance only
+/// asks about something.
+pub(crate) fn put_if_asked(situation: &Situation<'_>, mut decision: Decision) -> Decision {
+    let Outcome::Call(calls) = &decision.outcome else { return decision };
+    if let Some(call) = calls.iter().find(|call| situation.only_asks(call.function())) {
+        decision.outcome = Outcome::Ask(Pending::Confirm { function: call.function() });
+        decision.notes.push("it asks about something: what would be done is put to the person first".to_owned());
+    }
+    decision
+}

@@ -1,0 +1,538 @@
+//! What stands unread beside a value: words of its own kind that no reading has in it.
+//!
+//! "Friday 32", "5 and seven eighths", "-3/" hold more than the part of them that can be read. A value is taken for all of
+//! what was said only where nothing of its kind stands beside it: directly, or over a word or a sign that links the two
+//! ("and", "of", a hyphen, a slash, a point). One mechanism for all built-ins and languages: the kinds differ in what is
+//! their own, the languages in the words of their packs.
+//!
+//! What another reading has is no part of this value: no hour in "Friday 3pm" of a date, no day in it of a time. Nor is a
+//! number that counts what stands behind it ("Friday 2 tickets"). Whether another slot takes what is left beside a
+//! value is known where slots are filled, and left to that.
+
+use std::{cell::OnceCell, ops::Range};
+
+use jiff::{Zoned, civil::Date};
+use serde::Serialize;
+use text2num::LangInterpreter as _;
+
+use super::{
+    certainty::Certainty,
+    date, duration,
+    lexicon::{Sense, Unit},
+    money,
+    reckoning::Reckoning,
+    scan::Scan,
+    senses::Found,
+    time,
+};
+use crate::{
+    module::{Builtin, SlotReading},
+    text::{Span, numeral, tokens::TokenKind},
+};
+
+/// Words and signs that may link a value to what stands beside it, at most: "and a half".
+const LINKS: usize = 2;
+/// Tokens of the longest phrase that is looked for before a value.
+const LONGEST: usize = 4;
+/// Units that are counted in calendars.
+const SHORTEST_OF_CALENDAR: Unit = Unit::Day;
+
+/// Words of a value's own kind that stand beside it and were not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    pub span: Span,
+    /// It is a unit, which a function may name itself: "days" of "in <n> days".
+    pub is_unit: bool,
+}
+
+/// What a value is, by what would be a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Day,
+    Hour,
+    /// A day with its hour.
+    Moment,
+    Length,
+    Money,
+    Number,
+    Percent,
+}
+
+impl Kind {
+    const fn of(builtin: Builtin) -> Option<Self> {
+        Some(match builtin {
+            Builtin::Date => Self::Day,
+            Builtin::Time => Self::Hour,
+            Builtin::DateTime => Self::Moment,
+            Builtin::Duration => Self::Length,
+            Builtin::Money => Self::Money,
+            Builtin::Integer | Builtin::Number => Self::Number,
+            Builtin::Percent => Self::Percent,
+            Builtin::Ordinal | Builtin::Boolean | Builtin::Email | Builtin::Url | Builtin::Phone => return None,
+        })
+    }
+
+    const fn has_day(self) -> bool {
+        matches!(self, Self::Day | Self::Moment)
+    }
+
+    const fn is_amount(self) -> bool {
+        matches!(self, Self::Length | Self::Money | Self::Number | Self::Percent)
+    }
+}
+
+/// What words say that may be a part of a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Part {
+    Number,
+    /// A number that says how many of something there are.
+    Count,
+    Fraction,
+    /// "million", "dozen".
+    Scale,
+    Month,
+    Weekday(i8),
+    /// "Christmas".
+    Fixed,
+    /// "next", "last".
+    Next,
+    Last,
+    Time(Unit),
+    Measure,
+    Currency,
+    HalfOfDay,
+    Clock,
+    Minus,
+}
+
+/// A value of which it is asked what stands beside it.
+pub(super) struct Value<'v> {
+    pub(super) builtin: Builtin,
+    pub(super) tokens: Range<usize>,
+    /// The slot that it was read for.
+    pub(super) reading: SlotReading,
+    pub(super) canonical: &'v serde_json::Value,
+}
+
+impl Value<'_> {
+    fn date(&self) -> Option<Date> {
+        self.canonical.as_str()?.get(..10)?.parse().ok()
+    }
+}
+
+/// What each reading of an utterance leaves beside it.
+pub(super) struct Borders<'s> {
+    scan: &'s Scan<'s>,
+    now: &'s Zoned,
+    readings: OnceCell<Readings>,
+}
+
+/// For each token, the reading of a kind that has it.
+#[derive(Debug)]
+struct Readings {
+    days: Owners,
+    hours: Owners,
+    lengths: Owners,
+    amounts: Owners,
+}
+
+/// Of each token, the tokens of the reading that has it.
+#[derive(Debug)]
+struct Owners(Vec<Option<(usize, usize)>>);
+
+impl Owners {
+    fn new<T>(length: usize, found: &[Found<T>], least: Certainty) -> Self {
+        let mut owners = vec![None; length];
+        for one in found.iter().filter(|one| one.certainty > least) {
+            owners[one.start..one.end].fill(Some((one.start, one.end)));
+        }
+        Self(owners)
+    }
+
+    /// True if a reading has the token, and none of `value`.
+    fn has_beside(&self, token: usize, value: &Range<usize>) -> bool {
+        let own = self.0.get(token).copied().flatten();
+        own.is_some_and(|(start, end)| end <= value.start || value.end <= start)
+    }
+
+    fn has_any_of(&self, value: &Range<usize>) -> bool {
+        self.0[value.clone()].iter().any(Option::is_some)
+    }
+}
+
+impl<'s> Borders<'s> {
+    pub(super) const fn new(scan: &'s Scan<'s>, now: &'s Zoned) -> Self {
+        Self { scan, now, readings: OnceCell::new() }
+    }
+
+    fn readings(&self) -> &Readings {
+        self.readings.get_or_init(|| {
+            let (scan, reckoning) = (self.scan, Reckoning::new(self.now, SlotReading::default()));
+            Readings {
+                days: Owners::new(scan.len(), &date::dates(scan, &reckoning), Certainty::Even),
+                hours: Owners::new(scan.len(), &time::times(scan, &reckoning), Certainty::Doubtful),
+                lengths: Owners::new(scan.len(), &duration::durations(scan), Certainty::Doubtful),
+                amounts: Owners::new(scan.len(), &money::amounts(scan), Certainty::Even),
+            }
+        })
+    }
+
+    /// What stands unread before and behind a value.
+    pub(super) fn unread(&self, value: &Value<'_>) -> Vec<Unread> {
+        let Some(kind) = Kind::of(value.builtin).filter(|_| !value.tokens.is_empty()) else { return Vec::new() };
+        let around = [
+            self.before(kind, value),
+            self.behind(kind, value),
+            self.day_elsewhere(kind, value),
+            self.other_weekday(kind, value),
+        ];
+        around.into_iter().flatten().filter_map(|(part, tokens)| self.found(part, tokens)).collect()
+    }
+
+    fn found(&self, part: Option<Part>, tokens: Range<usize>) -> Option<Unread> {
+        let is_unit = matches!(part, Some(Part::Time(_) | Part::Measure | Part::Currency));
+        Some(Unread { span: self.scan.span(tokens.start, tokens.end)?, is_unit })
+    }
+
+    /// What stands right before the value, or over words and signs that link it to the value.
+    fn before(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+        let start = value.tokens.start;
+        if kind.is_amount() && self.is_sign_before(start) {
+            return Some((None, start - 1..start));
+        }
+        let (mut at, mut linked) = (start, None);
+        for _ in 0..=LINKS {
+            let parts = (at.saturating_sub(LONGEST)..at).filter_map(|from| {
+                let (part, tokens) = self.part_at(from)?;
+                (tokens.end == at).then_some((part, tokens))
+            });
+            for (part, tokens) in parts {
+                if self.is_own_before(kind, part, value, linked) && !self.is_of_another(kind, &tokens, &value.tokens) {
+                    return Some((Some(part), tokens));
+                }
+            }
+            let (link, from) = self.link_before(kind, at)?;
+            (at, linked) = (from, Some(link));
+        }
+        None
+    }
+
+    /// What stands right behind the value, or over words and signs that link it to the value.
+    fn behind(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+        let end = value.tokens.end;
+        if let Some(tokens) = self.letters_behind(kind, end) {
+            return Some((None, tokens));
+        }
+        let (mut at, mut linked) = (end, None);
+        for _ in 0..=LINKS {
+            if let Some((part, tokens)) = self.part_at(at)
+                && self.is_own_behind(kind, part, value, linked)
+                && !self.is_of_another(kind, &tokens, &value.tokens)
+            {
+                return Some((Some(part), tokens));
+            }
+            let (link, behind) = self.link_behind(kind, at)?;
+            (at, linked) = (behind, Some(link));
+        }
+        None
+    }
+
+    /// A day that is said elsewhere, where a moment has none of its own: no noon of today in "Friday, if you can, at noon".
+    fn day_elsewhere(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+        if kind != Kind::Moment || self.readings().days.has_any_of(&value.tokens) {
+            return None;
+        }
+        let (start, end) = self.readings().days.0.iter().flatten().find(|(start, end)| {
+            let is_apart = *end <= value.tokens.start || value.tokens.end <= *start;
+            is_apart && (*start..*end).any(|token| self.names_day(token))
+        })?;
+        Some((None, *start..*end))
+    }
+
+    /// The day of the week with which a value begins and that it is not: "Friday, December 8", which is a Tuesday.
+    fn other_weekday(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
+        let which = |sense| matches!(sense, Sense::This | Sense::Next | Sense::Last).then_some(());
+        let start = self.scan.skip(value.tokens.start, Sense::The);
+        let start = self.scan.pick(start, which).map_or(start, |((), end)| end);
+        let (day, end) = self.scan.pick(start, |sense| match sense {
+            Sense::Weekday { day, .. } => Some(day),
+            _ => None,
+        })?;
+        (kind.has_day() && value.date().is_some() && !is_weekday(value, day)).then_some((None, start..end))
+    }
+
+    /// True of a word that says which day is meant, whatever else is said.
+    fn names_day(&self, token: usize) -> bool {
+        let names = |sense| {
+            matches!(
+                sense,
+                Sense::Weekday { .. }
+                    | Sense::Month { .. }
+                    | Sense::Day(_)
+                    | Sense::Fixed { .. }
+                    | Sense::Shifted { .. }
+            )
+            .then_some(())
+        };
+        self.scan.pick(token, names).is_some() || self.scan.kind(token) == Some(TokenKind::Digits)
+    }
+
+    /// What may be a part of a value, beginning with the token.
+    fn part_at(&self, token: usize) -> Option<(Part, Range<usize>)> {
+        let scan = self.scan;
+        if let Some(number) = scan.numbers.get(token)?.as_ref() {
+            let part = if self.counts(number.end) { Part::Count } else { Part::Number };
+            return Some((part, number.start.min(token)..number.end));
+        }
+        let is_glued = scan.is_glued(token);
+        let (part, end) = scan.pick(token, |sense| {
+            Some(match sense {
+                Sense::Half | Sense::HalfBehind | Sense::Quarter | Sense::Quarters(_) | Sense::FractionOf => {
+                    Part::Fraction
+                }
+                Sense::Multiplier(_) | Sense::LastMultiplier(_) | Sense::Dozen => Part::Scale,
+                Sense::GluedMultiplier(_) if is_glued => Part::Scale,
+                Sense::Month { weak: false, .. } => Part::Month,
+                Sense::Weekday { weak: false, day } => Part::Weekday(day),
+                Sense::Fixed { .. } => Part::Fixed,
+                Sense::Next => Part::Next,
+                Sense::Last | Sense::Final => Part::Last,
+                Sense::Unit(unit) | Sense::Length { unit, .. } => Part::Time(unit),
+                Sense::GluedUnit(unit) if is_glued => Part::Time(unit),
+                Sense::Measure(_) => Part::Measure,
+                Sense::Currency { .. } | Sense::Cent(_) => Part::Currency,
+                Sense::Meridiem(_) => Part::HalfOfDay,
+                Sense::Clock(_) => Part::Clock,
+                Sense::Minus => Part::Minus,
+                _ => return None,
+            })
+        })?;
+        Some((part, token..end))
+    }
+
+    /// True where what stands behind a number is what it counts: "2 tickets", 2枚.
+    fn counts(&self, end: usize) -> bool {
+        const OF_TIME: [&str; 8] = ["年", "月", "日", "時", "分", "秒", "円", "週"];
+        let scan = self.scan;
+        if scan.kind(end) != Some(TokenKind::Word) {
+            return false;
+        }
+        if scan.lexicon.kanji_numbers {
+            return numeral::is_counter(scan.text(end), scan.text(end + 1)) && !OF_TIME.contains(&scan.text(end));
+        }
+        let is_empty = |sense| {
+            matches!(
+                sense,
+                Sense::Function
+                    | Sense::Please
+                    | Sense::At
+                    | Sense::Around
+                    | Sense::On
+                    | Sense::And
+                    | Sense::Of
+                    | Sense::In
+                    | Sense::Meridiem(_)
+                    | Sense::Part(_)
+                    | Sense::OrdinalSuffix
+            )
+            .then_some(())
+        };
+        scan.pick(end, is_empty).is_none() && self.part_at_word(end).is_none()
+    }
+
+    fn part_at_word(&self, token: usize) -> Option<Part> {
+        if self.scan.numbers.get(token)?.is_some() {
+            return Some(Part::Number);
+        }
+        self.part_at(token).map(|(part, _)| part)
+    }
+
+    fn is_own_before(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
+        match part {
+            Part::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
+            // "Ten to fifteen minutes": the unit is of both.
+            Part::Number if linked == Some(Link::To) => matches!(kind, Kind::Length | Kind::Money),
+            Part::Number => true,
+            Part::Minus => kind.is_amount() && linked.is_none(),
+            Part::Month | Part::Fixed => kind.has_day(),
+            Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
+            Part::Next | Part::Last => {
+                let ahead = value.date().map(|date| date >= self.now.date());
+                kind == Kind::Day && linked.is_none() && ahead.is_some_and(|ahead| ahead != (part == Part::Next))
+            }
+            Part::Time(unit) => {
+                kind.has_day() && unit >= SHORTEST_OF_CALENDAR && linked == Some(Link::Beside)
+                    || kind == Kind::Length && linked.is_none()
+            }
+            Part::Fraction | Part::Scale => kind.is_amount() && linked.is_none_or(|link| link != Link::To),
+            Part::Currency => kind == Kind::Money && linked.is_none(),
+            Part::Count | Part::Measure | Part::HalfOfDay | Part::Clock => false,
+        }
+    }
+
+    fn is_own_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
+        match part {
+            Part::Number => linked != Some(Link::To),
+            Part::Fraction => linked != Some(Link::To),
+            Part::Scale => kind.is_amount() && linked.is_none(),
+            Part::Month | Part::Fixed => kind.has_day(),
+            Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
+            Part::Next | Part::Last => self.is_period_behind(kind, part, value, linked),
+            Part::Time(unit) => match kind {
+                Kind::Day | Kind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
+                Kind::Hour => linked.is_none(),
+                Kind::Length => true,
+                // What a slot counts in is converted.
+                Kind::Number => value.reading.unit.is_none() && is_direct(linked),
+                Kind::Money | Kind::Percent => false,
+            },
+            Part::Measure => kind == Kind::Number && value.reading.unit.is_none() && is_direct(linked),
+            Part::Currency => kind == Kind::Money && linked.is_none(),
+            Part::HalfOfDay => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
+            Part::Clock => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
+            Part::Count | Part::Minus => false,
+        }
+    }
+
+    /// "5 July next year": the period of a day, but for what says what it is anyway.
+    fn is_period_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
+        let Some((_, tokens)) = self.part_at(value.tokens.end) else { return false };
+        let is_period = |sense| matches!(sense, Sense::Unit(Unit::Week | Unit::Month | Unit::Year)).then_some(());
+        let has_period = self.scan.pick(tokens.end, is_period).is_some();
+        // "Noël dernier": the word stands behind its noun.
+        let is_behind_noun = !self.scan.lexicon.english && !self.scan.lexicon.kanji_numbers && {
+            let ahead = value.date().map(|date| date >= self.now.date());
+            ahead.is_some_and(|ahead| ahead != (part == Part::Next))
+        };
+        kind.has_day() && linked.is_none() && (has_period || is_behind_noun)
+    }
+
+    /// "Tomorrow", "today": a number before it is no part of it.
+    fn is_relative_day(&self, token: usize) -> bool {
+        let is = |sense| matches!(sense, Sense::Day(_) | Sense::Tonight | Sense::Weekend | Sense::This).then_some(());
+        self.scan.pick(token, is).is_some()
+    }
+
+    /// True if a reading of another kind has these tokens.
+    fn is_of_another(&self, kind: Kind, tokens: &Range<usize>, value: &Range<usize>) -> bool {
+        let readings = self.readings();
+        let has = |owners: &Owners| owners.has_beside(tokens.start, value) || owners.has_beside(tokens.end - 1, value);
+        let of_amount = || has(&readings.amounts);
+        match kind {
+            Kind::Day => has(&readings.hours) || of_amount(),
+            Kind::Hour => has(&readings.days) || has(&readings.lengths) || of_amount(),
+            Kind::Moment => of_amount(),
+            Kind::Length => has(&readings.days) || has(&readings.hours) || of_amount(),
+            Kind::Money | Kind::Number | Kind::Percent => {
+                has(&readings.days) || has(&readings.hours) || has(&readings.lengths)
+            }
+        }
+    }
+
+    /// A sign that changes the number behind it, and is no part of what stands before it: the point of `.5`.
+    fn is_sign_before(&self, start: usize) -> bool {
+        let scan = self.scan;
+        if start == 0 {
+            return false;
+        }
+        let is_free = !scan.is_glued(start - 1) || scan.kind(start - 2) == Some(TokenKind::Symbol);
+        let is_sign = scan.is_glued(start)
+            && is_free
+            && matches!(scan.text(start - 1), "." | "," | "-" | "/" | "*" | "^" | "<" | ">" | "±");
+        // 東京-5: a word without spaces around it.
+        let is_minus = scan.lexicon.kanji_numbers && scan.is_symbol(start - 1, "-") && scan.is_glued(start);
+        is_sign || is_minus || self.is_decimal_word(start - 1)
+    }
+
+    /// "point" of "point five".
+    fn is_decimal_word(&self, token: usize) -> bool {
+        let language = self.scan.lexicon.number_words.as_ref();
+        language.is_some_and(|language| language.check_decimal_separator(self.scan.text(token)).is_some())
+    }
+
+    /// Letters that are written to a number: `10W`.
+    fn letters_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
+        let scan = self.scan;
+        let is_of_digits = end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
+        let is_word = scan.kind(end) == Some(TokenKind::Word) && scan.is_glued(end) && scan.text(end).is_ascii();
+        let is_known = || {
+            let known = |sense| {
+                matches!(
+                    sense,
+                    Sense::Unit(_)
+                        | Sense::GluedUnit(_)
+                        | Sense::Measure(_)
+                        | Sense::Currency { .. }
+                        | Sense::Cent(_)
+                        | Sense::GluedCent(_)
+                        | Sense::Percent
+                        | Sense::By
+                        | Sense::OrdinalSuffix
+                )
+                .then_some(())
+            };
+            scan.pick(end, known).is_some()
+        };
+        let is_number = matches!(kind, Kind::Number | Kind::Money | Kind::Percent);
+        (is_number && is_of_digits && is_word && !is_known()).then_some(end..end + 1)
+    }
+
+    /// What links a value to what stands behind it, and the token after that.
+    fn link_behind(&self, kind: Kind, at: usize) -> Option<(Link, usize)> {
+        let scan = self.scan;
+        if matches!(scan.text(at), "-" | "/") || scan.joins(at, ".") || scan.is_symbol(at, "の") {
+            return Some((Link::Direct, at + 1));
+        }
+        if kind.has_day() && scan.is_symbol(at, ",") {
+            return Some((Link::Comma, at + 1));
+        }
+        if kind.is_amount() && self.is_decimal_word(at) {
+            return Some((Link::Joint, at + 1));
+        }
+        scan.pick(at, |sense| link_of(kind, sense))
+    }
+
+    /// What links a value to what stands before it, and the token where that begins.
+    fn link_before(&self, kind: Kind, at: usize) -> Option<(Link, usize)> {
+        let scan = self.scan;
+        let before = at.checked_sub(1)?;
+        if matches!(scan.text(before), "-" | "/") || scan.joins(before, ".") || scan.is_symbol(before, "の") {
+            return Some((Link::Direct, before));
+        }
+        (at.saturating_sub(LONGEST)..at).find_map(|from| {
+            let (link, end) = scan.pick(from, |sense| link_of(kind, sense))?;
+            (end == at).then_some((link, from))
+        })
+    }
+}
+
+/// What stands between a value and its neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// A hyphen, a slash, a point.
+    Direct,
+    /// "and", "of", an article.
+    Joint,
+    Comma,
+    /// "before", "after".
+    Beside,
+    To,
+}
+
+const fn is_direct(linked: Option<Link>) -> bool {
+    matches!(linked, None | Some(Link::Direct))
+}
+
+fn link_of(kind: Kind, sense: Sense) -> Option<Link> {
+    Some(match sense {
+        Sense::And | Sense::Of | Sense::A | Sense::The => Link::Joint,
+        Sense::In if kind.has_day() => Link::Joint,
+        Sense::BeforeDay | Sense::AfterDay if kind.has_day() => Link::Beside,
+        Sense::To if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        _ => return None,
+    })
+}
+
+fn is_weekday(value: &Value<'_>, day: i8) -> bool {
+    value.date().is_some_and(|date| date.weekday().to_monday_one_offset() == day)
+}
