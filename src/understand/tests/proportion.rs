@@ -63,8 +63,9 @@ const SHORT: usize = 1_000;
 const LONGER: usize = 4;
 /// How much more work the longer text may take. What is quadratic takes sixteen times as much.
 const MOST_GROWTH: u64 = 7;
-/// Steps that a turn takes whatever was said.
-const ALWAYS: u64 = 20_000;
+/// Steps of a turn with a text of that length in which nothing is found: a hundred for each character, and what a turn takes
+/// anyway.
+const ALWAYS: u64 = 500_000;
 
 fn text(kind: &str, length: usize) -> String {
     kind.chars().cycle().take(length).collect()
@@ -169,7 +170,7 @@ async fn hostile_texts_take_no_more_work_in_a_larger_module() {
             steps(snapshot, understander, &state, &utterance).await;
             counts.push(steps(snapshot, understander, &state, &utterance).await);
         }
-        assert!(2 * counts[1] <= ALWAYS + 3 * counts[0], "{kind:?}: {counts:?}");
+        assert!(2 * counts[1] <= 3 * counts[0], "{kind:?}: {counts:?}");
     }
 }
 
