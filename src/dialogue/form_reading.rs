@@ -24,17 +24,19 @@ use crate::{
     module::{SlotId, SlotPath},
     probability::EVEN,
     recognize::{
-        self, Mention,
+        self, Mention, Negation,
         acts::{ACTS, Kind, Pick},
         reply::{self, YesNo},
     },
-    text::{Span, Utterance},
+    text::{Span, Utterance, fuel},
 };
 
 /// What is left of the confidence in an answer where not all words are accounted for.
 const LEAVES_WORDS: f32 = 0.75;
 /// The first hour of the second half of the day.
 const NOON: i8 = 12;
+/// Values that are known and ruled out, for each of which another one is looked for in the rest of the text.
+const MOST_REPLACED: usize = 4;
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
 
@@ -393,10 +395,13 @@ impl OpenForm<'_> {
     fn replaced(&self, own: &Situation<'_>, read: &mut FormReading) -> bool {
         let utterance = own.utterance();
         let says = |word: &&Span| !reply::says_nothing(self.module.language(), &utterance.meant(**word));
-        own.negations().iter().any(|negation| {
+        let of_known = |negation: &Negation| {
             let named = Named { utterance, mentions: own.mentions(), span: negation.scope };
-            let [pointer] = &named.values(self.form)[..] else { return false };
-            let Some(slot) = self.function.slot_at(&SlotPath::of_pointer(pointer)) else { return false };
+            let [pointer] = &named.values(self.form)[..] else { return None };
+            Some((*negation, self.function.slot_at(&SlotPath::of_pointer(pointer))?))
+        };
+        let negations = own.negations().iter().take_while(|_| !fuel::is_out());
+        negations.filter_map(of_known).take(MOST_REPLACED).any(|(negation, slot)| {
             let content = |within: Span| {
                 let words: Vec<Span> =
                     utterance.words().iter().filter(|word| within.contains(**word)).filter(says).copied().collect();

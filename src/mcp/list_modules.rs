@@ -29,13 +29,8 @@ struct Arguments {}
 struct Modules {
     modules: Vec<Listed>,
     /// How many more there are, which are not listed.
-    #[serde(skip_serializing_if = "is_none")]
-    more: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-const fn is_none(count: &usize) -> bool {
-    *count == 0
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<usize>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,7 +55,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
     let offer = &shared.options.offer;
     let mut modules = Vec::new();
     let names = offer.names(&shared.snapshots);
-    let more = names.len().saturating_sub(DESCRIBED);
+    let more = names.len().checked_sub(DESCRIBED).filter(|more| *more > 0);
     for name in names.into_iter().take(DESCRIBED) {
         let found = arguments::module(offer, &shared.snapshots, Some(name.as_str())).await;
         modules.push(match found {
@@ -83,7 +78,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         None if module.description.is_empty() => format!("{} ({} functions)", module.name, module.functions),
         None => format!("{} ({} functions): {}", module.name, module.functions, module.description),
     });
-    let rest = (more > 0).then(|| format!("and {more} more, which `module` names as well"));
+    let rest = more.map(|more| format!("and {more} more, which `module` names as well"));
     let lines = lines.chain(rest);
     let words =
         if modules.is_empty() { "There are no modules.".to_owned() } else { lines.collect::<Vec<_>>().join("\n") };

@@ -98,8 +98,11 @@ async fn each_scope_opens_its_routes_and_no_other() {
 
 #[tokio::test]
 async fn a_key_for_one_module_opens_no_other() {
-    let (key, text) = one(&[Scope::Admin], &["weather"]);
-    let (service, [text], _directory) = guarded([key], [text]);
+    let ((key, text), (all, other)) = (one(&[Scope::Admin], &["weather"]), one(&[Scope::Admin], &[]));
+    let (service, [text, other], _directory) = guarded([key, all], [text, other]);
+    // Another key's turns are counted, too.
+    let told = ask(&service, Method::POST, "/v1/predict/tools", &other, SAID).await;
+    assert_eq!(told.status, 200, "{}", told.text);
     let chat = |model: &str| json!({"model": model, "messages": [{"role": "user", "content": "hello"}]}).to_string();
     assert_eq!(ask(&service, Method::POST, "/v1/predict/weather", &text, SAID).await.status, 200);
     assert_eq!(ask(&service, Method::POST, "/v1/chat/completions", &text, &chat("weather")).await.status, 200);
@@ -116,6 +119,19 @@ async fn a_key_for_one_module_opens_no_other() {
         let (status, _, code, _) = ask(&service, method.clone(), path, &text, body).await.error();
         assert_eq!((status, code.as_str()), (403, "not_allowed"), "{method} {path}");
     }
+    // Nor does it learn which others there are: by codes, by hints or by numbers.
+    for model in ["tools", "toolz", "nowhere"] {
+        let refused = ask(&service, Method::POST, "/v1/chat/completions", &text, &chat(model)).await;
+        let (status, _, code, _) = refused.error();
+        assert_eq!((status, code.as_str()), (403, "not_allowed"), "{model}");
+        let answer = ask(&service, Method::GET, &format!("/v1/models/{model}"), &text, "").await;
+        assert!(!answer.text.contains("did you mean `tools`"), "{}", answer.text);
+        assert_eq!(answer.error().0, 404, "{model}");
+    }
+    assert_eq!(ask(&service, Method::GET, "/v1/models/weather", &text, "").await.status, 200);
+    let numbers = ask(&service, Method::GET, "/metrics", &text, "").await.text;
+    assert!(numbers.contains("module=\"weather\"") && !numbers.contains("module=\"tools\""), "{numbers}");
+    assert!(numbers.ends_with("# EOF\n"));
     let listed = ask(&service, Method::GET, "/v1/modules", &text, "").await;
     assert!(listed.text.contains("weather") && !listed.text.contains("\"tools\""), "{}", listed.text);
     let listed = ask(&service, Method::GET, "/v1/models", &text, "").await;
