@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
     /// See [`super::courtesies_beside`].
     pub(crate) fn courtesies_beside(&self, text: &str) -> Vec<Span> {
         let starts: Vec<usize> = (0..self.words.len()).filter(|at| *at == 0 || self.words[*at].is_apart).collect();
-        if starts.len() < 2 || self.courtesy().is_some() {
+        if starts.len() < 2 {
             return Vec::new();
         }
         let text: Vec<char> = text.chars().collect();

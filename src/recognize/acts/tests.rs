@@ -717,6 +717,8 @@ fn courtesies_stand_at_the_ends() {
         ("en", "thank you for the music", "thank you for the music"),
         ("en", "no thanks, the soup", "no thanks, the soup"),
         ("en", "hold on, the soup", "hold on, the soup"),
+        ("en", "nope. Bye", "nope."),
+        ("en", "ann@example.com. Gracias", "ann@example.com."),
         // All of it is one.
         ("en", "thanks, bye", "thanks, bye"),
     ] {
