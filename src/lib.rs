@@ -24,6 +24,7 @@ mod probability;
 pub mod recognize;
 pub mod retrieve;
 pub mod sample;
+pub mod shares;
 pub mod snapshot;
 pub mod telemetry;
 pub mod text;

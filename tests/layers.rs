@@ -8,10 +8,11 @@ use std::{
 
 /// Which modules of the crate a module may use: those of a lower number. A layer is ten numbers; within one, a few
 /// modules stand on others of it, and those of one number never import one another.
-const LAYERS: [(&str, u8); 30] = [
+const LAYERS: [(&str, u8); 31] = [
     ("text", 0),
     ("telemetry", 0),
     ("linear", 0),
+    ("shares", 0),
     ("probability", 0),
     ("language", 1),
     ("module", 2),
@@ -51,7 +52,7 @@ const OWNERS: [(&str, &[&str]); 35] = [
     ("regex_automata::", &["module/pattern.rs"]),
     ("regex_syntax::", &["recognize/pattern.rs", "sample/pattern.rs"]),
     ("jsonschema_regex::", &["module/pattern.rs"]),
-    ("hyper::", &["http/connections.rs", "http/middleware/keys.rs"]),
+    ("hyper::", &["http/connections.rs", "http/middleware/keys.rs", "http/middleware/limits.rs"]),
     ("hyper_util::", &["http/connections.rs"]),
     ("utoipa::", &["answer/", "http/", "mcp/"]),
     ("utoipa_axum::", &["http/"]),

@@ -75,7 +75,7 @@ pub(super) fn run(args: McpArgs, mut config: Config) -> Result<End, CliError> {
             tracing::warn!("there are no modules under {root}; --modules names another directory");
         }
         let options = McpOptions { offer: Offer::of(names), local: args.local };
-        let permits = config.http.permits();
+        let permits = std::sync::Arc::new(config.http.turns());
         let setting = |error: &dyn std::fmt::Display| CliError::Setting(error.to_string());
         let sessions = Sessions::open(&config.sessions).map_err(|error| setting(&error))?;
         let signing = config.conversation.signing(&config.sessions);

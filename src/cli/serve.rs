@@ -11,6 +11,7 @@ use crate::{
     config::Config,
     http::{self, AppState, Conversations, HttpOptions, Mounted, keys},
     mcp::{self, Admission, McpOptions, McpServer, Offer},
+    shares::Owner,
 };
 
 #[derive(Debug, Args)]
@@ -100,6 +101,10 @@ impl Admission for AppState {
             Some(Box::new(leave) as Box<dyn Send>)
         }
         .boxed()
+    }
+
+    fn owner(&self, from: Option<&Parts>) -> Owner {
+        from.map_or(Owner::Process, |parts| Self::owner(&parts.extensions))
     }
 }
 

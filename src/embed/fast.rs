@@ -365,6 +365,10 @@ impl Embedder for Fast {
         self.prefixes.is_symmetric()
     }
 
+    fn works_here(&self) -> bool {
+        true
+    }
+
     fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
         let order = Order { prefix: self.prefixes.of(purpose), wants_words: false };
         Box::pin(async move { Ok(self.order(texts, order).await?.into_iter().map(|one| one.vector).collect()) })

@@ -68,6 +68,10 @@ impl Embedder for Hashed {
         true
     }
 
+    fn works_here(&self) -> bool {
+        true
+    }
+
     fn embed(&self, texts: Vec<String>, _: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move { Ok(texts.iter().map(|text| self.vector(text)).collect()) })
     }

@@ -58,6 +58,11 @@ pub trait Embedder: Send + Sync + 'static {
         Box::pin(async { Ok(vectors.await?.into_iter().map(|vector| Embedded { vector, words: None }).collect()) })
     }
 
+    /// The work is done by cores of this machine, and not by a server.
+    fn works_here(&self) -> bool {
+        false
+    }
+
     /// What reads slots from the states of words; `None` if nothing was trained for this model.
     fn reader(&self) -> Option<Arc<Reader>> {
         None

@@ -13,8 +13,9 @@ use super::{
     keys::{Holder, Scope},
 };
 use crate::{
-    conversation::{Owner, store::SessionId},
+    conversation::{self, store::SessionId},
     module::ModuleName,
+    shares::Owner,
 };
 
 /// Where a page is from that makes a browser ask.
@@ -68,8 +69,18 @@ impl Caller {
     }
 
     /// Whose whatever is kept of the request is.
-    pub(super) fn owner(&self) -> Owner {
-        self.holder.as_ref().map_or_else(Owner::everybody, |holder| Owner::of_key(&holder.key.id))
+    pub(super) fn owner(&self) -> conversation::Owner {
+        let of_key = |holder: &Arc<Holder>| conversation::Owner::of_key(&holder.key.id);
+        self.holder.as_ref().map_or_else(conversation::Owner::everybody, of_key)
+    }
+
+    /// Whose share it is of what is scarce: the key's, where there is one, else that of the address.
+    pub(super) fn as_owner(&self) -> Owner {
+        match (&self.holder, self.address) {
+            (Some(holder), _) => Owner::Key(holder.key.id.as_str().into()),
+            (None, Some(address)) => Owner::of_address(address),
+            (None, None) => Owner::Process,
+        }
     }
 
     /// Whether the key is for this module, too.

@@ -1,19 +1,23 @@
 //! Connections: how many there are, how long a head may take, and how they end.
 //!
-//! A connection on which no request runs gives way: to a new one where there are as many as there may be, and to the
-//! end of the service. What runs is finished.
+//! A connection waits for the service or for its client. One that waits for its client (for a head, for more of a body, for
+//! an answer to be read) gives way: to a new one where there are as many as there may be, and to the end of the service. What
+//! waits for the service is finished; and no key has more of it than leaves room for others.
 
 use std::{
+    cmp::Reverse,
+    collections::hash_map::RandomState,
     convert::Infallible,
+    hash::BuildHasher as _,
     io,
     net::{IpAddr, SocketAddr},
     pin::{Pin, pin},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -27,7 +31,9 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustc_hash::FxHashMap;
 use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs, lookup_host},
     sync::{Notify, watch},
     task::JoinSet,
@@ -35,13 +41,19 @@ use tokio::{
 use tower::ServiceExt as _;
 
 use super::{HttpOptions, caller::Peer};
+use crate::shares::{Owner, Share, Shares};
 
 /// A head and what of a body comes with it, in bytes.
 const READ_BYTES: usize = 64 << 10;
-/// How long a connection on which no request runs is still heard after it was asked to close.
+/// How long a connection on which no request runs is still heard after the service began to stop.
 const GRACE: Duration = Duration::from_millis(250);
 /// How long nothing is accepted after that failed, for want of a file descriptor for example.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a client has for the next piece of a head, a body or an answer before its connection gives way to a new one.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// Connections that give way at once where the system has no more descriptors.
+const DROPPED_AT_ONCE: usize = 16;
 
 /// Connections that wait to be accepted. The system may allow fewer; who finds no place is heard a second later.
 const BACKLOG: u32 = 1_024;
@@ -85,7 +97,7 @@ pub(super) async fn serve(
     let accepting = async {
         loop {
             let (stream, peer) = accept(&listener, &connections).await;
-            let connection = connections.admit().await;
+            let connection = connections.admit(peer.ip()).await;
             running.spawn(run(stream, peer.ip(), router.clone(), http.clone(), connection, stopped.clone()));
             // What has ended is taken out.
             while running.try_join_next().is_some() {}
@@ -128,7 +140,7 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> (TcpStream
             }
             Err(error) => {
                 tracing::error!(%error, open = connections.open(), "no connection can be accepted");
-                connections.close_idle();
+                connections.drop_some();
                 tokio::time::sleep(PAUSE).await;
             }
         }
@@ -146,15 +158,19 @@ async fn run(
 ) {
     let state = Arc::clone(&connection.state);
     let service = service_fn(|mut request: Request<Incoming>| {
-        let running = Running::new(&connection);
+        let running = Arc::new(Running::new(&connection));
         request.extensions_mut().insert(Peer(peer));
-        let answer = router.clone().oneshot(request.map(Body::new));
+        request.extensions_mut().insert(Asking(Arc::downgrade(&running)));
+        let state = Arc::clone(&running.state);
+        let answer = router.clone().oneshot(request.map(|body| Body::new(Coming { body, state })));
         async move { Ok::<_, Infallible>(answer.await?.map(|body| Answer { body, _running: running })) }
     });
-    let mut serving = pin!(http.serve_connection(TokioIo::new(stream), service));
+    let io = TokioIo::new(Watched { stream, state: Arc::clone(&state) });
+    let mut serving = pin!(http.serve_connection(io, service));
     tokio::select! {
         ended = serving.as_mut() => return told(ended),
-        () = state.close.notified() => {}
+        // Its place is another one's already.
+        () = state.end.notified() => return,
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
     serving.as_mut().graceful_shutdown();
@@ -173,83 +189,168 @@ fn told(ended: hyper::Result<()>) {
     }
 }
 
-/// Those that are open.
-struct Connections {
+/// Those that are open. Where there are as many as may be, one that waits for its client gives way to a new one, at once.
+pub(super) struct Connections {
     most: usize,
-    open: Mutex<Vec<Weak<State>>>,
-    /// Orders what the connections did last.
-    clock: AtomicU64,
-    /// One ended or became idle.
+    open: Mutex<Vec<Arc<State>>>,
+    /// Requests that run, by who asks.
+    running: Shares,
+    /// Makes numbers of owners, which are compared for each connection when one has to go.
+    hasher: RandomState,
+    begun: Instant,
+    /// One ended.
     changed: Notify,
 }
 
 struct State {
+    /// Of its address until a request says more, by [`Connections::number`].
+    owner: AtomicU64,
     /// Requests that run: at most one, and one more between the end of an answer and its body's.
     running: AtomicUsize,
-    /// By `Connections::clock`, when the last one ended.
-    idle_since: AtomicU64,
-    /// It is asked to close.
-    close: Notify,
+    /// It has brought the whole head of a request.
+    is_known: AtomicBool,
+    /// Since when it waits for its client, in milliseconds since `Connections::begun`; [`NEVER`]: it does not.
+    waits_since: AtomicU64,
+    begun: Instant,
+    /// Its place is another one's.
+    end: Notify,
+}
+
+const NEVER: u64 = u64::MAX;
+
+/// Which connections give way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// No head came, though there was time for it.
+    Stranger,
+    /// Between two requests, or in the middle of one whose client neither sends nor reads.
+    Waiting,
+    /// Its head may be on the way.
+    Young,
 }
 
 impl State {
     fn is_idle(&self) -> bool {
         self.running.load(Ordering::Acquire) == 0
     }
+
+    fn owner(&self) -> u64 {
+        self.owner.load(Ordering::Relaxed)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(NEVER - 1)
+    }
+
+    fn waits(&self) {
+        // It goes on waiting.
+        let _ = self.waits_since.compare_exchange(NEVER, self.now(), Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    fn goes_on(&self) {
+        self.waits_since.store(NEVER, Ordering::Release);
+    }
+
+    /// Whether it gives way to a new one, and since when it waits for its client.
+    fn rank(&self) -> Option<(Rank, u64)> {
+        let since = self.waits_since.load(Ordering::Acquire);
+        if since == NEVER {
+            return None;
+        }
+        let is_young = self.now().saturating_sub(since) < u64::try_from(PATIENCE.as_millis()).unwrap_or_default();
+        let rank = match (self.is_idle(), is_young) {
+            (true, true) => Rank::Young,
+            (false, true) => return None,
+            (true, false) if !self.is_known.load(Ordering::Acquire) => Rank::Stranger,
+            (_, false) => Rank::Waiting,
+        };
+        Some((rank, since))
+    }
 }
 
 impl Connections {
     fn new(most: usize) -> Self {
-        Self { most, open: Mutex::default(), clock: AtomicU64::new(0), changed: Notify::new() }
+        Self {
+            most,
+            open: Mutex::default(),
+            running: Shares::new(most as u64),
+            hasher: RandomState::new(),
+            begun: Instant::now(),
+            changed: Notify::new(),
+        }
     }
 
-    /// Waits until there is room for one more. Where there is none, the connection that was idle for longest is closed.
-    async fn admit(self: &Arc<Self>) -> Admitted {
+    /// Waits until there is room for one more from this address. Where there is none, another one is dropped; and where none
+    /// can be, the next one that ends or begins to wait for its client makes room.
+    async fn admit(self: &Arc<Self>, address: IpAddr) -> Admitted {
         loop {
             let changed = self.changed.notified();
-            if let Some(admitted) = self.try_admit() {
+            if let Some(admitted) = self.try_admit(address) {
                 return admitted;
             }
-            self.close_idle();
-            changed.await;
+            let _ = tokio::time::timeout(PATIENCE / 4, changed).await;
         }
     }
 
-    fn try_admit(self: &Arc<Self>) -> Option<Admitted> {
+    fn try_admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let mut open = self.list();
-        if open.len() >= self.most {
+        if open.len() >= self.most && !drop_one(&mut open, |_| true) {
             return None;
         }
-        let idle_since = AtomicU64::new(self.tick());
-        let state = Arc::new(State { running: AtomicUsize::new(0), idle_since, close: Notify::new() });
-        open.push(Arc::downgrade(&state));
+        let state = Arc::new(State {
+            owner: AtomicU64::new(self.number(&Owner::of_address(address))),
+            running: AtomicUsize::new(0),
+            is_known: AtomicBool::new(false),
+            waits_since: AtomicU64::new(NEVER),
+            begun: self.begun,
+            end: Notify::new(),
+        });
+        state.waits();
+        open.push(Arc::clone(&state));
         Some(Admitted { connections: Arc::clone(self), state })
     }
 
-    /// Asks the connection that was idle for longest to close.
-    fn close_idle(&self) {
-        let open = self.list();
-        let idle = open.iter().filter_map(Weak::upgrade).filter(|state| state.is_idle());
-        if let Some(state) = idle.min_by_key(|state| state.idle_since.load(Ordering::Relaxed)) {
-            state.close.notify_one();
+    /// Drops some that wait for their clients.
+    fn drop_some(&self) {
+        let mut open = self.list();
+        for _ in 0..DROPPED_AT_ONCE {
+            if !drop_one(&mut open, |_| true) {
+                return;
+            }
         }
+    }
+
+    /// The same for the same owner.
+    fn number(&self, owner: &Owner) -> u64 {
+        self.hasher.hash_one(owner)
     }
 
     fn open(&self) -> usize {
         self.list().len()
     }
 
-    fn tick(&self) -> u64 {
-        self.clock.fetch_add(1, Ordering::Relaxed)
-    }
-
     /// No step leaves the list half changed.
-    fn list(&self) -> MutexGuard<'_, Vec<Weak<State>>> {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<State>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A connection that counts as open until this is dropped.
+/// Drops the connection that gives way first: of one rank, of the owner that has most of them, the one that has waited for
+/// its client for longest. Its place is free at once.
+fn drop_one(open: &mut Vec<Arc<State>>, of: impl Fn(u64) -> bool) -> bool {
+    let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
+    open.iter().for_each(|state| *counts.entry(state.owner()).or_default() += 1);
+    let ranked = open.iter().enumerate().filter(|(_, state)| of(state.owner()));
+    let ranked = ranked.filter_map(|(index, state)| {
+        let (rank, since) = state.rank()?;
+        Some((rank, Reverse(counts.get(&state.owner()).copied()), since, index))
+    });
+    let Some((_, _, _, index)) = ranked.min() else { return false };
+    open.swap_remove(index).end.notify_one();
+    true
+}
+
+/// A connection that counts as open until this is dropped, or until its place is taken.
 struct Admitted {
     connections: Arc<Connections>,
     state: Arc<State>,
@@ -257,7 +358,7 @@ struct Admitted {
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        self.connections.list().retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(&self.state)));
+        self.connections.list().retain(|other| !Arc::ptr_eq(other, &self.state));
         self.connections.changed.notify_one();
     }
 }
@@ -266,27 +367,88 @@ impl Drop for Admitted {
 struct Running {
     connections: Arc<Connections>,
     state: Arc<State>,
+    /// What its owner holds for it.
+    share: Mutex<Option<Share>>,
 }
 
 impl Running {
     fn new(connection: &Admitted) -> Self {
-        connection.state.running.fetch_add(1, Ordering::AcqRel);
-        Self { connections: Arc::clone(&connection.connections), state: Arc::clone(&connection.state) }
+        let state = Arc::clone(&connection.state);
+        state.running.fetch_add(1, Ordering::AcqRel);
+        state.is_known.store(true, Ordering::Release);
+        state.goes_on();
+        Self { connections: Arc::clone(&connection.connections), state, share: Mutex::default() }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.state.idle_since.store(self.connections.tick(), Ordering::Relaxed);
-        self.state.running.fetch_sub(1, Ordering::AcqRel);
+        if self.state.running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.state.waits();
+        }
         self.connections.changed.notify_one();
+    }
+}
+
+/// The request's connection, among its extensions.
+#[derive(Clone)]
+pub(super) struct Asking(Weak<Running>);
+
+impl Asking {
+    /// Counts the request as this owner's until its answer has gone; false if the owner has as many as may be. What comes
+    /// from an address without a key may be of several people: then the one whose client has neither sent nor read for longest
+    /// is dropped.
+    pub(super) fn is_of(&self, owner: &Owner) -> bool {
+        let Some(running) = self.0.upgrade() else { return true };
+        let connections = &running.connections;
+        let number = connections.number(owner);
+        running.state.owner.store(number, Ordering::Relaxed);
+        let mut share = connections.running.try_take(owner, 1);
+        if share.is_none() && matches!(owner, Owner::Address(_)) && drop_one(&mut connections.list(), |of| of == number)
+        {
+            // The dropped one gives its share back when it ends, in a moment.
+            return true;
+        }
+        let may = share.is_some();
+        *running.share.lock().unwrap_or_else(PoisonError::into_inner) = share.take();
+        may
+    }
+}
+
+/// A request's body, which keeps its connection from giving way while it comes.
+struct Coming {
+    body: Incoming,
+    state: Arc<State>,
+}
+
+impl HttpBody for Coming {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let Self { body, state } = self.get_mut();
+        let polled = Pin::new(body).poll_frame(context);
+        if polled.is_pending() {
+            state.waits();
+        } else {
+            state.goes_on();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
 /// A body that keeps its connection from being idle.
 struct Answer {
     body: Body,
-    _running: Running,
+    _running: Arc<Running>,
 }
 
 impl HttpBody for Answer {
@@ -306,11 +468,83 @@ impl HttpBody for Answer {
     }
 }
 
+/// The connection's bytes. One whose client does not read waits for it.
+struct Watched {
+    stream: TcpStream,
+    state: Arc<State>,
+}
+
+impl Watched {
+    fn wrote(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if polled.is_pending() {
+            self.state.waits();
+        } else if !self.state.is_idle() {
+            self.state.goes_on();
+        }
+        polled
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let own = self.get_mut();
+        let polled = Pin::new(&mut own.stream).poll_write(context, bytes);
+        own.wrote(polled)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let own = self.get_mut();
+        let polled = Pin::new(&mut own.stream).poll_write_vectored(context, bytes);
+        own.wrote(polled)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
 
     use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    /// One that has waited for its client for so many milliseconds; it may have brought a request before.
+    fn waited(connection: &Admitted, ms: u64, is_known: bool) {
+        connection.state.is_known.store(is_known, Ordering::Release);
+        connection.state.waits_since.store(connection.state.now().saturating_sub(ms), Ordering::Release);
+    }
+
+    fn is_dropped(connection: &Admitted) -> bool {
+        connection.state.end.notified().now_or_never().is_some()
+    }
+
+    fn old(most: usize) -> Arc<Connections> {
+        let begun = Instant::now().checked_sub(Duration::from_secs(60)).expect("the machine has run for a minute");
+        Arc::new(Connections { begun, ..Connections::new(most) })
+    }
 
     /// More at once than are usually let wait, while nothing is accepted.
     #[tokio::test]
@@ -322,35 +556,82 @@ mod tests {
         assert!(all.iter().all(Result::is_ok), "{all:?}");
     }
 
+    /// However many come without a head, each new one is let in at once, and has time to bring its own.
     #[tokio::test]
-    async fn what_was_idle_for_longest_makes_room() {
-        let connections = Arc::new(Connections::new(2));
-        let (first, second) = (connections.admit().await, connections.admit().await);
-        let request = Running::new(&first);
-        assert!(connections.admit().now_or_never().is_none());
-        assert!(second.state.close.notified().now_or_never().is_some(), "the only one on which nothing runs");
-        drop(request);
-        let request = Running::new(&second);
-        assert!(connections.admit().now_or_never().is_none());
-        assert!(first.state.close.notified().now_or_never().is_some());
-        drop((request, first));
-        assert!(connections.admit().now_or_never().is_some());
+    async fn what_brings_no_head_makes_room_at_once() {
+        let connections = old(8);
+        let home = address("127.0.0.1");
+        let half: Vec<_> = (0..8).filter_map(|_| connections.admit(home).now_or_never()).collect();
+        half.iter().for_each(|one| waited(one, 1_000, false));
+        let mut all = Vec::new();
+        for _ in 0..8 {
+            let polite = connections.admit(home).now_or_never().expect("it waits for nobody");
+            assert!(!is_dropped(&polite));
+            all.push(polite);
+        }
+        assert_eq!(half.iter().filter(|one| is_dropped(one)).count(), 8);
+        assert!(connections.open() <= 8);
+    }
+
+    #[tokio::test]
+    async fn who_has_least_claim_makes_room_first() {
+        let connections = old(5);
+        let [one, other] = ["10.0.0.1", "10.0.0.2"].map(address);
+        let pooled = connections.admit(one).await;
+        let half = connections.admit(other).await;
+        let (first, second) = (connections.admit(other).await, connections.admit(other).await);
+        let third = connections.admit(other).await;
+        // The client of the first neither sends nor reads.
+        let requests = [Running::new(&first), Running::new(&second), Running::new(&third)];
+        waited(&pooled, 20_000, true);
+        waited(&half, 500, false);
+        waited(&first, 600, true);
+        let mut held = vec![connections.admit(one).await];
+        assert!(is_dropped(&half), "no head came");
+        held.push(connections.admit(one).await);
+        assert!(is_dropped(&first), "its address has most, and its client does not read");
+        held.push(connections.admit(one).await);
+        assert!(is_dropped(&pooled) && !is_dropped(&second), "between two requests");
+        held.iter().for_each(|new| new.state.goes_on());
+        assert!(connections.admit(one).now_or_never().is_none(), "all work");
+        drop(requests);
+        waited(&second, 300, true);
+        assert!(connections.admit(one).now_or_never().is_some());
     }
 
     #[tokio::test]
     async fn whoever_waits_for_room_gets_it() {
         let connections = Arc::new(Connections::new(1));
-        let only = connections.admit().await;
+        let only = connections.admit(address("127.0.0.1")).await;
         let request = Running::new(&only);
         let waiting = tokio::spawn({
             let connections = Arc::clone(&connections);
-            async move { drop(connections.admit().await) }
+            async move { drop(connections.admit(address("127.0.0.1")).await) }
         });
         tokio::task::yield_now().await;
         drop(request);
-        only.state.close.notified().await;
+        only.state.end.notified().await;
         drop(only);
         waiting.await.expect("it was admitted");
         assert_eq!(connections.open(), 0);
+    }
+
+    /// Whoever holds many leaves room for another owner, whatever all of them wait for.
+    #[tokio::test]
+    async fn one_key_does_not_have_all_connections() {
+        let connections = old(8);
+        let [greedy, polite] = ["greedy", "polite"].map(|name| Owner::Key(name.into()));
+        let mut held = Vec::new();
+        let mut ask = |owner: &Owner| {
+            let connection = connections.admit(address("127.0.0.1")).now_or_never()?;
+            let running = Arc::new(Running::new(&connection));
+            let may = Asking(Arc::downgrade(&running)).is_of(owner);
+            held.push((connection, running));
+            Some(may)
+        };
+        let answers: Vec<_> = (0..7).map(|_| ask(&greedy)).collect();
+        assert_eq!(answers.iter().filter(|may| **may == Some(true)).count(), 6);
+        assert_eq!(answers[6], Some(false), "it is refused and not let wait");
+        assert_eq!(ask(&polite), Some(true));
     }
 }

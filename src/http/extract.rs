@@ -4,6 +4,7 @@ use super::{
     ApiError, AppState, Fault,
     caller::Caller,
     error::{empty_utterance, long_utterance},
+    middleware::{NoRoom, too_many_bytes},
     state::Leave,
 };
 use crate::module::ModuleName;
@@ -124,11 +125,13 @@ pub(super) fn expect_json_if_any(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
+    // What grows piece by piece is copied again and again.
+    let declared = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut stream = body.into_data_stream();
-    let mut read: Vec<u8> = Vec::new();
+    let mut read: Vec<u8> = Vec::with_capacity(declared.filter(|length| *length <= limit).unwrap_or_default());
     let mut seen = 0_usize;
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|_| ApiError::fault(Fault::InvalidBody, "the body could not be read to its end"))?;
+        let chunk = chunk.map_err(|error| broken(&error))?;
         seen = seen.saturating_add(chunk.len());
         if seen <= limit {
             read.extend_from_slice(&chunk);
@@ -143,6 +146,15 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {
         return Err(too_large(limit));
     }
     Ok(read.into())
+}
+
+fn broken(error: &axum::Error) -> ApiError {
+    // Each layer around a body wraps the error of the one within.
+    let mut causes = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source());
+    if causes.any(<dyn std::error::Error>::is::<NoRoom>) {
+        return too_many_bytes();
+    }
+    ApiError::fault(Fault::InvalidBody, "the body could not be read to its end")
 }
 
 fn too_slow(limit: u64) -> ApiError {

@@ -1,10 +1,9 @@
-use std::{path::PathBuf, sync::Arc, time::Duration};
-
-use axum::http::HeaderValue;
-use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use std::{path::PathBuf, time::Duration};
 
 use super::chat::ChatOptions;
+use crate::shares::Shares;
+use axum::http::HeaderValue;
+use serde::{Deserialize, Serialize};
 
 /// How the service listens and what it lets in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +21,9 @@ pub struct HttpOptions {
     pub open: bool,
     /// Longest request body, in bytes.
     pub body_bytes: usize,
-    /// Connections that are open at once. Where one more comes, the one that was idle for longest is closed.
+    /// Bytes of all bodies that are read or worked at, at once.
+    pub bodies_bytes: usize,
+    /// Connections that are open at once. Where one more comes, one that waits for its client is closed.
     pub max_connections: usize,
     /// Milliseconds until the head of a connection's next request is there; so an idle one is closed after that.
     pub head_ms: u64,
@@ -67,6 +68,7 @@ impl Default for HttpOptions {
             keys: PathBuf::from("data/keys.json"),
             open: false,
             body_bytes: 1 << 20,
+            bodies_bytes: 16 << 20,
             max_connections: 512,
             head_ms: 30_000,
             body_ms: 15_000,
@@ -111,9 +113,8 @@ impl HttpOptions {
 
     /// One for each turn that may run at once.
     #[must_use]
-    pub fn permits(&self) -> Arc<Semaphore> {
-        // More than the semaphore can hold would panic in it.
-        Arc::new(Semaphore::new(self.max_in_flight.min(Semaphore::MAX_PERMITS)))
+    pub fn turns(&self) -> Shares {
+        Shares::new(self.max_in_flight as u64)
     }
 
     /// The first thing that is wrong with these values, as (key, what is wrong).
@@ -134,6 +135,9 @@ impl HttpOptions {
         ];
         if let Some((key, _)) = counts.into_iter().find(|(_, is_zero)| *is_zero) {
             return Some((key, "must be at least 1".to_owned()));
+        }
+        if self.bodies_bytes < self.body_bytes {
+            return Some(("bodies_bytes", "must be at least as much as one body may have (body_bytes)".to_owned()));
         }
         if self.max_in_flight == 0 {
             return Some(("max_in_flight", "must be at least 1, or every turn is refused".to_owned()));

@@ -134,7 +134,9 @@ pub(super) async fn predict(
     Unread { permit: _permit, body }: Unread,
 ) -> Result<Response, ApiError> {
     match opendu::mode(&body)? {
-        Some(mode) => opendu::answer(mode, &app, &name, &body).await.map(|answer| Json(answer).into_response()),
+        Some(mode) => {
+            opendu::answer(mode, &app, &name, &body, caller.as_owner()).await.map(|answer| Json(answer).into_response())
+        }
         None => call(&app, &caller, &headers, &name, extract::parse_object(&body)?)
             .await
             .map(|answer| Json(answer).into_response()),
@@ -161,6 +163,7 @@ async fn call(
         among: request.functions.as_deref().map(|names| request::functions(module, names)).transpose()?,
         budget: request.budget.map(Into::into).unwrap_or_default(),
         language,
+        owner: caller.as_owner(),
         ..TurnRequest::default()
     };
     let spoken = Spoken {

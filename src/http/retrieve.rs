@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use super::{
     ApiError, AppState, Fault,
+    caller::Caller,
     extract::{self, Admitted, ModuleSegment},
     json::Json,
 };
@@ -33,6 +34,7 @@ pub(super) struct RetrieveRequest {
 )]
 pub(super) async fn retrieve(
     State(app): State<AppState>,
+    caller: Caller,
     ModuleSegment(name): ModuleSegment,
     Admitted { permit: _permit, body: request }: Admitted<RetrieveRequest>,
 ) -> Result<Json<Retrieved>, ApiError> {
@@ -43,7 +45,7 @@ pub(super) async fn retrieve(
         return Err(ApiError::fault(Fault::InvalidValue, message).about("limit"));
     }
     let snapshot = app.module(&name).await?;
-    let request = TurnRequest { utterance, ..TurnRequest::default() };
+    let request = TurnRequest { utterance, owner: caller.as_owner(), ..TurnRequest::default() };
     let trace = app
         .understander
         .retrieve(&snapshot, &request, limit)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::http::Extensions;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::{
     ApiError, Conversations, HttpOptions, builds::Builds, caller::Caller, keys::Keys, metrics::Metrics,
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     module::ModuleName,
+    shares::{Owner, Share, Shares},
     snapshot::{Snapshot, Snapshots},
     understand::{Turn, UnderstandOptions, Understander},
 };
@@ -33,19 +34,23 @@ pub struct Shared {
     pub(super) conversations: Conversations,
     pub(super) builds: Builds,
     keys: Arc<Keys>,
-    permits: Arc<Semaphore>,
-    /// Places to wait for one of them.
-    queue: Semaphore,
+    bodies: Shares,
+    /// Turns that run.
+    running: Shares,
+    /// Turns that wait for one of these to end.
+    queued: Shares,
     /// Turns that nobody waits for wait for one another, and take no place of those that somebody does.
-    background: Semaphore,
+    background: Shares,
+    /// Streams of events that are open.
+    watchers: Shares,
     phase: AtomicU8,
     stopping: watch::Sender<bool>,
 }
 
-/// Leave to run a turn, of all and of the caller's own.
+/// Leave to run a turn, of all and of those that the caller's key may run.
 #[derive(Debug)]
 pub struct Leave {
-    _of_all: OwnedSemaphorePermit,
+    _of_all: Share,
     _own: Option<OwnedSemaphorePermit>,
 }
 
@@ -69,22 +74,22 @@ impl AppState {
         turns: UnderstandOptions,
         conversations: Conversations,
     ) -> Self {
-        let permits = options.permits();
-        let queue = Semaphore::new(options.max_queued.min(Semaphore::MAX_PERMITS));
         let builds = Builds::new(snapshots.clone());
-        let Edge { options, metrics, keys } = Edge::new(options);
+        let Edge { options, metrics, keys, bodies } = Edge::new(options);
         Self(Arc::new(Shared {
             snapshots,
             understander,
-            options,
             metrics,
             turns,
             conversations,
             builds,
-            background: Semaphore::new(permits.available_permits().max(1)),
-            permits,
-            queue,
+            running: options.turns(),
+            queued: Shares::new(options.max_queued as u64),
+            background: options.turns(),
+            watchers: Shares::new((options.max_connections as u64).div_ceil(2)),
+            options,
             keys,
+            bodies,
             phase: AtomicU8::new(Phase::Starting as u8),
             stopping: watch::Sender::new(false),
         }))
@@ -92,7 +97,12 @@ impl AppState {
 
     /// What the layers around the routes share with them.
     pub(super) fn edge(&self) -> Edge {
-        Edge { options: Arc::clone(&self.options), metrics: Arc::clone(&self.metrics), keys: Arc::clone(&self.0.keys) }
+        Edge {
+            options: Arc::clone(&self.options),
+            metrics: Arc::clone(&self.metrics),
+            keys: Arc::clone(&self.0.keys),
+            bodies: self.0.bodies.clone(),
+        }
     }
 
     #[must_use]
@@ -124,10 +134,23 @@ impl AppState {
         self.conversations.hub.drained().await;
     }
 
-    /// Leave to run a turn that nobody waits for.
-    pub(super) async fn background_permit(&self) -> Option<SemaphorePermit<'_>> {
-        // Nobody closes the semaphore.
-        self.0.background.acquire().await.ok()
+    /// Leave to run a turn that nobody waits for. It counts among those that the caller's key may run.
+    pub(super) async fn leave_in_background(&self, caller: &Caller) -> Option<Leave> {
+        let own = match caller.turns() {
+            // Nobody closes the semaphore.
+            Some(own) => Some(own.acquire_owned().await.ok()?),
+            None => None,
+        };
+        Some(Leave { _of_all: self.0.background.take(&caller.as_owner(), 1, 1).await, _own: own })
+    }
+
+    /// Leave to watch a session.
+    ///
+    /// # Errors
+    /// 429 if as many streams are open as may be, of this caller or of all.
+    pub(super) fn leave_to_watch(&self, caller: &Caller) -> Result<Share, ApiError> {
+        let full = || ApiError::too_many("as many streams of events as may be are open; try again shortly".to_owned());
+        self.0.watchers.try_take(&caller.as_owner(), 1).ok_or_else(full)
     }
 
     /// Leave to run one turn, held until it is dropped.
@@ -135,27 +158,25 @@ impl AppState {
     /// # Errors
     /// 429 if as many turns run as may, of this caller or of all, and none ends soon; or if many wait already.
     pub(super) async fn permit(&self, caller: &Caller) -> Result<Leave, ApiError> {
-        let own = caller.turns();
+        let (own, owner) = (caller.turns(), caller.as_owner());
         let at_once = || {
             let own = own.clone().map(Semaphore::try_acquire_owned).transpose().ok()?;
-            Some(Leave { _of_all: Arc::clone(&self.0.permits).try_acquire_owned().ok()?, _own: own })
+            Some(Leave { _of_all: self.0.running.try_take(&owner, 1)?, _own: own })
         };
         if let Some(leave) = at_once() {
             return Ok(leave);
         }
-        let busy = |_| ApiError::too_many_requests();
-        let _place = self.0.queue.try_acquire().map_err(busy)?;
+        let _place = self.0.queued.try_take(&owner, 1).ok_or_else(ApiError::too_many_requests)?;
         let waiting = async {
             // A caller who has as many as may be had takes no place of another one.
             let own = match own {
-                Some(own) => Some(own.acquire_owned().await?),
+                Some(own) => Some(own.acquire_owned().await.ok()?),
                 None => None,
             };
-            let of_all = Arc::clone(&self.0.permits).acquire_owned().await?;
-            Ok::<_, AcquireError>(Leave { _of_all: of_all, _own: own })
+            Some(Leave { _of_all: self.0.running.take(&owner, 1, 1).await, _own: own })
         };
-        let waited = tokio::time::timeout(self.options.queue(), waiting).await;
-        waited.map_err(|_| ApiError::too_many_requests())?.map_err(|_| ApiError::too_many_requests())
+        let waited = tokio::time::timeout(self.options.queue(), waiting).await.ok().flatten();
+        waited.ok_or_else(ApiError::too_many_requests)
     }
 
     /// Leave to run one turn for whoever sent the request with these extensions, as the routes have it; `None` if there
@@ -165,10 +186,16 @@ impl AppState {
         self.permit(&caller).await.ok()
     }
 
-    /// One for each turn that may run at once, taken or not.
+    /// Whoever sent the request with these extensions.
     #[must_use]
-    pub fn permits(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.0.permits)
+    pub fn owner(extensions: &Extensions) -> Owner {
+        extensions.get::<Caller>().map(Caller::as_owner).unwrap_or_default()
+    }
+
+    /// What turns that run hold.
+    #[must_use]
+    pub fn running(&self) -> &Shares {
+        &self.0.running
     }
 
     /// The module as it serves now, for the whole of one request.

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     answer::{Retrieved, json_schema},
+    shares::Owner,
     understand::{TurnRequest, UnderstandOptions},
 };
 
@@ -45,7 +46,11 @@ pub(super) fn definition(options: &McpOptions, turns: &UnderstandOptions) -> Too
     tool(NAME, "Find functions", DESCRIPTION, input, json_schema::<Retrieved>())
 }
 
-pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> Result<CallToolResult, Refusal> {
+pub(super) async fn call(
+    shared: &Shared,
+    given: Option<Map<String, Value>>,
+    owner: Owner,
+) -> Result<CallToolResult, Refusal> {
     let Arguments { module, request, limit } = arguments::read(given)?;
     let utterance = arguments::required(request, "request")?;
     let limit = limit.unwrap_or(shared.turns.candidates);
@@ -53,7 +58,7 @@ pub(super) async fn call(shared: &Shared, given: Option<Map<String, Value>>) -> 
         return Err(Refusal::new(format!("`limit` is {limit}; it must be 1 to {}", Retrieved::MOST)));
     }
     let snapshot = arguments::module(&shared.options.offer, &shared.snapshots, module.as_deref()).await?;
-    let request = TurnRequest { utterance, ..TurnRequest::default() };
+    let request = TurnRequest { utterance, owner, ..TurnRequest::default() };
     let found = shared.understander.retrieve(&snapshot, &request, limit).await;
     let trace = found.map_err(|error| Refusal::of_turn(&error, "request"))?;
     let found = Retrieved::new(&snapshot.module, &trace);

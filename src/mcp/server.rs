@@ -13,7 +13,6 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use tokio::sync::Semaphore;
 
 use super::{
     find_functions, list_modules,
@@ -23,7 +22,8 @@ use super::{
     understand,
 };
 use crate::{
-    conversation::{Owner, Tokens},
+    conversation::{self, Tokens},
+    shares::{Owner, Shares},
     snapshot::Snapshots,
     text::foreign,
     understand::{UnderstandOptions, Understander},
@@ -39,13 +39,18 @@ pub trait Admission: Send + Sync {
     /// Leave to run a call, until it is dropped; `None` if there are too many. `from` is the request that brought the
     /// call, where one did.
     fn admit<'a>(&'a self, from: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>>;
+
+    /// Whose work the call is.
+    fn owner(&self, _: Option<&Parts>) -> Owner {
+        Owner::Process
+    }
 }
 
 /// So many calls, whoever makes them, and nobody waits.
-impl Admission for Semaphore {
+impl Admission for Shares {
     fn admit<'a>(&'a self, _: Option<&'a Parts>) -> BoxFuture<'a, Option<Box<dyn Send + 'a>>> {
-        let permit = self.try_acquire().ok().map(|permit| Box::new(permit) as Box<dyn Send + 'a>);
-        std::future::ready(permit).boxed()
+        let share = self.try_take(&Owner::Process, 1).map(|share| Box::new(share) as Box<dyn Send + 'a>);
+        std::future::ready(share).boxed()
     }
 }
 
@@ -116,10 +121,12 @@ impl ServerHandler for McpServer {
         let CallToolRequestParams { name, arguments, .. } = request;
         // Whoever let the request in says whose it is.
         let from = context.extensions.get::<Parts>();
-        let owner = from.and_then(|from| from.extensions.get::<Owner>()).cloned().unwrap_or_else(Owner::everybody);
+        let kept_for = from.and_then(|from| from.extensions.get::<conversation::Owner>()).cloned();
+        let kept_for = kept_for.unwrap_or_else(conversation::Owner::everybody);
+        let owner = self.admission.owner(from);
         let call = match name.as_ref() {
-            find_functions::NAME => find_functions::call(&self.shared, arguments).boxed(),
-            understand::NAME => understand::call(&self.shared, &owner, arguments).boxed(),
+            find_functions::NAME => find_functions::call(&self.shared, arguments, owner).boxed(),
+            understand::NAME => understand::call(&self.shared, arguments, (&kept_for, owner)).boxed(),
             list_modules::NAME => list_modules::call(&self.shared, arguments).boxed(),
             unknown => {
                 let shown = foreign::shown(unknown, 100);

@@ -13,8 +13,9 @@ use super::{
 };
 use crate::{
     answer::{Kept, Understanding, json_schema},
-    conversation::{Owner, State},
+    conversation::{self, State},
     module::settings::StrategyName,
+    shares::Owner,
     understand::{self, Conversed, Outcome, TurnRequest, request},
 };
 
@@ -72,8 +73,8 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
 
 pub(super) async fn call(
     shared: &Shared,
-    owner: &Owner,
     given: Option<Map<String, Value>>,
+    (kept_for, owner): (&conversation::Owner, Owner),
 ) -> Result<CallToolResult, Refusal> {
     let Arguments { module, utterance, now, functions, strategy, state } = arguments::read(given)?;
     let utterance = arguments::required(utterance, "utterance")?;
@@ -85,9 +86,10 @@ pub(super) async fn call(
         strategy: strategy_of(strategy, shared.options.local)?,
         now: now.map(|now| request::moment(&now, &home)).transpose()?,
         among: functions.map(|names| request::functions(module, &names)).transpose()?,
+        owner,
         ..TurnRequest::default()
     };
-    let (echoed, tokens) = (state.clone(), shared.tokens.of(owner));
+    let (echoed, tokens) = (state.clone(), shared.tokens.of(kept_for));
     let state = match state {
         Some(text) => tokens
             .read(&text, module)

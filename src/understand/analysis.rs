@@ -42,7 +42,7 @@ impl Understander {
         limit: usize,
     ) -> Result<Analysed, TurnError> {
         let mut took = Timings::default();
-        let core = self.cores.free().await;
+        let core = self.cores.free(request).await;
         let clock = Instant::now();
         let (mut analysis, clauses) = core.run(|| {
             self.fuel.burn(|| {
@@ -58,10 +58,10 @@ impl Understander {
         let whole = Span::new(0, analysis.utterance.len());
         let spans: Vec<Span> =
             std::iter::once(whole).chain(clauses.iter().map(|clause| clause.span)).chain(rest).collect();
-        let vectors = self.vectors(&analysis.utterance, &spans).await?;
+        let vectors = self.vectors(request, &analysis.utterance, &spans).await?;
         took.embed = milliseconds(clock);
 
-        let core = self.cores.free().await;
+        let core = self.cores.free(request).await;
         let clock = Instant::now();
         let among = among(request);
         let pool = Pool { among: among.as_deref(), expected: &request.expected, limit };
@@ -144,13 +144,28 @@ impl Understander {
     }
 
     /// The vectors of these parts. All at once: a batch costs less than its texts one by one.
-    async fn vectors(&self, utterance: &Utterance, spans: &[Span]) -> Result<Vec<Vectors>, TurnError> {
+    async fn vectors(
+        &self,
+        request: &TurnRequest,
+        utterance: &Utterance,
+        spans: &[Span],
+    ) -> Result<Vec<Vectors>, TurnError> {
         let texts = || spans.iter().map(|span| utterance.meant(*span).into_owned()).collect();
-        let symmetric = all(spans.len(), self.embedder.embed_words(texts(), Purpose::Symmetric).await?)?;
-        let mut asymmetric = match self.embedder.is_symmetric() {
-            true => None,
-            false => Some(all(spans.len(), self.embedder.embed(texts(), Purpose::Query).await?)?.into_iter()),
+        let embedding = async {
+            let symmetric = self.embedder.embed_words(texts(), Purpose::Symmetric).await?;
+            let asymmetric = match self.embedder.is_symmetric() {
+                true => None,
+                false => Some(self.embedder.embed(texts(), Purpose::Query).await?),
+            };
+            Ok::<_, EmbedError>((symmetric, asymmetric))
         };
+        let embedded = match self.embedder.works_here() {
+            true => self.cores.free(request).await.wait_for(embedding).await,
+            false => embedding.await,
+        };
+        let (symmetric, asymmetric) = embedded?;
+        let symmetric = all(spans.len(), symmetric)?;
+        let mut asymmetric = asymmetric.map(|made| all(spans.len(), made)).transpose()?.map(Vec::into_iter);
         let both = symmetric.into_iter().zip(spans).map(|(Embedded { vector, words }, span)| {
             let symmetric: Arc<[f32]> = vector.into();
             let asymmetric = asymmetric.as_mut().and_then(Iterator::next);

@@ -125,7 +125,7 @@ impl Understander {
 
         let mut state = before.clone();
         let carry = module.settings.conversation.carry.unwrap_or(true);
-        let core = self.cores.free().await;
+        let core = self.cores.free(&request).await;
         let applied = core.run(|| {
             self.fuel.burn(|| apply(&mut state, module, &snapshot.validator, &found.acts, carry)) //
         });
@@ -140,7 +140,7 @@ impl Understander {
             applied: &applied,
             tied: &found.tied,
         };
-        let core = self.cores.free().await;
+        let core = self.cores.free(&request).await;
         let Answer { outcome, pending, remark, is_answered, frames, notes, called } =
             core.run(|| self.fuel.burn(|| turning.next_step(&mut state)));
 
@@ -182,7 +182,7 @@ impl Understander {
                 assistance: assisted.assistance,
                 told: &assisted.told,
             };
-            let mut found = self.cores.free().await.run(|| self.fuel.burn(|| interpret(&dialogue)));
+            let mut found = self.cores.free(asking.request).await.run(|| self.fuel.burn(|| interpret(&dialogue)));
             // What is too long to be read here is shown to nobody else either.
             match found.task.take().filter(|_| !self.fuel.is_out()) {
                 None => return Ok((found, assisted)),

@@ -32,12 +32,13 @@ impl Understander {
     pub(crate) async fn decide(
         &self,
         named: StrategyName,
+        request: &TurnRequest,
         brief: &Brief<'_>,
         ledger: &mut Ledger,
     ) -> Result<Decided, TurnError> {
         match named {
-            StrategyName::Local => Ok(self.locally(brief).await),
-            StrategyName::Auto => self.auto(brief, ledger).await,
+            StrategyName::Local => Ok(self.locally(request, brief).await),
+            StrategyName::Auto => self.auto(request, brief, ledger).await,
             named => {
                 let decided = ask::decide(&self.servers, Some(named), brief, ledger).await;
                 decided.map_err(|error| TurnError::of_asking(error, named))
@@ -45,8 +46,8 @@ impl Understander {
         }
     }
 
-    async fn auto(&self, brief: &Brief<'_>, ledger: &mut Ledger) -> Result<Decided, TurnError> {
-        let mut local = self.locally(brief).await;
+    async fn auto(&self, request: &TurnRequest, brief: &Brief<'_>, ledger: &mut Ledger) -> Result<Decided, TurnError> {
+        let mut local = self.locally(request, brief).await;
         let (confidence, sure) = (local.decision.confidence, brief.sure_of(&local.decision.frames));
         if confidence >= sure {
             local.decision.notes.push(format!("decided locally: confidence {confidence:.2} reaches {sure:.2}"));
@@ -71,8 +72,8 @@ impl Understander {
     }
 
     /// Decides without a model server.
-    async fn locally(&self, brief: &Brief<'_>) -> Decided {
-        let core = self.cores.free().await;
+    async fn locally(&self, request: &TurnRequest, brief: &Brief<'_>) -> Decided {
+        let core = self.cores.free(request).await;
         let clock = Instant::now();
         let decision = core.run(|| self.fuel.burn(|| local::decide(brief)));
         Decided { decision, by: DecidedBy::Local, decide_ms: milliseconds(clock) }

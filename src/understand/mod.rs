@@ -146,7 +146,7 @@ impl Understander {
         let Analysed { analysis, mut took } = self.analyse(snapshot, request).await?;
         let clock = Instant::now();
         let whole = self.situation(snapshot, request, &heard.earlier, &analysis);
-        let requests = self.cores.free().await.run(|| self.fuel.burn(|| Requests::find(&whole)));
+        let requests = self.cores.free(request).await.run(|| self.fuel.burn(|| Requests::find(&whole)));
         let situation = whole.with(&requests);
         took.retrieve += milliseconds(clock);
         let trace = Trace::new(&situation, took);
@@ -154,7 +154,7 @@ impl Understander {
         // What is too long to be read here is shown to nobody else either.
         let is_cut = self.fuel.is_out();
         let strategy = if is_cut { StrategyName::Local } else { self.strategy(snapshot, request) };
-        let mut decided = self.decide(strategy, &brief, ledger).await?;
+        let mut decided = self.decide(strategy, request, &brief, ledger).await?;
         if decided.by != DecidedBy::Local {
             decided.decision = put_if_asked(&brief, decided.decision);
         }

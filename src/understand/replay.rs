@@ -167,6 +167,8 @@ impl Replays {
                 among: request.among.clone(),
                 first: request.first.clone(),
                 language: request.language.clone(),
+                owner: request.owner.clone(),
+                in_background: request.in_background,
                 ..TurnRequest::default()
             };
             believe(&mut state, &history[..place]);

@@ -6,6 +6,7 @@ use crate::{
     assist::{history::Said, ledger::BudgetOverrides},
     decide::expected::{Expected, Hint},
     module::{FunctionId, Module, settings::StrategyName},
+    shares::Owner,
 };
 
 /// One utterance to understand.
@@ -36,6 +37,10 @@ pub struct TurnRequest {
     pub single: bool,
     /// BCP 47 language in which questions are worded; the module's if `None`.
     pub language: Option<String>,
+    /// Who has it understood: the work counts as theirs.
+    pub owner: Owner,
+    /// Nobody waits for it: it gives way to what somebody waits for.
+    pub in_background: bool,
 }
 
 impl TurnRequest {

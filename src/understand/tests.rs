@@ -108,13 +108,13 @@ async fn whoever_leaves_is_not_worked_for() {
 /// Whoever works has a core; the others wait, and not for ever.
 #[tokio::test]
 async fn as_many_work_as_there_are_cores() {
-    let cores = Cores::new();
+    let (cores, request) = (Cores::new(), TurnRequest::default());
     let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut working = Vec::new();
     for _ in 0..count {
-        working.push(cores.free().await);
+        working.push(cores.free(&request).await);
     }
-    let mut next = Box::pin(cores.free());
+    let mut next = Box::pin(cores.free(&request));
     for _ in 0..3 {
         assert!(futures::poll!(&mut next).is_pending());
     }

@@ -9,6 +9,7 @@ use crate::{
         certainty::Certainty,
         reply::{self, Reply, YesNo},
     },
+    shares::Owner,
     snapshot::Snapshot,
     text::Span,
     understand::{Attempt, BudgetOverrides, TurnError, TurnRequest, Understander},
@@ -40,11 +41,12 @@ impl Understander {
         reply: &str,
         strategy: Option<StrategyName>,
         budget: BudgetOverrides,
+        owner: Owner,
     ) -> Result<Answered, TurnError> {
-        let request = TurnRequest { utterance: reply.to_owned(), budget, strategy, ..TurnRequest::default() };
+        let request = TurnRequest { utterance: reply.to_owned(), budget, strategy, owner, ..TurnRequest::default() };
         let mut ledger = self.ledger(snapshot, &request);
         let fuel = self.fueled().fuel;
-        let analysis = self.cores.free().await.run(|| fuel.burn(|| self.recognize(snapshot, &request)))?;
+        let analysis = self.cores.free(&request).await.run(|| fuel.burn(|| self.recognize(snapshot, &request)))?;
         let read = reply::read(snapshot.module.language(), question, analysis.utterance.text());
         let asked = self.asked_reply(snapshot, question, read, &request, &analysis, &mut ledger).await?;
         Ok(Answered {

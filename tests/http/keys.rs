@@ -15,6 +15,7 @@ use uptake::{
     llm::{Server, scripted::Scripted},
     mcp::{self, McpOptions, McpServer, Offer},
     module::ModuleName,
+    shares::Owner,
     understand::UnderstandOptions,
 };
 
@@ -158,7 +159,7 @@ async fn a_key_has_its_quota_and_leaves_room_for_others() {
     assert_eq!([status(&first).await, status(&first).await, status(&first).await], [200, 200, 429]);
     // Of four turns at once one key has three: where another key has the fourth, it waits and is refused.
     assert_eq!(status(&second).await, 200);
-    let _all = service.app.permits().acquire_many_owned(4).await.expect("four");
+    let _all = service.app.running().try_take(&Owner::Process, 4).expect("four");
     let (code, _, kind, _) = ask(&service, Method::POST, "/v1/predict/weather", &second, SAID).await.error();
     assert_eq!((code, kind.as_str()), (429, "too_many_requests"));
 }
@@ -195,7 +196,7 @@ async fn a_key_fills_no_disk_and_no_line() {
 async fn whoever_comes_at_a_bad_moment_waits_a_little() {
     let options = HttpOptions { max_in_flight: 1, queue_ms: 20_000, max_queued: 1, ..HttpOptions::default() };
     let service = std::sync::Arc::new(Service::with(&["weather"], options));
-    let held = service.app.permits().acquire_owned().await.expect("the only one");
+    let held = service.app.running().try_take(&Owner::Process, 1).expect("the only one");
     let waiting = {
         let service = std::sync::Arc::clone(&service);
         tokio::spawn(async move { service.post("/v1/predict/weather", SAID).await.status })

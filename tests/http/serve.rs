@@ -8,7 +8,10 @@ use tokio::{
     sync::oneshot,
     task::JoinHandle,
 };
-use uptake::http::{HttpOptions, serve};
+use uptake::{
+    http::{HttpOptions, serve},
+    shares::Owner,
+};
 
 use crate::support::Service;
 
@@ -182,7 +185,7 @@ async fn connections_that_only_wait_make_room_for_new_ones() {
 #[tokio::test]
 async fn after_a_refusal_the_connection_goes_on() {
     let service = Service::with(&[], HttpOptions { max_in_flight: 1, ..HttpOptions::default() });
-    let _permit = service.app.permits().acquire_owned().await.expect("the only one");
+    let _permit = service.app.running().try_take(&Owner::Process, 1).expect("the only one");
     let listening = Listening::start(&service).await;
     let body = format!(r#"{{"utterance":"{}"}}"#, "x".repeat(300_000));
     let mut stream = listening.open(&begun(body.len(), &body)).await;

@@ -19,6 +19,7 @@ use tokio::{
 use uptake::{
     http::{self, HttpOptions, Mounted},
     mcp::{self, McpServer},
+    shares::Owner,
 };
 
 use super::{Silent, asking, call, calling, forecast, options, server, soon};
@@ -127,7 +128,7 @@ async fn the_service_has_the_tools_beside_its_routes() {
     assert!(answer.contains("x-request-id: mine"), "{answer}");
     assert_eq!(ask(address, &post("host: evil.example\r\n", PING)).await.0, 403);
     assert_eq!(ask(address, "GET /hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.0, 200);
-    let _only = service.app.permits().acquire_owned().await.expect("a permit");
+    let _only = service.app.running().try_take(&Owner::Process, 1).expect("the only one");
     let (_, busy) = ask(address, &post("host: localhost\r\n", &understand(&about))).await;
     assert!(busy.contains("as many calls as the server allows are running"), "{busy}");
     serving.abort();

@@ -1,6 +1,6 @@
 //! The tools as clients reach them: the SDK's own client where it can ask for what is tested, bytes where it cannot.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient, ServiceExt as _,
@@ -42,7 +42,7 @@ pub(crate) fn server(service: &Service, options: McpOptions) -> McpServer {
     let app = &service.app;
     let tokens = crate::support::in_memory().tokens();
     let (snapshots, understander) = (app.snapshots.clone(), app.understander.clone());
-    McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, app.permits())
+    McpServer::new(snapshots, understander, app.turns.clone(), tokens, options, Arc::new(app.running().clone()))
 }
 
 /// Modules, and what asks these model servers about them.

@@ -50,6 +50,7 @@ for_every_store!(
     each_turn_renews_the_expiry,
     a_state_that_is_too_large_is_refused,
     sessions_of_an_owner_are_counted,
+    an_owner_loses_no_session_to_another,
     keys_can_be_changed_and_are_needed,
     stored_text_cannot_be_moved_to_another_session,
 );
@@ -250,6 +251,26 @@ async fn sessions_of_an_owner_are_counted(place: Place) {
         counts.push(store.count(owner, now()).await.unwrap());
     }
     assert_eq!(counts, [2, 1, 1, 1, 0, 0, 0]);
+}
+
+/// Neither by number nor by bytes, however many another one begins after its own.
+async fn an_owner_loses_no_session_to_another(place: Place) {
+    let store = place.open();
+    let save = async |name: &str, owner: &str, bytes: usize, hour| {
+        let id = if owner.is_empty() { id(name) } else { id(name).of(owner) };
+        store.save(&id, None, vec![1; bytes], now() + hours(hour), now()).await.unwrap();
+    };
+    save("first", "polite", 4, 1).await;
+    save("first", "", 4, 2).await;
+    for number in 0..30 {
+        save(&number.to_string(), "greedy", 10, 3 + number).await;
+    }
+    assert_eq!(store.shed(10, 1_000).await, Ok(22));
+    assert_eq!(store.count("greedy", now()).await, Ok(8));
+    assert_eq!(store.shed(10, 40).await, Ok(5));
+    assert_eq!((store.count("polite", now()).await, store.count("greedy", now()).await), (Ok(1), Ok(3)));
+    assert!(store.load(&id("first"), now()).await.unwrap().is_some());
+    assert!(store.load(&id("29").of("greedy"), now()).await.unwrap().is_some(), "its oldest have gone");
 }
 
 async fn each_turn_renews_the_expiry(place: Place) {

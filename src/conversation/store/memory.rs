@@ -68,17 +68,28 @@ impl Store for Memory {
         let mut latest: Vec<_> = sessions
             .iter()
             .filter(|(id, _)| !id.is_reserved())
-            .map(|(id, one)| (one.expires, one.data.len(), id.clone()))
+            .map(|(id, one)| (one.expires, one.data.len() as u64, id.clone()))
             .collect();
         latest.sort_unstable_by(|one, other| other.cmp(one));
-        let (mut kept, mut bytes, mut gone) = (0, 0, 0);
-        for (_, length, id) in latest {
-            (kept, bytes) = (kept + 1, bytes + length as u64);
-            if kept > most || bytes > most_bytes {
-                sessions.remove(&id);
-                gone += 1;
-            }
+        // What each owner has up to this one, the latest first.
+        let mut own: HashMap<Option<String>, (u64, u64)> = HashMap::new();
+        let (mut by_number, mut by_bytes) = (Vec::new(), Vec::new());
+        for (order, (_, length, id)) in latest.into_iter().enumerate() {
+            let (number, bytes) = own.entry(id.owner().map(str::to_owned)).or_default();
+            (*number, *bytes) = (*number + 1, *bytes + length);
+            by_number.push((*number, order, 1, id.clone()));
+            by_bytes.push((*bytes, order, length, id));
         }
-        future::ready(Ok(gone)).boxed()
+        let too_many = [(by_number, most), (by_bytes, most_bytes)].map(|(mut all, most)| {
+            all.sort_unstable();
+            let mut kept = 0;
+            let is_over = |&(_, _, amount, _): &(u64, usize, u64, SessionId)| {
+                kept += amount;
+                kept > most
+            };
+            all.into_iter().filter(is_over).map(|(_, _, _, id)| id).collect::<Vec<_>>()
+        });
+        let gone = too_many.into_iter().flatten().filter(|id| sessions.remove(id).is_some()).count();
+        future::ready(Ok(gone as u64)).boxed()
     }
 }

@@ -145,8 +145,9 @@ pub trait Store: Send + Sync {
     /// Removes what is expired; how many sessions that were.
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
 
-    /// Removes those that expire first, until no more than so many sessions and bytes are left; how many that were.
-    /// What is kept under reserved names stays.
+    /// Removes sessions until no more than so many, and so many bytes, are left; how many that were. Of the owner that has
+    /// most, those that expire first: an owner loses none to others while it has less than they do. What is kept under
+    /// reserved names stays.
     fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 

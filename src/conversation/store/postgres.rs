@@ -306,9 +306,15 @@ async fn sweep_some(pool: PgPool, now: Timestamp) -> Result<u64, sqlx::Error> {
 async fn shed_all(pool: PgPool, most: u64, most_bytes: u64) -> Result<u64, sqlx::Error> {
     let delete = "DELETE FROM uptake_sessions WHERE id IN (
          SELECT id FROM (
-             SELECT id, row_number() OVER latest AS place, sum(octet_length(data)) OVER latest AS bytes
-             FROM uptake_sessions WHERE left(id, 1) <> '!'
-             WINDOW latest AS (ORDER BY expires DESC, id ROWS UNBOUNDED PRECEDING)
+             SELECT id, row_number() OVER (ORDER BY own_place, expires DESC, id) AS place,
+                 sum(size) OVER (ORDER BY own_bytes, expires DESC, id ROWS UNBOUNDED PRECEDING) AS bytes
+             FROM (
+                 SELECT id, expires, octet_length(data) AS size, row_number() OVER own AS own_place,
+                     sum(octet_length(data)) OVER own AS own_bytes
+                 FROM uptake_sessions WHERE left(id, 1) <> '!'
+                 WINDOW own AS (PARTITION BY left(id, strpos(id, '/')) ORDER BY expires DESC, id
+                     ROWS UNBOUNDED PRECEDING)
+             ) AS ranked
          ) AS kept WHERE place > $1 OR bytes > $2)";
     let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
     let done = sqlx::query(delete).bind(bound(most)).bind(bound(most_bytes)).execute(&pool).await?;

@@ -211,7 +211,8 @@ impl Keeper {
         self.connection.as_mut().ok_or_else(|| unavailable("it is not open"))
     }
 
-    /// Removes those that expire first, until so many are left. What is reserved is no session.
+    /// Removes sessions until so many are left: ranked by how many their owner has that expire later. What is reserved is no
+    /// session.
     fn shed(&mut self, most: u64, most_bytes: u64) -> Result<u64, Failure> {
         if self.connection.is_none() && !self.path.exists() {
             return Ok(0);
@@ -220,9 +221,16 @@ impl Keeper {
         let mut delete = connection.prepare_cached(
             "DELETE FROM sessions WHERE id IN (
                 SELECT id FROM (
-                    SELECT id, row_number() OVER latest AS place, sum(length(data)) OVER latest AS bytes FROM sessions
-                    WHERE substr(id, 1, 1) <> '!'
-                    WINDOW latest AS (ORDER BY expires DESC, id ROWS UNBOUNDED PRECEDING)
+                    SELECT id,
+                        row_number() OVER (ORDER BY own_place, expires DESC, id) AS place,
+                        sum(size) OVER (ORDER BY own_bytes, expires DESC, id ROWS UNBOUNDED PRECEDING) AS bytes
+                    FROM (
+                        SELECT id, expires, length(data) AS size, row_number() OVER own AS own_place,
+                            sum(length(data)) OVER own AS own_bytes
+                        FROM sessions WHERE substr(id, 1, 1) <> '!'
+                        WINDOW own AS (PARTITION BY substr(id, 1, instr(id, '/')) ORDER BY expires DESC, id
+                            ROWS UNBOUNDED PRECEDING)
+                    )
                 ) WHERE place > ?1 OR bytes > ?2
             )",
         )?;

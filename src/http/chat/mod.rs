@@ -189,6 +189,7 @@ impl Job {
         }
         let mut request = turn_request(app, &snapshot, conversation, &task, demand, options)?;
         request.first = first;
+        request.owner = caller.as_owner();
         let language = request.language.clone();
         let before = (!is_new).then(|| std::mem::take(&mut request));
         let request = is_new.then_some(request);

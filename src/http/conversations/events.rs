@@ -11,10 +11,7 @@ use axum::{
     },
 };
 use futures::{Stream, StreamExt as _, future, stream};
-use tokio::sync::{
-    OwnedSemaphorePermit,
-    broadcast::{Receiver, error::RecvError},
-};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 use utoipa::ToSchema;
 
 use super::{
@@ -23,7 +20,8 @@ use super::{
 };
 use crate::{
     conversation::store::SessionId,
-    http::{ApiError, AppState, extract::Permit},
+    http::{ApiError, AppState, caller::Caller, extract::Permit},
+    shares::Share,
 };
 
 /// Proxies close connections on which nothing happens.
@@ -54,9 +52,10 @@ pub(in crate::http) struct SessionEvent {
 pub(in crate::http) async fn events(
     SessionSegment(id): SessionSegment,
     _permit: Permit,
+    caller: Caller,
     State(app): State<AppState>,
 ) -> Result<Response, ApiError> {
-    let leave = app.conversations.hub.may_watch()?;
+    let leave = app.leave_to_watch(&caller)?;
     // Before the state is read, so that no turn comes between unseen.
     let watch = Watch { news: Some(app.conversations.hub.watch(&id)), app: app.clone(), id, _leave: leave };
     let first = state(&json(&current(&app, &watch.id).await?));
@@ -74,7 +73,7 @@ struct Watch {
     news: Option<Receiver<News>>,
     app: AppState,
     id: SessionId,
-    _leave: OwnedSemaphorePermit,
+    _leave: Share,
 }
 
 impl Drop for Watch {

@@ -5,16 +5,19 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
+use tokio::sync::{broadcast, watch};
 
 use crate::{
-    answer::SessionView, conversation::store::SessionId, http::ApiError, module::ModuleName, understand::TurnRequest,
+    answer::SessionView,
+    conversation::store::SessionId,
+    http::{ApiError, caller::Caller},
+    module::ModuleName,
+    shares::{Share, Shares},
+    understand::TurnRequest,
 };
 
 /// Utterances of all sessions that wait, at most.
-const MOST_WAITING: usize = 4_096;
-/// Streams of events that are open at once, at most.
-const MOST_WATCHERS: usize = 1_024;
+const MOST_WAITING: u64 = 4_096;
 /// Turns that a slow watcher may be behind; it misses those before.
 const BACKLOG: usize = 16;
 
@@ -25,7 +28,8 @@ pub(in crate::http) struct Hub {
     max_pending: usize,
     /// Utterances that were taken on and are not read yet.
     outstanding: watch::Sender<usize>,
-    watchers: Arc<Semaphore>,
+    /// The same by who had them observed.
+    waiting: Shares,
 }
 
 struct Entry {
@@ -54,6 +58,10 @@ pub(super) enum News {
 pub(super) struct Observation {
     pub module: ModuleName,
     pub heard: Heard,
+    /// Who has it observed.
+    pub caller: Caller,
+    /// Its place among those that wait, from when it was taken on until it is read or dropped.
+    pub place: Option<Share>,
 }
 
 #[derive(Debug)]
@@ -76,22 +84,23 @@ impl Hub {
             sessions: Mutex::default(),
             max_pending,
             outstanding: watch::Sender::new(0),
-            watchers: Arc::new(Semaphore::new(MOST_WATCHERS)),
+            waiting: Shares::new(MOST_WAITING),
         }
     }
 
     /// Lets an utterance wait for those before it.
     ///
     /// # Errors
-    /// 429 if too many wait already.
-    pub(super) fn enqueue(&self, id: &SessionId, observation: Observation) -> Result<Taken, ApiError> {
+    /// 429 if too many wait already, of this session, of this caller, or of all.
+    pub(super) fn enqueue(&self, id: &SessionId, mut observation: Observation) -> Result<Taken, ApiError> {
         let mut sessions = self.sessions();
         let full = |what: &str| Err(ApiError::too_many(format!("{what}; try again shortly")));
-        if *self.outstanding.borrow() >= MOST_WAITING {
-            return full("as many observed utterances as the service allows wait to be read");
-        }
         if sessions.get(id).is_some_and(|entry| entry.pending() >= self.max_pending) {
             return full("as many utterances of this session as the service allows wait to be read");
+        }
+        observation.place = self.waiting.try_take(&observation.caller.as_owner(), 1);
+        if observation.place.is_none() {
+            return full("as many observed utterances as the service allows wait to be read");
         }
         let entry = sessions.entry(id.clone()).or_insert_with(Entry::new);
         entry.module = Some(observation.module.clone());
@@ -162,13 +171,6 @@ impl Hub {
         }
     }
 
-    /// # Errors
-    /// 429 if as many watch as may.
-    pub(super) fn may_watch(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let full = || ApiError::too_many("as many streams of events as the service allows are open".to_owned());
-        Arc::clone(&self.watchers).try_acquire_owned().map_err(|_| full())
-    }
-
     pub(super) fn watch(&self, id: &SessionId) -> broadcast::Receiver<News> {
         self.sessions().entry(id.clone()).or_insert_with(Entry::new).news.subscribe()
     }
@@ -217,7 +219,12 @@ mod tests {
     use super::*;
 
     fn observation() -> Observation {
-        Observation { module: ModuleName::new("weather").unwrap(), heard: Heard::Assistant("Hello.".into()) }
+        Observation {
+            module: ModuleName::new("weather").unwrap(),
+            heard: Heard::Assistant("Hello.".into()),
+            caller: Caller::default(),
+            place: None,
+        }
     }
 
     #[tokio::test]

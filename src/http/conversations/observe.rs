@@ -92,7 +92,7 @@ pub(in crate::http) async fn observe(
     caller: Caller,
     Admitted { permit: _permit, body }: Admitted<ObserveRequest>,
 ) -> Result<Response, ApiError> {
-    let observation = read(&app, &caller, body).await?;
+    let observation = read(&app, caller, body).await?;
     app.may_observe(&id).await.map_err(|error| of_store(&error))?;
     let taken = app.conversations.hub.enqueue(&id, observation)?;
     if taken.needs_worker {
@@ -102,7 +102,7 @@ pub(in crate::http) async fn observe(
     Ok((StatusCode::ACCEPTED, Json(body)).into_response())
 }
 
-async fn read(app: &AppState, caller: &Caller, body: ObserveRequest) -> Result<Observation, ApiError> {
+async fn read(app: &AppState, caller: Caller, body: ObserveRequest) -> Result<Observation, ApiError> {
     let Some(module) = body.module else {
         let message = "`module` is required: the name of a module";
         return Err(ApiError::fault(Fault::MissingParameter, message).about("module"));
@@ -123,15 +123,19 @@ async fn read(app: &AppState, caller: &Caller, body: ObserveRequest) -> Result<O
             // "Tomorrow" is what it was when it was said, not when it is read.
             now: Some(now.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(home))),
             language,
+            owner: caller.as_owner(),
+            in_background: true,
             ..TurnRequest::default()
         })),
     };
-    Ok(Observation { module, heard })
+    Ok(Observation { module, heard, caller, place: None })
 }
 
 /// Reads what waits, in its order, until nothing does.
 async fn work(app: AppState, id: SessionId) {
     while let Some(observation) = app.conversations.hub.next(&id) {
+        // Nobody waits for it, so that its time begins with its work.
+        let _leave = app.leave_in_background(&observation.caller).await;
         let turn = AssertUnwindSafe(understood(&app, &id, &observation)).catch_unwind();
         let result = match tokio::time::timeout(app.options.timeout(), turn).await {
             Ok(Ok(result)) => result,
@@ -151,7 +155,6 @@ async fn work(app: AppState, id: SessionId) {
 
 /// One observed utterance, with the session as it is when its turn comes.
 async fn understood(app: &AppState, id: &SessionId, observation: &Observation) -> Result<(), ApiError> {
-    let _permit = app.background_permit().await;
     let snapshot = app.module(&observation.module).await?;
     let mut last = StoreError::Conflict;
     for _ in 0..TRIES {

@@ -24,7 +24,7 @@ use crate::http::{
 };
 
 /// What is told to everybody: that the service is there, alive, and ready.
-const PUBLIC: [&str; 3] = ["/hello", "/healthz", "/readyz"];
+pub(super) const PUBLIC: [&str; 3] = ["/hello", "/healthz", "/readyz"];
 
 /// Finds out who asks, once, for everything behind it, and refuses who may not.
 pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {

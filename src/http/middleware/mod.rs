@@ -1,5 +1,5 @@
 //! The layers around every route, one file each. From outside in: request id, headers, trace, count of errors, host,
-//! origin, CORS, keys, panics; and, around those routes that want them, count of requests and time limit.
+//! origin, CORS, keys, limits, panics; and, around those routes that want them, count of requests and time limit.
 
 mod cors;
 mod count;
@@ -7,6 +7,7 @@ mod deadline;
 mod headers;
 mod host;
 mod keys;
+mod limits;
 mod origin;
 mod panics;
 mod request_id;
@@ -18,9 +19,11 @@ use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::{HttpOptions, keys::Keys, metrics::Metrics};
+use crate::shares::Shares;
 
 pub(super) use count::in_flight;
 pub(super) use deadline::deadline;
+pub(super) use limits::{NoRoom, too_many_bytes};
 
 /// What the layers share. Cheap to clone; clones share.
 #[derive(Clone)]
@@ -28,12 +31,15 @@ pub(super) struct Edge {
     pub(super) options: Arc<HttpOptions>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) keys: Arc<Keys>,
+    /// Bytes of bodies that are read or worked at.
+    pub(super) bodies: Shares,
 }
 
 impl Edge {
     pub(super) fn new(options: HttpOptions) -> Self {
         let keys = Arc::new(Keys::new(&options));
-        Self { options: Arc::new(options), metrics: Arc::new(Metrics::new()), keys }
+        let bodies = Shares::new(options.bodies_bytes as u64);
+        Self { options: Arc::new(options), metrics: Arc::new(Metrics::new()), keys, bodies }
     }
 }
 
@@ -41,6 +47,7 @@ impl Edge {
 pub(super) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>, edge: &Edge) -> Router<S> {
     let mut router = routes
         .layer(CatchPanicLayer::custom(panics::panicked))
+        .layer(middleware::from_fn_with_state(edge.clone(), limits::limits))
         .layer(middleware::from_fn_with_state(edge.clone(), keys::keys));
     if let Some(cors) = cors::layer(&edge.options) {
         router = router.layer(cors);

@@ -7,7 +7,7 @@ use super::{
     super::{ApiError, AppState, error::long_utterance},
     limits,
 };
-use crate::{module::ModuleName, recognize::reply as yes_no, understand::BudgetOverrides};
+use crate::{module::ModuleName, recognize::reply as yes_no, shares::Owner, understand::BudgetOverrides};
 
 /// The mode of these requests.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -64,6 +64,7 @@ pub(super) async fn answer(
     app: &AppState,
     name: &ModuleName,
     request: BinaryRequest,
+    owner: Owner,
 ) -> Result<BinaryAnswer, ApiError> {
     let utterance = super::utterance(request.utterance, app)?;
     limits::count("questions", request.questions.as_ref().map_or(0, Vec::len))?;
@@ -80,7 +81,7 @@ pub(super) async fn answer(
         let question = question.filter(|question| !crate::text::is_blank(question));
         let answered = app
             .understander
-            .yes_no(&snapshot, question, &utterance, None, BudgetOverrides::default())
+            .yes_no(&snapshot, question, &utterance, None, BudgetOverrides::default(), owner.clone())
             .await
             .map_err(|error| ApiError::of_turn(&error, false))?;
         app.metrics.spent(&snapshot.module.name, &answered.attempts, answered.usage);

@@ -18,7 +18,7 @@ use super::{
     ApiError, AppState, Fault,
     extract::{self, parse_object},
 };
-use crate::module::ModuleName;
+use crate::{module::ModuleName, shares::Owner};
 
 mod binary;
 mod limits;
@@ -104,11 +104,12 @@ pub(super) async fn answer(
     app: &AppState,
     name: &ModuleName,
     body: &[u8],
+    owner: Owner,
 ) -> Result<OpenDuAnswer, ApiError> {
     let answer = match mode {
-        Mode::Skill => OpenDuAnswer::Skill(skill::answer(app, name, parse_object(body)?).await?),
-        Mode::Slot => OpenDuAnswer::Slot(slot::answer(app, name, parse_object(body)?).await?),
-        Mode::Binary => OpenDuAnswer::Binary(binary::answer(app, name, parse_object(body)?).await?),
+        Mode::Skill => OpenDuAnswer::Skill(skill::answer(app, name, parse_object(body)?, owner).await?),
+        Mode::Slot => OpenDuAnswer::Slot(slot::answer(app, name, parse_object(body)?, owner).await?),
+        Mode::Binary => OpenDuAnswer::Binary(binary::answer(app, name, parse_object(body)?, owner).await?),
     };
     app.metrics.mode(name, mode.name());
     Ok(answer)

@@ -23,6 +23,7 @@ use crate::{
     conversation::Pending,
     module::{FunctionId, Module, ModuleName, OwnerMode},
     retrieve::{Candidate, Evidence, Source},
+    shares::Owner,
     understand::{Asked, Expected, Frame, Outcome, Turn, TurnRequest},
 };
 
@@ -123,7 +124,12 @@ struct SkillEvidence {
     context_slot_camel: Option<String>,
 }
 
-pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SkillRequest) -> Result<SkillAnswer, ApiError> {
+pub(super) async fn answer(
+    app: &AppState,
+    name: &ModuleName,
+    request: SkillRequest,
+    owner: Owner,
+) -> Result<SkillAnswer, ApiError> {
     let utterance = super::utterance(request.utterance, app)?;
     let frames = request.expected_frames.unwrap_or_default();
     let expectations = request.expectations.unwrap_or_default();
@@ -139,7 +145,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SkillRequ
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;
     let expected = Expected::named(module, asked);
-    let request = TurnRequest { utterance, expected, hints, ..TurnRequest::default() };
+    let request = TurnRequest { utterance, expected, hints, owner, ..TurnRequest::default() };
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
     app.metrics.turn(&module.name, &turn);
     Ok(SkillAnswer(elements(module, &request.utterance, &turn)))

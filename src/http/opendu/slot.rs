@@ -18,6 +18,7 @@ use crate::{
     call::SlotValue,
     module::{FunctionId, Module, ModuleName, RecognizerId, SlotPath, alike, squeeze},
     recognize::certainty::Certainty,
+    shares::Owner,
     snapshot::Snapshot,
     text::Span,
     understand::{Asked, Expected, Hint, Trace, Turn, TurnRequest},
@@ -89,7 +90,12 @@ enum SlotOperator {
     IsNot,
 }
 
-pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SlotRequest) -> Result<SlotAnswer, ApiError> {
+pub(super) async fn answer(
+    app: &AppState,
+    name: &ModuleName,
+    request: SlotRequest,
+    owner: Owner,
+) -> Result<SlotAnswer, ApiError> {
     let utterance = super::utterance(request.utterance, app)?;
     let labels = labels("slots", request.slots)?;
     let expected = self::labels("expectedSlots", request.expected_slots)?;
@@ -99,7 +105,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SlotReque
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;
     let Some(function) = target(module, &frame, &labels) else {
-        let trace = recognized(app, &snapshot, &utterance).await?;
+        let trace = recognized(app, &snapshot, &utterance, owner).await?;
         let said = Said { snapshot: &snapshot, utterance: &utterance, hints: &hints, trace: &trace };
         let found = labels.iter().filter_map(|label| Some((label.clone(), said.loose(label, &[])?)));
         return Ok(SlotAnswer(found.collect()));
@@ -107,7 +113,7 @@ pub(super) async fn answer(app: &AppState, name: &ModuleName, request: SlotReque
     let asked =
         expected.into_iter().map(|slot| Asked { frame: module.function(function).name.clone(), slot: Some(slot) });
     let expected = Expected::named(module, asked.collect());
-    let request = TurnRequest { utterance, given: Some(function), expected, hints, ..TurnRequest::default() };
+    let request = TurnRequest { utterance, given: Some(function), expected, hints, owner, ..TurnRequest::default() };
     let turn = app.understander.turn(&snapshot, &request).await.map_err(|error| ApiError::of_turn(&error, false))?;
     app.metrics.turn(&module.name, &turn);
     let said = Said { snapshot: &snapshot, utterance: &request.utterance, hints: &request.hints, trace: &turn.trace };
@@ -131,8 +137,8 @@ fn target(module: &Module, frame: &str, labels: &[String]) -> Option<FunctionId>
 }
 
 /// What the recognizers find, with nothing decided.
-async fn recognized(app: &AppState, snapshot: &Snapshot, utterance: &str) -> Result<Trace, ApiError> {
-    let request = TurnRequest { utterance: utterance.to_owned(), ..TurnRequest::default() };
+async fn recognized(app: &AppState, snapshot: &Snapshot, utterance: &str, owner: Owner) -> Result<Trace, ApiError> {
+    let request = TurnRequest { utterance: utterance.to_owned(), owner, ..TurnRequest::default() };
     let found = app.understander.retrieve(snapshot, &request, 1).await;
     found.map_err(|error| ApiError::of_turn(&error, false))
 }

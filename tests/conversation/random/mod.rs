@@ -9,6 +9,7 @@
 //! DIALOGUES=1 SEED=417 cargo test --locked random_dialogues -- --nocapture
 //! ```
 
+mod people;
 mod person;
 mod watch;
 mod words;
