@@ -94,6 +94,7 @@ impl Analysis {
     pub(crate) fn recognized(knowledge: &Knowledge, utterance: Utterance, now: jiff::Zoned) -> Self {
         let language = knowledge.module.language();
         let context = Context { now: now.clone() };
+        let courtesy = acts::courtesy(language, utterance.text());
         let utterance = without_courtesies(knowledge, utterance, &context);
         let read = OnceCell::new();
         let recognize = || read.get_or_init(|| knowledge.recognizers.recognize(&utterance, &context));
@@ -127,7 +128,7 @@ impl Analysis {
                 mention.score = mention.score.min(MISSPELT.score());
             }
         }
-        acts.courtesy = of_whole(knowledge, &utterance, &mentions);
+        acts.courtesy = of_whole(knowledge, courtesy, &utterance, &mentions);
         let is_crowded = is_crowded(&mentions);
         if is_crowded {
             mentions.clear();

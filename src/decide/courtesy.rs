@@ -29,12 +29,18 @@ pub(crate) fn without_courtesies(knowledge: &Knowledge, utterance: Utterance, co
     if asides.is_empty() { utterance } else { utterance.keeping(|at| !is_aside(at)) }
 }
 
-/// What all of the utterance is, if it is nothing but a courtesy and no entry of a list.
-pub(crate) fn of_whole(knowledge: &Knowledge, utterance: &Utterance, mentions: &[Mention]) -> Option<Courtesy> {
+/// What all that was said is, if it is nothing but a courtesy and no entry of a list. `said` is the same of its words as
+/// they were written, and `utterance` is without [the courtesies at its ends](without_courtesies).
+pub(crate) fn of_whole(
+    knowledge: &Knowledge,
+    said: Option<Courtesy>,
+    utterance: &Utterance,
+    mentions: &[Mention],
+) -> Option<Courtesy> {
     let language = knowledge.module.language();
     let meant = || utterance.meant(Span::new(0, utterance.len()));
     let as_meant = || if utterance.misspelt().is_empty() { None } else { acts::courtesy(language, &meant()) };
-    let courtesy = acts::courtesy(language, utterance.text()).or_else(as_meant)?;
+    let courtesy = said.or_else(as_meant)?;
     let is_entry = |one: &Mention| is_own(knowledge, one) && is_all(utterance, one.span);
     (!courtesy.is_no_value() || !mentions.iter().any(is_entry)).then_some(courtesy)
 }
@@ -43,8 +49,9 @@ pub(crate) fn of_whole(knowledge: &Knowledge, utterance: &Utterance, mentions: &
 /// them.
 pub(crate) fn is_no_value(courtesy: Option<Courtesy>, mention: Option<&Mention>) -> bool {
     match courtesy {
-        // "Perfect" may answer a yes-or-no question.
+        // "Perfect", and "yes, thanks", may answer a yes-or-no question.
         Some(Courtesy::Praise) => mention.is_none(),
+        _ if mention.is_some_and(|mention| mention.value.is_boolean()) => false,
         Some(courtesy) => courtesy.is_no_value(),
         None => false,
     }

@@ -34,7 +34,9 @@ pub enum Courtesy {
     Thanks,
     /// "Hurry up", "you are useless".
     Complaint,
-    /// "One moment", "let me think".
+    /// "Let me think".
+    Thinking,
+    /// "One moment", "hold on".
     Waiting,
     /// "I don't understand", "what?"
     Puzzled,
@@ -56,7 +58,7 @@ impl Courtesy {
     /// It wants an answer of its own, whatever was asked: nothing else is read from its words.
     #[must_use]
     pub const fn wants_answer(self) -> bool {
-        matches!(self, Self::Waiting | Self::Puzzled | Self::Purpose | Self::Help | Self::Person)
+        matches!(self, Self::Thinking | Self::Waiting | Self::Puzzled | Self::Purpose | Self::Help | Self::Person)
     }
 
     /// The person needs help with what was asked.
@@ -65,10 +67,16 @@ impl Courtesy {
         matches!(self, Self::Puzzled | Self::Purpose | Self::Help)
     }
 
-    /// It says nothing of what it stands beside: "thanks, Anna Meyer".
+    /// It says nothing of what it stands behind: "Anna Meyer, thanks". Who agrees and then thinks ("yes, hmm") may not agree.
     #[must_use]
-    pub const fn is_aside(self) -> bool {
-        matches!(self, Self::Interjection | Self::Greeting | Self::Farewell | Self::Thanks)
+    pub const fn is_said_behind(self) -> bool {
+        matches!(self, Self::Greeting | Self::Farewell | Self::Thanks)
+    }
+
+    /// It says nothing of what it stands before: "let me see, Anna Meyer".
+    #[must_use]
+    pub const fn is_said_before(self) -> bool {
+        matches!(self, Self::Interjection | Self::Thinking) || self.is_said_behind()
     }
 }
 
@@ -162,6 +170,7 @@ impl Courtesies {
     }
 
     /// Where each phrase ends that begins at `at`, with what it says.
+    #[must_use]
     pub fn ends(&self, words: &[Word], at: usize) -> Vec<(usize, Meaning)> {
         let mut ends = Vec::new();
         let rules = words.get(at).and_then(|word| self.by_word.get(&word.text));
@@ -219,6 +228,7 @@ mod tests {
                 Courtesy::Farewell,
                 Courtesy::Thanks,
                 Courtesy::Complaint,
+                Courtesy::Thinking,
                 Courtesy::Waiting,
                 Courtesy::Puzzled,
                 Courtesy::Purpose,

@@ -115,6 +115,9 @@ macro_rules! pack {
 /// English comes first: it speaks for languages without a pack, where nothing is better than something wrong.
 static PACKS: [Pack; 5] = [pack!("en"), pack!("de"), pack!("es"), pack!("fr"), pack!("ja")];
 
+/// Letters between the stops of what is written short: "p.ex".
+const LONGEST_PART: usize = 2;
+
 impl Language {
     /// The language that a BCP 47 tag names, if it has a pack.
     #[must_use]
@@ -149,7 +152,9 @@ impl Language {
     /// short ("Dr."), and what has such a stop within ("p.m."). A single letter may be an initial or a choice.
     #[must_use]
     pub fn is_abbreviation(&self, word: &str) -> bool {
-        let is_dotted = word.contains('.') && word.contains(char::is_alphabetic);
+        // "example.com" ends a sentence all the same.
+        let is_short = |part: &str| part.chars().count() <= LONGEST_PART;
+        let is_dotted = word.contains('.') && word.contains(char::is_alphabetic) && word.split('.').all(is_short);
         is_dotted || self.words.abbreviations.contains(&fold(word))
     }
 

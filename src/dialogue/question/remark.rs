@@ -56,7 +56,7 @@ impl Voice<'_> {
             Some(Courtesy::Thanks) => (&own.thanks, remark.thanks.clone()),
             Some(Courtesy::Farewell) => (&own.farewell, remark.farewell.clone()),
             Some(Courtesy::Acknowledgement | Courtesy::Praise) => (&own.acknowledged, remark.acknowledged.clone()),
-            Some(Courtesy::Waiting | Courtesy::Interjection) => return remark.waiting.clone(),
+            Some(Courtesy::Waiting | Courtesy::Thinking | Courtesy::Interjection) => return remark.waiting.clone(),
             Some(Courtesy::Apology) => return remark.apology.clone(),
             Some(Courtesy::Complaint) => return remark.complaint.clone(),
             Some(Courtesy::Help | Courtesy::Puzzled | Courtesy::Purpose) => return self.abilities(),

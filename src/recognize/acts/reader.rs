@@ -189,16 +189,17 @@ impl<'a> Reader<'a> {
     /// See [`super::courtesies_beside`].
     pub(crate) fn courtesies_beside(&self, text: &str) -> Vec<Span> {
         let starts: Vec<usize> = (0..self.words.len()).filter(|at| *at == 0 || self.words[*at].is_apart).collect();
-        if starts.len() < 2 || self.courtesy().is_some() {
+        if starts.len() < 2 {
             return Vec::new();
         }
         let text: Vec<char> = text.chars().collect();
         let clause = |index: usize| (starts[index], starts.get(index + 1).copied().unwrap_or(self.words.len()));
-        let is_aside = |index: &usize| self.is_aside(clause(*index));
+        let is_before = |index: &usize| self.is_aside(clause(*index), Courtesy::is_said_before);
+        let is_behind = |index: &usize| self.is_aside(clause(*index), Courtesy::is_said_behind);
         let place = |at: usize| self.words[at].span.start;
         let last = |at: usize| self.words[at].span.end;
-        let mut before = (0..starts.len()).take_while(is_aside).map(|index| clause(index).1).last();
-        let mut behind = (0..starts.len()).rev().take_while(is_aside).map(|index| clause(index).0).last();
+        let mut before = (0..starts.len()).take_while(is_before).map(|index| clause(index).1).last();
+        let mut behind = (0..starts.len()).rev().take_while(is_behind).map(|index| clause(index).0).last();
         // What stands in quotation marks was said by somebody else.
         let has_quote = |from: usize, to: usize| text[from..to].iter().any(|mark| QUOTES.contains(mark));
         before = before.filter(|end| *end < self.words.len() && !has_quote(0, last(*end - 1)));
@@ -212,8 +213,8 @@ impl<'a> Reader<'a> {
     }
 
     /// True of a clause that says nothing of what it stands beside: a greeting, thanks, a goodbye, "hmm".
-    fn is_aside(&self, clause: Words) -> bool {
-        self.courtesy_within(clause, &|_| Vec::new()).is_some_and(Courtesy::is_aside) && {
+    fn is_aside(&self, clause: Words, is_aside: fn(Courtesy) -> bool) -> bool {
+        self.courtesy_within(clause, &|_| Vec::new()).is_some_and(is_aside) && {
             let mut at = clause.0;
             let answers = |at: usize| {
                 let mut ends = Courtesies::all().ends(self.words, at).into_iter();

@@ -646,7 +646,8 @@ fn a_title_parts_no_value() {
 #[test]
 fn courtesies_are_known_in_all_languages_at_once() {
     use Courtesy::{
-        Apology, Complaint, Farewell, Greeting, Help, Interjection, Person, Praise, Purpose, Puzzled, Thanks, Waiting,
+        Apology, Complaint, Farewell, Greeting, Help, Interjection, Person, Praise, Purpose, Puzzled, Thanks, Thinking,
+        Waiting,
     };
     for (text, expected) in [
         ("Hallo", Greeting),
@@ -660,10 +661,10 @@ fn courtesies_are_known_in_all_languages_at_once() {
         ("please hurry", Complaint),
         ("one moment please", Waiting),
         ("hold on a second", Waiting),
-        ("let me think about it", Waiting),
+        ("let me think about it", Thinking),
         ("einen Moment bitte", Waiting),
         ("espere un momento", Waiting),
-        ("laissez-moi réfléchir", Waiting),
+        ("laissez-moi réfléchir", Thinking),
         ("ちょっと待ってください", Waiting),
         ("what?", Puzzled),
         ("I don't understand the question", Puzzled),
@@ -717,6 +718,11 @@ fn courtesies_stand_at_the_ends() {
         ("en", "thank you for the music", "thank you for the music"),
         ("en", "no thanks, the soup", "no thanks, the soup"),
         ("en", "hold on, the soup", "hold on, the soup"),
+        ("en", "let me think, in Oslo", "in Oslo"),
+        ("en", "a ver, in Oslo", "in Oslo"),
+        ("en", "yes, let me think", "yes, let me think"),
+        ("en", "nope. Bye", "nope."),
+        ("en", "ann@example.com. Gracias", "ann@example.com."),
         // All of it is one.
         ("en", "thanks, bye", "thanks, bye"),
     ] {
