@@ -75,9 +75,8 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
         return Heard { confidence: reading.confidence, reading, others: Vec::new(), effect, silent, weighed: None };
     }
     let mut elsewhere = open.elsewhere(free);
-    // What fits what was asked, or what is put, is said of it. Something else needs evidence of its own.
-    let is_answer = reading.said.values.iter().any(|value| open.is_asked(value));
-    if (is_answer || open.corrects) && !elsewhere.has_own_evidence() {
+    // Words that fit the form are said of it. Something else needs evidence of its own.
+    if !elsewhere.has_own_evidence() {
         elsewhere = Elsewhere::default();
     }
     let weighed = open.weigh(free, &reading, &elsewhere);
