@@ -73,7 +73,11 @@ pub(super) fn run(args: KeyArgs, config: &Config) -> Result<End, CliError> {
             let (mut key, text) = Key::make(&name, scope, modules);
             (key.per_minute, key.bytes_per_minute) = (per_minute, bytes_per_minute);
             (key.turns, key.sessions) = (turns, sessions);
-            keys::change(path, |all| Some(all.push(key))).map_err(failed)?;
+            keys::change(path, |all| {
+                all.push(key);
+                Some(())
+            })
+            .map_err(failed)?;
             report::line(&text);
         }
         What::List => keys::read(path).map_err(failed)?.iter().for_each(|key| report::line(&shown(key))),

@@ -529,7 +529,11 @@ mod tests {
             for _ in 0..12 {
                 scope.spawn(|| {
                     let (key, _) = Key::make("one of many", vec![Scope::Predict], Vec::new());
-                    change(path, |keys| Some(keys.push(key))).unwrap();
+                    change(path, |keys| {
+                        keys.push(key);
+                        Some(())
+                    })
+                    .unwrap();
                 });
             }
         });

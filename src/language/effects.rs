@@ -16,7 +16,7 @@ const LEAD: usize = 4;
 pub struct Effects {
     /// Verbs with which the name or the description of a function begins that only reads: "get", "find".
     pub reads: Vec<String>,
-    /// The same where the verb comes last: "wetter_abfragen".
+    /// The same where the verb comes last: `wetter_abfragen`.
     pub reads_last: Vec<String>,
     /// How questions are put about what was done, or how things are now.
     past: Past,

@@ -120,7 +120,7 @@ impl Replies {
         let words = phrase_words(phrase, false);
         match role {
             Role::Yes | Role::No | Role::WeakYes | Role::HedgedYes | Role::WeakNo | Role::Either => {
-                self.answers.extend(words.clone())
+                self.answers.extend(words.clone());
             }
             Role::Opening | Role::Other | Role::Asks | Role::Unsure | Role::Correction | Role::Enough => {}
             _ if words.len() == 1 => self.common.extend(words.clone()),
