@@ -17,7 +17,7 @@ use std::{
 use serde_json::Value;
 use uptake::{
     conversation::{
-        ConversationOptions, Owner, State, Tokens,
+        ConversationOptions, State, Tenant, Tokens,
         store::{SessionId, SessionOptions, Sessions, StoreUrl},
     },
     embed::{self, EmbedOptions, Purpose, SharedEmbedder},
@@ -131,7 +131,7 @@ async fn measure_state(name: &str, root: &Path, utterances: &[String], embedder:
     let url = StoreUrl::new(format!("sqlite:{}", directory.path().join("sessions.db").display()));
     let sessions = Sessions::open(&SessionOptions { url, ..SessionOptions::default() }).expect("good options");
     let tokens = Tokens::open(&ConversationOptions::default(), sessions.clone()).expect("good options");
-    let tokens = tokens.of(&Owner::everybody());
+    let tokens = tokens.of(&Tenant::everybody());
     let token = tokens.write(&before).expect("a small state");
     let id = SessionId::new("bench").expect("an id");
     let kept = serde_json::to_vec(&before).expect("a state is JSON");

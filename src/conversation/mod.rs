@@ -8,7 +8,7 @@
 //! | `rules` | what has to hold between the values of a form |
 //! | `next` | what is to be done now: call, ask, confirm, hand off, or nothing |
 //! | `pending` | the question that is open |
-//! | `owner` | whose a conversation is |
+//! | `tenant` | whose a conversation is |
 //! | `token` | a state as the text that a client echoes |
 //! | `options` | how it is signed and how long it may be |
 //! | `store` | where a service keeps states between turns |
@@ -19,20 +19,20 @@ pub mod apply;
 pub mod merge;
 pub mod next;
 pub mod options;
-pub mod owner;
 pub mod pending;
 pub mod policy;
 pub mod rules;
 pub mod state;
 pub mod store;
+pub mod tenant;
 pub mod token;
 
 pub use apply::{Act, Applied, apply};
 pub use merge::{Manner, Removal, Said};
 pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};
-pub use owner::Owner;
 pub use pending::Pending;
 pub use policy::Verdict;
 pub use state::{Aside, Carried, Confirmation, End, Expects, Finished, Form, Line, Origin, Replied, State, Who};
+pub use tenant::Tenant;
 pub use token::{ConsentError, OwnTokens, StateTooLarge, TokenError, Tokens};

@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 use super::{
     options::{ConversationOptions, KeyError},
-    owner::Owner,
     state::{Confirmation, FORMAT, State, StateError},
     store::{Sessions, StoreError},
+    tenant::Tenant,
 };
 use crate::{call::SlotValue, module::Module};
 
@@ -38,7 +38,7 @@ pub struct Tokens(OwnTokens);
 /// Those of one owner. Cheap to clone.
 #[derive(Clone)]
 pub struct OwnTokens {
-    owner: Owner,
+    owner: Tenant,
     writes_with: Option<[u8; blake3::KEY_LEN]>,
     reads_too: Vec<[u8; blake3::KEY_LEN]>,
     max_bytes: usize,
@@ -100,7 +100,7 @@ impl Tokens {
         let derived =
             |secret: &str| blake3::derive_key("uptake 2026 signature of echoed conversation states", secret.as_bytes());
         Ok(Self(OwnTokens {
-            owner: Owner::everybody(),
+            owner: Tenant::everybody(),
             writes_with: options.current_key()?.map(|key| derived(key.expose())),
             reads_too: options.previous_keys.iter().map(|key| derived(key.expose())).collect(),
             max_bytes: options.max_state_bytes,
@@ -111,7 +111,7 @@ impl Tokens {
 
     /// Those of this owner: a state that another one was given is refused.
     #[must_use]
-    pub fn of(&self, owner: &Owner) -> OwnTokens {
+    pub fn of(&self, owner: &Tenant) -> OwnTokens {
         OwnTokens { owner: owner.clone(), ..self.0.clone() }
     }
 

@@ -69,9 +69,9 @@ impl Caller {
     }
 
     /// Whose whatever is kept of the request is.
-    pub(super) fn owner(&self) -> conversation::Owner {
-        let of_key = |holder: &Arc<Holder>| conversation::Owner::of_key(&holder.key.id);
-        self.holder.as_ref().map_or_else(conversation::Owner::everybody, of_key)
+    pub(super) fn owner(&self) -> conversation::Tenant {
+        let of_key = |holder: &Arc<Holder>| conversation::Tenant::of_key(&holder.key.id);
+        self.holder.as_ref().map_or_else(conversation::Tenant::everybody, of_key)
     }
 
     /// Whose share it is of what is scarce: the key's, where there is one, else that of the address.

@@ -121,8 +121,8 @@ impl ServerHandler for McpServer {
         let CallToolRequestParams { name, arguments, .. } = request;
         // Whoever let the request in says whose it is.
         let from = context.extensions.get::<Parts>();
-        let kept_for = from.and_then(|from| from.extensions.get::<conversation::Owner>()).cloned();
-        let kept_for = kept_for.unwrap_or_else(conversation::Owner::everybody);
+        let kept_for = from.and_then(|from| from.extensions.get::<conversation::Tenant>()).cloned();
+        let kept_for = kept_for.unwrap_or_else(conversation::Tenant::everybody);
         let owner = self.admission.owner(from);
         let call = match name.as_ref() {
             find_functions::NAME => find_functions::call(&self.shared, arguments, owner).boxed(),

@@ -74,7 +74,7 @@ pub(super) fn definition(options: &McpOptions) -> Tool {
 pub(super) async fn call(
     shared: &Shared,
     given: Option<Map<String, Value>>,
-    (kept_for, owner): (&conversation::Owner, Owner),
+    (kept_for, owner): (&conversation::Tenant, Owner),
 ) -> Result<CallToolResult, Refusal> {
     let Arguments { module, utterance, now, functions, strategy, state } = arguments::read(given)?;
     let utterance = arguments::required(utterance, "utterance")?;

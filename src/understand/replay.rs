@@ -15,7 +15,7 @@ use lru::LruCache;
 
 use crate::{
     assist::history::{Said, shortened},
-    conversation::{End, Expects, Owner, State, Who},
+    conversation::{End, Expects, State, Tenant, Who},
     module::settings::StrategyName,
     snapshot::Snapshot,
     text::is_blank,
@@ -80,7 +80,7 @@ impl Replays {
     /// As [`Understander::turn`].
     pub async fn converse(
         &self,
-        owner: &Owner,
+        owner: &Tenant,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
@@ -106,7 +106,7 @@ impl Replays {
     /// Keeps what a turn came to after more was done than its words say.
     pub fn amend(
         &self,
-        owner: &Owner,
+        owner: &Tenant,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
@@ -123,7 +123,7 @@ impl Replays {
     /// As [`Understander::turn`].
     pub async fn pending(
         &self,
-        owner: &Owner,
+        owner: &Tenant,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
@@ -141,7 +141,7 @@ impl Replays {
     /// suffice for is not known by halves: the conversation begins anew.
     async fn replayed(
         &self,
-        owner: &Owner,
+        owner: &Tenant,
         understander: &Understander,
         snapshot: &Snapshot,
         request: &TurnRequest,
@@ -306,7 +306,13 @@ fn recent(history: &[Said]) -> &[Said] {
 }
 
 /// For each beginning of the messages, from none to all, what its state is kept under.
-fn keys(owner: &Owner, snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
+fn keys(
+    owner: &Tenant,
+    snapshot: &Snapshot,
+    request: &TurnRequest,
+    moment: &jiff::Zoned,
+    history: &[Said],
+) -> Vec<Key> {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // Lengths keep the parts apart.
@@ -426,14 +432,14 @@ mod tests {
     async fn what_is_remembered_is_its_owners_alone() {
         let (snapshot, understander) = crate::understand::tests::module().await;
         let request = TurnRequest { utterance: "order".into(), ..TurnRequest::default() };
-        let (own, other) = (Owner::of_key("a"), Owner::of_key("b"));
+        let (own, other) = (Tenant::of_key("a"), Tenant::of_key("b"));
         let replays = Replays::new(9, 1 << 20);
         let mut state = replays.converse(&own, &understander, &snapshot, &request).await.unwrap().state;
         state.note(Who::Tool, "balance 4711");
         replays.amend(&own, &understander, &snapshot, &request, &state);
         let history = vec![Said::Person("order".into())];
         let next = TurnRequest { utterance: "thanks".into(), history, ..TurnRequest::default() };
-        for (owner, knows) in [(&own, true), (&other, false), (&Owner::everybody(), false)] {
+        for (owner, knows) in [(&own, true), (&other, false), (&Tenant::everybody(), false)] {
             let state = replays.converse(owner, &understander, &snapshot, &next).await.unwrap().state;
             assert_eq!(state.lines.iter().any(|line| line.text == "balance 4711"), knows, "{owner:?}");
         }

@@ -15,7 +15,7 @@ use crate::{
 const SECRET: &str = "a secret that is long enough";
 
 fn tokens(options: &ConversationOptions) -> OwnTokens {
-    all(options).of(&Owner::everybody())
+    all(options).of(&Tenant::everybody())
 }
 
 fn all(options: &ConversationOptions) -> Tokens {
@@ -129,7 +129,7 @@ fn what_is_written_is_read_again() {
 async fn a_state_is_its_owners_alone() {
     let module = fixture::module();
     let all = all(&ConversationOptions { key: Some(Secret::new(SECRET)), ..ConversationOptions::default() });
-    let owners = [Owner::everybody(), Owner::of_key("a"), Owner::of_key("b")].map(|owner| all.of(&owner));
+    let owners = [Tenant::everybody(), Tenant::of_key("a"), Tenant::of_key("b")].map(|owner| all.of(&owner));
     for (at, own) in owners.iter().enumerate() {
         let text = own.write(&asking()).unwrap();
         for (other, tokens) in owners.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::{
     act::Plan,
     answer::Kept,
     conversation::{
-        ConsentError, Owner, State,
+        ConsentError, State, Tenant,
         store::{SessionId, StoreError},
     },
     http::{ApiError, AppState, Fault, caller::Caller},
@@ -149,7 +149,7 @@ impl AppState {
         &self,
         snapshot: &Snapshot,
         conversed: Conversed,
-        (owner, request): (&Owner, &TurnRequest),
+        (owner, request): (&Tenant, &TurnRequest),
         must: bool,
     ) -> Result<Told, ApiError> {
         let Conversed { mut turn, state, .. } = conversed;

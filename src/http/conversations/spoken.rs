@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 
 use crate::{
-    conversation::Owner,
+    conversation::Tenant,
     http::{ApiError, Fault, caller::Caller},
     snapshot::Snapshot,
     understand::{Said, TurnRequest},
@@ -34,7 +34,7 @@ pub(in crate::http) struct Spoken<'a> {
 /// How a request is told from another one with the same words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::http) struct Repeat {
-    pub(in crate::http) owner: Owner,
+    pub(in crate::http) owner: Tenant,
     /// What the client calls the request, or the chat that it is of.
     name: Option<String>,
     /// The client says that it sent it before.
@@ -102,7 +102,7 @@ mod tests {
                 headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().expect("a value")));
             Repeat::of(&headers.collect(), &Caller::default())
         };
-        assert_eq!(of(&[]), Repeat { owner: Owner::everybody(), name: None, is_retry: false });
+        assert_eq!(of(&[]), Repeat { owner: Tenant::everybody(), name: None, is_retry: false });
         assert_eq!(of(&[("idempotency-key", "7"), ("x-openwebui-chat-id", "c")]).name.as_deref(), Some("key 7"));
         assert_eq!(of(&[("x-openwebui-chat-id", "c")]).name.as_deref(), Some("chat c"));
         assert!(!of(&[("x-stainless-retry-count", "0")]).is_retry);

@@ -4,7 +4,7 @@
 use super::*;
 use crate::{
     assist::history::Said,
-    conversation::{Expects, Owner},
+    conversation::{Expects, Tenant},
 };
 
 /// Texts that are repeated until they are as long as they shall be.
@@ -193,7 +193,7 @@ async fn hostile_earlier_messages_take_work_in_proportion() {
             let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
             counted.turn(&snapshot, &request).await.unwrap();
             let replays = Replays::new(0, 0);
-            replays.converse(&Owner::everybody(), &counted, &snapshot, &request).await.unwrap();
+            replays.converse(&Tenant::everybody(), &counted, &snapshot, &request).await.unwrap();
             counts.push(counted.fuel.spent() / 4);
         }
         faults.extend(fault(&format!("before, {kind:?}"), (counts[0], counts[1])));
@@ -232,7 +232,7 @@ async fn what_is_not_read_whole_calls_nothing() {
     let request = TurnRequest { utterance: "yes".to_owned(), history, ..TurnRequest::default() };
     let short = Understander { fuel: Fuel::new(300, None), ..understander.clone() };
     let replays = Replays::new(9, 1 << 20);
-    let conversed = replays.converse(&Owner::everybody(), &short, &snapshot, &request).await.unwrap();
+    let conversed = replays.converse(&Tenant::everybody(), &short, &snapshot, &request).await.unwrap();
     assert!(short.fuel.is_out() && conversed.state.forms.is_empty(), "{:?}", conversed.state);
     assert!(!matches!(conversed.turn.outcome, Outcome::Call(_)));
 }

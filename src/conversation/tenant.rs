@@ -1,13 +1,13 @@
-//! Whose something is.
+//! Whose key a conversation and what is remembered of it belong to. Whose share of the machine a request takes is `shares::Owner`.
 
 use std::sync::Arc;
 
 /// The key that brought something: what is kept of it, or remembered, is for no other key. A memory whose keys are made
 /// of an owner cannot be asked without one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Owner(Arc<str>);
+pub struct Tenant(Arc<str>);
 
-impl Owner {
+impl Tenant {
     /// The holder of the API key with this id.
     #[must_use]
     pub fn of_key(id: &str) -> Self {
