@@ -90,6 +90,22 @@ pub(crate) fn around(language: &Language, utterance: &Utterance) -> Around {
     Around { starts: starts.collect(), ends: ends.collect() }
 }
 
+/// The first word behind what leads a request: "order" of "hi, could you order a card?" `None` if nothing leads one.
+pub(crate) fn led_request(language: &Language, utterance: &Utterance) -> Option<String> {
+    let said = words::words(utterance.text(), false);
+    let phrases = &language.words.around;
+    let fits = |phrase: &[String], at: usize| {
+        said.get(at..at + phrase.len()).is_some_and(|said| said.iter().map(|word| &word.text).eq(phrase))
+    };
+    let behind = |at: usize, phrases: &[Vec<String>]| -> Vec<usize> {
+        phrases.iter().filter(|phrase| fits(phrase, at)).map(|phrase| at + phrase.len()).collect()
+    };
+    let starts = reached(0, |at| behind(at, &phrases.before).into_iter());
+    let led = starts.iter().flat_map(|at| behind(*at, &phrases.requests)).max()?;
+    let end = reached(led, |at| behind(at, &phrases.before).into_iter()).last().copied()?;
+    said.get(end).map(|word| word.text.clone())
+}
+
 /// Every place that is reached from the first by any number of steps, in order.
 fn reached<S: Iterator<Item = usize>>(first: usize, steps: impl Fn(usize) -> S) -> BTreeSet<usize> {
     let (mut reached, mut next) = (BTreeSet::from([first]), vec![first]);

@@ -3,6 +3,7 @@
 use crate::{
     conversation::Pending,
     decide::{
+        carrier,
         outcome::{Decision, Outcome},
         situation::Situation,
     },
@@ -18,9 +19,17 @@ impl Situation<'_> {
         language.asks_what_was_done(self.utterance().text())
     }
 
-    /// The same, or it asks about a state or a rule, as far as that was learned.
+    /// The same, or it asks about a state or a rule, as far as that was learned. What is led as a request is one,
+    /// unless it asks to be told something: "can you tell me whether ...".
     pub(crate) fn asks_about_state(&self) -> bool {
-        self.asks_what_was_done() || self.speech_act().is_some_and(|act| act.asks() >= EVEN)
+        let is_learned = || self.speech_act().is_some_and(|act| act.asks() >= EVEN) && !self.is_led_as_request();
+        self.asks_what_was_done() || is_learned()
+    }
+
+    fn is_led_as_request(&self) -> bool {
+        let language = Language::or_english(self.knowledge.module.language());
+        let verb = carrier::led_request(language, self.utterance());
+        verb.is_some_and(|verb| !language.effects.reads.contains(&verb))
     }
 
     /// True where a call of this function would act, and the utterance only asks about something. A function that the

@@ -41,7 +41,10 @@ pub struct Words {
 #[derive(Debug, Deserialize)]
 #[serde(from = "Sides")]
 pub struct Phrases {
+    /// Those that lead a request among them.
     pub before: Vec<Vec<String>>,
+    /// What leads a request: "could you".
+    pub requests: Vec<Vec<String>>,
     pub behind: Vec<Vec<String>>,
 }
 
@@ -49,13 +52,15 @@ pub struct Phrases {
 #[serde(deny_unknown_fields)]
 struct Sides {
     before: Vec<String>,
+    requests: Vec<String>,
     behind: Vec<String>,
 }
 
 impl From<Sides> for Phrases {
-    fn from(Sides { before, behind }: Sides) -> Self {
-        let words = |phrases: Vec<String>| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
-        Self { before: words(before), behind: words(behind) }
+    fn from(Sides { before, requests, behind }: Sides) -> Self {
+        let words = |phrases: &[String]| phrases.iter().map(|phrase| phrase_words(phrase, false)).collect();
+        let all = [before, requests.clone()].concat();
+        Self { before: words(&all), requests: words(&requests), behind: words(&behind) }
     }
 }
 

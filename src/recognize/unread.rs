@@ -280,7 +280,9 @@ impl<'s> Borders<'s> {
     /// What may be a part of a value, beginning with the token.
     fn part_at(&self, token: usize) -> Option<(Part, Range<usize>)> {
         let scan = self.scan;
-        if let Some(number) = scan.numbers.get(token)?.as_ref() {
+        // An article is no number by itself, nor is what is written like one: the "ein" of "lagert ... ein".
+        let is_article = |end: usize| end == token + 1 && self.is_article(token);
+        if let Some(number) = scan.numbers.get(token)?.as_ref().filter(|number| !is_article(number.end)) {
             let part = if self.counts(number.end) { Part::Count } else { Part::Number };
             return Some((part, number.start.min(token)..number.end));
         }
@@ -338,6 +340,11 @@ impl<'s> Borders<'s> {
             .then_some(())
         };
         scan.pick(end, is_empty).is_none() && self.part_at_word(end).is_none()
+    }
+
+    fn is_article(&self, token: usize) -> bool {
+        self.scan.kind(token) == Some(TokenKind::Word)
+            && self.scan.pick(token, |sense| (sense == Sense::A).then_some(())).is_some()
     }
 
     fn part_at_word(&self, token: usize) -> Option<Part> {

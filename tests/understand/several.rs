@@ -204,8 +204,8 @@ async fn parts_are_embedded_with_the_whole_and_only_where_there_are_some() {
         ("what is the weather like in Seattle right now?", vec![]),
         ("what is it like in Seattle and then in San Francisco", vec![]),
         (
-            "what is it like in Seattle and then how warm is it in SF; thank you",
-            vec!["what is it like in Seattle", "how warm is it in SF", "thank you"],
+            "what is it like in Seattle and then how warm is it in SF; call me a taxi",
+            vec!["what is it like in Seattle", "how warm is it in SF", "call me a taxi"],
         ),
     ]
     .map(|(utterance, parts): (&str, Vec<&str>)| {

@@ -51,19 +51,30 @@ fn acts_once(Trial { talk, .. }: &Trial, domain: &Domain<'_>) -> Option<String> 
     None
 }
 
+/// No words of a courtesy are a value, called or not. Those of an aside, which only sense tells from an answer, are in no
+/// call that was not read out and agreed to.
 fn no_courtesy_is_a_value(Trial { talk, .. }: &Trial, _: &Domain<'_>) -> Option<String> {
-    let (mut matters, mut courtesies) = (Vec::new(), Vec::new());
-    for Exchange { said, known, .. } in &talk.exchanges {
+    let (mut matters, mut courtesies, mut asides) = (Vec::new(), Vec::new(), Vec::new());
+    for Exchange { said, known, calls, .. } in &talk.exchanges {
         matters.extend(said.matter.as_deref().map(folded));
-        courtesies.extend(said.beside.iter().map(|text| folded(text)));
-        let is_courtesy = |one: &&Known| {
-            let text = folded(&one.text.clone().unwrap_or_else(|| plain(&one.value)));
-            let is_said = matters.iter().any(|matter| matter.contains(&text));
-            let is_part = courtesies.iter().any(|courtesy| holds(courtesy, &text) || holds(&text, courtesy));
+        let is_aside = matches!(said.means, Means::Aside | Means::AsksAfter);
+        let beside = if is_aside { &mut asides } else { &mut courtesies };
+        beside.extend(said.beside.iter().map(|text| folded(text)));
+        let is_of = |texts: &[String], text: &str| {
+            let is_said = matters.iter().any(|matter| matter.contains(text));
+            let is_part = texts.iter().any(|beside| holds(beside, text) || holds(text, beside));
             !text.is_empty() && !is_said && is_part
         };
-        if let Some(Known { function, slot, value, .. }) = known.iter().find(is_courtesy) {
+        let words = |one: &Known| folded(&one.text.clone().unwrap_or_else(|| plain(&one.value)));
+        let found = known.iter().find(|one| is_of(&courtesies, &words(one)));
+        if let Some(Known { function, slot, value, .. }) = found {
             return Some(format!("{:?} gives {slot} of {function} the value {value}", said.text));
+        }
+        let values =
+            calls.iter().filter_map(|call| call.arguments.as_object()).flat_map(|arguments| arguments.values());
+        let called = values.map(plain).find(|value| is_of(&asides, &folded(value)));
+        if let Some(value) = called.filter(|_| said.means != Means::Yes) {
+            return Some(format!("{:?} has a call made with {value:?}", said.text));
         }
     }
     None
@@ -81,16 +92,18 @@ fn courtesies_change_no_call(Trial { talk, plain }: &Trial, domain: &Domain<'_>)
     (!is_alike).then(|| format!("with courtesies{with}; without{without}; without:\n{}\nwith:", plain.transcript()))
 }
 
-/// The calls, but for those that read once more what was just read.
+/// The calls, but for those that read once more what was just read, and what a question about what was done looks up.
 fn changing<'t>(talk: &'t Talk, domain: &Domain<'_>) -> Vec<&'t Called> {
-    let mut calls: Vec<&Called> = Vec::new();
-    for call in talk.calls() {
-        let reads = !domain.acts(&call.function);
-        if !(reads && calls.last() == Some(&call)) {
-            calls.push(call);
+    let mut changing: Vec<&Called> = Vec::new();
+    for Exchange { said, calls, .. } in &talk.exchanges {
+        for call in calls {
+            let reads = !domain.acts(&call.function);
+            if !(reads && (said.means == Means::AsksAfter || changing.last() == Some(&call))) {
+                changing.push(call);
+            }
         }
     }
-    calls
+    changing
 }
 
 fn alike(one: &Value, other: &Value) -> bool {
