@@ -32,7 +32,7 @@ pub(crate) enum Support {
 pub(crate) fn of(brief: &Brief<'_>, frame: &Frame) -> Support {
     if is_settled(brief, frame.function) {
         Support::Called
-    } else if acts(frame.function) && !has_word(brief, frame) {
+    } else if brief.knowledge.module.function(frame.function).acts() && !has_word(brief, frame) {
         Support::Missing
     } else if is_sure(brief, frame) && (said(&frame.slots) > 0 || sees_something(brief)) {
         Support::Called
@@ -65,11 +65,6 @@ fn is_sure(brief: &Brief<'_>, frame: &Frame) -> bool {
 /// Values that stand in the utterance.
 fn said(slots: &[SlotValue]) -> usize {
     slots.iter().filter(|slot| slot.span.is_some()).count()
-}
-
-/// Whether the function does something, rather than tell something: no module says it yet.
-const fn acts(_: FunctionId) -> bool {
-    true
 }
 
 /// True if a value of it was said, if it is found better than what is none of the module's business, or if a word that

@@ -311,12 +311,16 @@ impl<'a> Reading<'a> {
             let words = utterance.words().iter().filter(|word| word.overlaps(span));
             words.into_iter().all(|word| vocabulary.has(self.function, &utterance.folded_in(*word)))
         };
+        // "At least 20": the "menos" of "al menos" is no minus.
+        let (said, code) = situation.said();
+        let limit = limits::words_beside(said, code, filled.span);
+        let is_of_limit = |span: Span| limit.is_some_and(|limit| limit.contains(span));
         // What another request has is blank here.
         let is_blank = |span: Span| utterance.slice(span).trim().is_empty();
         let mention = filled.mention.filter(|mention| mention.others.is_empty())?;
         let unread = mention.unread.iter().find(|one| {
-            let is_explained = is_blank(one.span) || is_taken(one.span) || one.is_unit && is_named(one.span);
-            !is_explained
+            let is_said_otherwise = is_blank(one.span) || is_taken(one.span) || is_of_limit(one.span);
+            !(is_said_otherwise || one.is_unit && is_named(one.span))
         })?;
         Some(utterance.slice(unread.span).to_owned())
     }

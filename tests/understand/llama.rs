@@ -146,7 +146,8 @@ async fn nothing_wrong_gets_through_however_it_is_asked() {
             }
         }
         // What the model is worth is no concern of ours, but where nothing is right, nothing was tested.
-        assert!(tally.function > 0 && tally.calls > 0, "{}", way.name);
+        let Tally { function, calls, questions, .. } = tally;
+        assert!(function > 0 && calls > 0, "{}: {function} functions, {calls} calls, {questions} questions", way.name);
         let percent = |count: usize| format!("{:.0} %", 100.0 * share(count, cases.len()));
         writeln!(
             table,
