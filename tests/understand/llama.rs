@@ -125,6 +125,7 @@ async fn nothing_wrong_gets_through_however_it_is_asked() {
     let mut table =
         format!("| {} utterances | right function | right in all | calls | questions | requests each |\n", cases.len());
     table.push_str("|---|---|---|---|---|---|\n");
+    let mut called = 0;
     for way in &WAYS {
         let servers = llm::connect(&server.options()).expect("valid options");
         let understander = way.understander_with(Arc::clone(&embedder), servers);
@@ -145,9 +146,10 @@ async fn nothing_wrong_gets_through_however_it_is_asked() {
                 }
             }
         }
-        // What the model is worth is no concern of ours, but where nothing is right, nothing was tested.
-        let Tally { function, calls, questions, .. } = tally;
-        assert!(function > 0 && calls > 0, "{}: {function} functions, {calls} calls, {questions} questions", way.name);
+        // Where nothing is right, nothing was tested. One way may well call nothing: a weak model's choices are put to
+        // the person.
+        assert!(tally.function > 0, "{}", way.name);
+        called += tally.calls;
         let percent = |count: usize| format!("{:.0} %", 100.0 * share(count, cases.len()));
         writeln!(
             table,
@@ -161,6 +163,7 @@ async fn nothing_wrong_gets_through_however_it_is_asked() {
         )
         .expect("a string takes everything");
     }
+    assert!(called > 0);
     // The figures are the model's, and a machine's rounding may change them: shown, not held.
     if blesses {
         golden_block("docs/model-servers.md", "llama-server", &table);
