@@ -27,26 +27,33 @@ GUARDED = {"wholly right": False, "wrong calls": True}
 
 
 def built(base):
-    """The executable of `base`: a path to one, or a commit, which is built once into target/gate."""
+    """The executable of `base` and the tree whose modules it reads: a path to one, which reads those that are here, or a
+    commit, which is built once into target/gate and reads its own, so that it meets no setting of a later version."""
     if Path(base).is_file():
-        return Path(base).resolve()
+        return Path(base).resolve(), ROOT
     commit = run("git", "rev-parse", "--verify", f"{base}^{{commit}}").strip()
     place = ROOT / "target" / "gate"
-    binary = place / f"uptake-{commit[:12]}"
-    if binary.exists():
-        return binary
-    tree = place / "tree"
+    binary, tree = place / f"uptake-{commit[:12]}", place / "tree"
     run("git", "worktree", "prune")
     if tree.exists():
-        run("git", "-C", tree, "checkout", "--quiet", "--detach", commit)
+        run("git", "-C", tree, "checkout", "--quiet", "--force", "--detach", commit)
     else:
         place.mkdir(parents=True, exist_ok=True)
         run("git", "worktree", "add", "--quiet", "--detach", tree, commit)
-    print(f"building {commit[:12]} ...", file=sys.stderr)
-    built_in = place / "build"
-    subprocess.run(["cargo", "build", "--release", "--locked", "--target-dir", built_in], cwd=tree, check=True)
-    shutil.copy2(built_in / "release" / "uptake", binary)
-    return binary
+    if not binary.exists():
+        print(f"building {commit[:12]} ...", file=sys.stderr)
+        built_in = place / "build"
+        subprocess.run(["cargo", "build", "--release", "--locked", "--target-dir", built_in], cwd=tree, check=True)
+        shutil.copy2(built_in / "release" / "uptake", binary)
+    return binary, tree
+
+
+def within(tree, directory):
+    """The module as it is in a tree; where that has it not, the one that is here."""
+    if not directory.resolve().is_relative_to(ROOT):
+        return directory
+    other = tree / directory.resolve().relative_to(ROOT)
+    return other if other.is_dir() else directory
 
 
 def run(*command):
@@ -91,15 +98,13 @@ def evaluated(run_json, directory, files, moment):
 
 
 def dialogues(directory, files, report, tags):
-    wrong = {}
-    for one in report.get("wrong_dialogues", []):
-        wrong[(Path(one["place"]["file"]).name, one["place"]["line"])] = one
+    wrong = {Path(one["place"]).name: one for one in report.get("wrong_dialogues", [])}
     found = []
     for path in files:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if not line.strip() or "turns" not in json.loads(line):
                 continue
-            failed = wrong.get((path.name, number))
+            failed = wrong.get(f"{path.name}:{number}")
             right = failed is None
             found.append({"utterance": f"{directory.name}/{path.name}:{number}", "right": right, "function_right": right,
                           "wrong_call": False, "confidence": None, "kind": "dialogue", "instead": failed} | tags)
@@ -116,11 +121,13 @@ def compared(binary, before, after):
 
 
 def gate(base, now, runner_of, zoned, more):
-    """The page, and the sets that fell. `runner_of(binary)` gives what runs `uptake ... --json` with that build."""
-    builds = [runner_of(base), runner_of(now)]
+    """The page, and the sets that fell. `base` is an executable and a tree; `runner_of(binary)` gives what runs `uptake
+    ... --json` with that build. Both answer the cases that are here."""
+    builds = [(runner_of(base[0]), base[1]), (runner_of(now), ROOT)]
     lines, rows, fallen, changes = [], [], [], []
     for name, modules in sets(more):
-        before, after = ([evaluated(build, path, files, zoned(path)) for path, files in modules] for build in builds)
+        before, after = ([evaluated(run_json, within(tree, path), files, zoned(path)) for path, files in modules]
+                         for run_json, tree in builds)
         for kind, part in (("cases", 0), ("dialogues", 1)):
             first, second = ([answer for module in side for answer in module[part]] for side in (before, after))
             if not first:
@@ -132,7 +139,7 @@ def gate(base, now, runner_of, zoned, more):
                     if fell(metric):
                         fallen.append(f"{name}, {kind}: {metric['name']}")
             changes.append((name, changed(first, second)))
-    lines += ["# The gate", "", f"`{base.name}` against `{now.name}`.", "",
+    lines += ["# The gate", "", f"`{base[0].name}` against `{now.name}`.", "",
               "| set | | | before | now | difference | 95 % of draws | |", "|---|---|---|---|---|---|---|---|", *rows, ""]
     lines += by_class(changes) + listed(changes)
     lines += ["", "Fallen: " + ("; ".join(fallen) if fallen else "none.")]
