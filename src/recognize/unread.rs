@@ -41,7 +41,7 @@ const SHORTEST_OF_CALENDAR: Unit = Unit::Day;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Unread {
     pub span: Span,
-    /// It is a unit, which a function may name itself: "days" of "in <n> days".
+    /// It is a unit, which a function may name itself: "days" of "in 3 days".
     pub is_unit: bool,
 }
 

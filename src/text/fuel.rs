@@ -5,7 +5,7 @@
 //! stage has to pass on is one that the next stage forgets. Nothing outlives [`Fuel::burn`], and steps that are taken
 //! outside of it are counted for no request.
 //!
-//! A stage that finds that it is [out of fuel](is_out) ends with what it has. What was not read whole never leads to a
+//! A stage that finds that it is out of fuel ends with what it has. What was not read whole never leads to a
 //! call by itself.
 
 use std::{

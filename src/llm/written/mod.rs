@@ -1,7 +1,7 @@
 //! What models write: answers, thoughts, and calls in the syntaxes of their families.
 //!
 //! Servers read the calls of the models that they know, and pass the others on as text. A call comes from the answer
-//! alone: never from [thoughts](answer), nor from what is [shown](shown) rather than said. A call that does not end is
+//! alone: never from thoughts, nor from what is shown rather than said. A call that does not end is
 //! none, and what looks like a call and cannot be read is [unreadable](Written::Unreadable), which says nothing of
 //! whether a function fits.
 //!
