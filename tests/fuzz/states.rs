@@ -79,7 +79,7 @@ fn changed(random: &mut fastrand::Rng, mutator: &Mutator, seeds: &[Vec<u8>]) -> 
 /// It is gone on with or refused; and what is answered can be gone on with.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn states_are_gone_on_with_or_refused() {
-    let mut run = Run::new("states", 60);
+    let mut run = Run::new("states", 600);
     let mutator = Mutator::new(TOKENS, 16 << 10);
     let service = Service::shipping(&["shoes"], embedder());
     let seeds = seeds(&service).await;

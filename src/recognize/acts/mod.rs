@@ -38,6 +38,11 @@ pub struct Moves {
 }
 
 impl Moves {
+    /// Nothing is said but that the answer is not known.
+    fn is_unknown(&self) -> bool {
+        !self.moves.is_empty() && self.rest.is_none() && self.moves.iter().all(|one| one.kind == Kind::Unknown)
+    }
+
     /// The first move that asks for something to be another way.
     pub(crate) fn change(&self) -> Option<&Move> {
         self.moves.iter().find(|one| {
@@ -113,11 +118,20 @@ pub enum Pick {
     Other,
 }
 
-/// Reads what `text` does, in the language of a BCP 47 tag (English if there is no table for it).
-/// Linear in the length of the text, never fails.
+/// Reads what `text` does, in the language of a BCP 47 tag (English if there is no table for it); who only says that the
+/// answer is not known may say so in any language. Linear in the length of the text, never fails.
 #[must_use]
 pub fn read(language: &str, text: &str) -> Moves {
-    let language = Language::or_english(language);
+    let own = Language::or_english(language);
+    let moves = read_in(own, text);
+    if !moves.moves.is_empty() || moves.courtesy.is_some() {
+        return moves;
+    }
+    let others = Language::all().filter(|other| other.code != own.code);
+    others.map(|other| read_in(other, text)).find(Moves::is_unknown).unwrap_or(moves)
+}
+
+fn read_in(language: &'static Language, text: &str) -> Moves {
     let acts = &language.acts;
     Reader::new(acts, &words_of(text, acts.elides, |word| language.is_abbreviation(word))).read()
 }
