@@ -314,6 +314,7 @@ impl Snapshots {
             let acts = slots.as_ref().and_then(|slots| slots.reader.acts());
             let acts = compile::acts(&module, (&sentences, &vectors), acts, earlier.as_deref());
             let phrasings = Phrasings::new(&module);
+            let taggers = compile::taggers(&module, &said, earlier.as_deref());
             Knowledge {
                 module,
                 recognizers,
@@ -325,6 +326,7 @@ impl Snapshots {
                 vocabulary,
                 phrasings,
                 spelling,
+                taggers,
                 acts,
                 usual_score,
             }

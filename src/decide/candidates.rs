@@ -28,10 +28,11 @@ use crate::{
         reader::SpanScores,
         situation::Situation,
         spelling::MISSPELT,
+        tagger::Tagged,
         templates::FramedUtterance,
     },
     module::{Function, FunctionId, RecognizerKind, SlotId},
-    probability::{MOST_ODDS, log_odds},
+    probability::{EVEN, MOST_ODDS, log_odds},
     recognize::Mention,
     text::Span,
 };
@@ -117,6 +118,7 @@ pub(crate) struct Weighing<'a> {
     asked: &'a [SlotId],
     /// `None` without a reader.
     scores: Option<&'a SpanScores>,
+    tagged: Option<Tagged>,
     frames: FramedUtterance<'a>,
     surface: Surface,
 }
@@ -133,8 +135,10 @@ impl<'a> Weighing<'a> {
         let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| *anchor).collect();
         let frames = situation.knowledge.templates.framed(function, situation.utterance(), &anchors);
         let surface = Surface::new(situation.utterance(), module.language());
+        let tagger = situation.knowledge.taggers.get(function.index()).and_then(Option::as_ref);
+        let tagged = tagger.map(|tagger| tagger.tag(situation.utterance()));
         let definition = module.function(function);
-        Self { situation, function, definition, found, anchors, asked, scores, frames, surface }
+        Self { situation, function, definition, found, anchors, asked, scores, tagged, frames, surface }
     }
 
     /// The slots of the function with the words that fill them, in the order of the utterance.
@@ -151,6 +155,8 @@ impl<'a> Weighing<'a> {
         };
         let read = self.scores.into_iter().flat_map(|scores| scores.above(bars().proposed));
         let read = read.map(|read| (read.slot, read.span, 0.0));
+        let tagged = self.tagged.iter().flat_map(Tagged::spans).map(|(slot, span)| (slot, span, 0.0));
+        let tagged: Vec<(SlotId, Span, f32)> = tagged.filter(|(slot, ..)| is_open(*slot)).collect();
         let proposed = read.filter(|(slot, ..)| is_open(*slot)).chain(self.frames.proposed(is_open));
         let limit = |one: &Anchor| limits::of_slot(self.situation.said(), self.definition.slot(one.slot), one.span);
         let limits: Vec<Span> = self.anchors.iter().filter_map(limit).collect();
@@ -162,8 +168,10 @@ impl<'a> Weighing<'a> {
         };
         let mut free: Vec<(SlotId, Span, f32)> = proposed.filter(|(_, span, _)| is_whole(*span)).collect();
         free.sort_by(|a, b| score(b.0, b.1).total_cmp(&score(a.0, a.1)).then(b.2.total_cmp(&a.2)));
+        let taught = tagged.into_iter().filter(|(_, span, _)| self.is_taught() || is_whole(*span));
+        let free = taught.chain(free);
         let mut known: HashSet<(SlotId, Span)> = self.anchors.iter().map(|anchor| (anchor.slot, anchor.span)).collect();
-        let free = free.into_iter().filter(|(slot, span, _)| known.insert((*slot, *span)));
+        let free = free.filter(|(slot, span, _)| known.insert((*slot, *span)));
         let spans = self.anchors.iter().enumerate().map(|(index, anchor)| (anchor.slot, anchor.span, Some(index)));
         let spans = spans.chain(free.map(|(slot, span, _)| (slot, span, None)));
         let candidate = |(slot, span, anchor): (SlotId, Span, Option<usize>)| {
@@ -174,6 +182,17 @@ impl<'a> Weighing<'a> {
             keep_led(&mut candidates);
         }
         candidates
+    }
+
+    /// The function's own tagger knows better than any rule.
+    pub(crate) fn is_taught(&self) -> bool {
+        self.tagged.as_ref().is_some_and(|tagged| tagged.share >= EVEN)
+    }
+
+    /// The probability, by the function's own tagger, that these values and no others are said.
+    pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span)>) -> Option<f32> {
+        let tagger = self.situation.knowledge.taggers.get(self.function.index())?.as_ref()?;
+        Some(tagger.of_values(self.situation.utterance(), values))
     }
 
     pub(crate) const fn function(&self) -> FunctionId {
@@ -235,6 +254,8 @@ impl<'a> Weighing<'a> {
             nearest,
             mass,
             lead: read(slot) - other,
+            tagged: self.tagged.as_ref().map_or(0.0, |tagged| tagged.odds(slot, span)),
+            tagged_share: self.tagged.as_ref().map_or(0.0, |tagged| tagged.share),
             left: frame.left,
             right: frame.right,
             both: frame.both,

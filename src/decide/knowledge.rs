@@ -1,9 +1,11 @@
 //! Everything that deciding needs to know of a module, compiled.
 
+use std::sync::Arc;
+
 use crate::{
     call::Validator,
     decide::{
-        head::Head, phrasings::Phrasings, reader::SlotReader, spelling::Spelling, templates::Templates,
+        head::Head, phrasings::Phrasings, reader::SlotReader, spelling::Spelling, tagger::Tagger, templates::Templates,
         vocabulary::Vocabulary,
     },
     module::Module,
@@ -28,6 +30,8 @@ pub struct Knowledge {
     pub spelling: Spelling,
     /// What finds slots by their descriptions; `None` where the embedder has no reader.
     pub slots: Option<SlotReader>,
+    /// What the exemplars of each function teach of its slots, where they are many.
+    pub taggers: Vec<Option<Arc<Tagger>>>,
     /// What the exemplars of each function do; `None` where nothing tells.
     pub acts: Vec<Option<ShownActs>>,
     /// The score that the best function usually gets for what is none of the module's business.

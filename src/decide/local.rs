@@ -346,6 +346,10 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false => by_score(situation, candidate),
         };
         let mut right = model.whole(&features);
+        // Whoever showed the function often taught what its values are, and what else may have been said.
+        if let Some(told) = reading.told {
+            right = right.min(meant * told);
+        }
         // What is said behind it all and nobody has read may matter; a value that is likely wrong makes a wrong call.
         let is_left = || remark::is_left(situation, &reading.spans_of(&[]), reading.function);
         let is_doubtful = features.lowest_slot < bars().doubtful_value || is_left();

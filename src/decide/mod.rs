@@ -39,6 +39,7 @@ pub(crate) mod segments;
 pub(crate) mod situation;
 pub mod spelling;
 pub(crate) mod state_question;
+pub mod tagger;
 pub mod templates;
 mod totals;
 pub mod vocabulary;

@@ -53,6 +53,8 @@ pub(crate) struct Reading<'a> {
     pub free: Option<f32>,
     /// What was asked for, where it may be any words.
     free_answer: Option<FreeAnswer>,
+    /// The probability that all of this is right, where the function's own tagger reads by itself.
+    pub told: Option<f32>,
 }
 
 /// A slot with the words that fill it, and the value that they are.
@@ -91,9 +93,14 @@ impl<'a> Reading<'a> {
             let led = asked::led(situation, definition, &expected, &fillings);
             replace(&mut fillings, led);
         }
-        let named = written::named(situation, definition, scores.as_deref(), &fillings);
-        replace(&mut fillings, named);
+        // Where nothing was asked, whoever showed the function some hundred times needs none of the rules.
+        let is_taught = expected.is_empty() && weighing.is_taught();
+        if !is_taught {
+            let named = written::named(situation, definition, scores.as_deref(), &fillings);
+            replace(&mut fillings, named);
+        }
         let said = situation.knowledge.templates.said(function, situation.utterance(), &anchors_of(&found));
+        let said = said.filter(|_| !is_taught);
         let is_unasked = situation.is_meant && situation.expected.is_empty();
         let mut said = said.filter(|said| {
             (said.is_telling() || is_unasked && said.introduces()) && !written::holds_name(situation, definition, said)
@@ -129,9 +136,11 @@ impl<'a> Reading<'a> {
         {
             fillings.push(part);
         }
-        extent::settle(situation, &weighing, &expected, &mut fillings);
-        postal::settle(situation, &weighing, &found, is_settled, &mut fillings);
-        quotation::settle(situation, &weighing, is_settled, &mut fillings);
+        if !is_taught {
+            extent::settle(situation, &weighing, &expected, &mut fillings);
+            postal::settle(situation, &weighing, &found, is_settled, &mut fillings);
+            quotation::settle(situation, &weighing, is_settled, &mut fillings);
+        }
         let is_own = |cue: &str| vocabulary::says(&situation.knowledge.module, cue);
         for free in fillings.iter_mut().filter(|one| one.anchor.is_none() && one.rule != Some(Rule::Quoted)) {
             free.span = repair::last_word(situation.utterance(), &situation.analysis.acts, &is_own, free.span);
@@ -148,7 +157,10 @@ impl<'a> Reading<'a> {
             fillings.sort_by_key(|one| one.span);
         }
         fillings.retain(|one| {
-            expected.contains(&one.slot) || is_of_template(one) || !written::is_of_templates(situation, definition, one)
+            is_taught
+                || expected.contains(&one.slot)
+                || is_of_template(one)
+                || !written::is_of_templates(situation, definition, one)
         });
         let remarked = remark::within(situation, function, &mut fillings);
         let courtesy = situation.analysis.acts.courtesy;
@@ -158,7 +170,8 @@ impl<'a> Reading<'a> {
         });
         fillings.retain(|filling| {
             let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
-            filling.anchor.is_some()
+            is_taught
+                || filling.anchor.is_some()
                 || is_of_template(filling)
                 || remarked == Some(*filling)
                 || weighing.is_shown(filling.slot, filling.span)
@@ -187,7 +200,9 @@ impl<'a> Reading<'a> {
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
         let free = said.map(|said| said.free());
-        Self { function, definition, values, excluded, ruled_out, free, free_answer }
+        let told = is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span))));
+        let told = told.flatten();
+        Self { function, definition, values, excluded, ruled_out, free, free_answer, told }
     }
 
     /// Nothing is read of it.
@@ -200,6 +215,7 @@ impl<'a> Reading<'a> {
             ruled_out: Vec::new(),
             free: None,
             free_answer: None,
+            told: None,
         }
     }
 

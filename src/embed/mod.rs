@@ -22,7 +22,7 @@ pub use self::{
         RemoteOptions,
     },
     reader::{Label, LabelKind, MOST_LABELS, Reader, Rows, SpanVectors},
-    words::WordStates,
+    words::{WordStates, words},
 };
 
 /// What a text is embedded for: models trained with prefixes give a query and a passage different ones.

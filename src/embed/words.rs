@@ -89,7 +89,8 @@ impl WordStates {
 }
 
 /// The first words of a text.
-pub(super) fn words(text: &str) -> Vec<Span> {
+#[must_use]
+pub fn words(text: &str) -> Vec<Span> {
     let (mut chars, mut byte) = (0, 0);
     let found = WORD.find_iter(text).take(MOST_WORDS).map(|word| {
         let start = chars + text[byte..word.start()].chars().count();

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
     path::Path,
+    sync::Arc,
 };
 
 use super::{PrepareError, Snapshot, interrupted};
@@ -12,10 +13,12 @@ use crate::{
     decide::{
         head::{Example, Head, Sentence, Work},
         knowledge::ShownActs,
+        tagger::Tagger,
         templates::Templates,
     },
     embed::SpeechActs,
-    module::{self, Function, Limits, LoadError, Module, ModuleName},
+    exemplars::Sentences,
+    module::{self, ExemplarId, Function, FunctionId, Limits, LoadError, Module, ModuleName, OwnerMode},
     recognize::Recognizers,
     retrieve::Background,
 };
@@ -73,6 +76,23 @@ pub(super) fn acts(
         known.get(&hash).copied().or_else(|| shown_acts(&said, hash, acts?))
     };
     said.into_iter().map(shown).collect()
+}
+
+/// The tagger of each function whose exemplars teach one. A function keeps its name from version to version.
+pub(super) fn taggers(module: &Module, said: &Sentences, before: Option<&Snapshot>) -> Vec<Option<Arc<Tagger>>> {
+    let of = |id: FunctionId| {
+        let function = module.function(id);
+        let known = before.and_then(|before| {
+            let old = before.module.function_named(&function.name)?;
+            before.taggers.get(old.index())?.as_ref()
+        });
+        let exemplars = function.exemplars.iter().enumerate();
+        let positive = exemplars.filter(|(_, exemplar)| exemplar.mode != OwnerMode::Negative);
+        let first = positive.filter_map(|(index, _)| said.of(id, ExemplarId::from_index(index)).first());
+        let marked = first.filter(|one| one.is_marked).map(|one| &one.sentence);
+        Tagger::fit(function.slots.len(), marked, known)
+    };
+    module.function_ids().map(of).collect()
 }
 
 fn shown_acts(said: &[(&str, &[f32])], hash: u64, acts: &SpeechActs) -> Option<ShownActs> {

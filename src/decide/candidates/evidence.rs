@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::{decide::features::features, probability::MOST_ODDS};
+use crate::{
+    decide::features::features,
+    probability::{MOST_ODDS, logistic},
+};
 
 features! {
     /// One value for fitting, deciding and explaining; the names are those of the model's file.
@@ -19,6 +22,9 @@ features! {
         mass,
         /// By how much the slot leads the function's next one for this span, in the reader's log-odds.
         lead,
+        /// The log-odds of the function's own tagger, and its share in what is believed; 0 where there is none.
+        tagged,
+        tagged_share,
         /// How it stands to the places of the slot in the function's templates; see `Framing`.
         left,
         right,
@@ -81,8 +87,13 @@ impl Evidence {
         self.is_mention == 0.0
     }
 
+    /// The probability where all else gives these log-odds.
+    pub(super) fn with_tagger(&self, odds: f32) -> f32 {
+        logistic(odds * (1.0 - self.tagged_share) + self.tagged * self.tagged_share)
+    }
+
     pub(super) fn bounded(mut self) -> Self {
-        for value in [&mut self.reader, &mut self.nearest, &mut self.mass, &mut self.lead] {
+        for value in [&mut self.tagged, &mut self.reader, &mut self.nearest, &mut self.mass, &mut self.lead] {
             *value = value.clamp(-MOST_ODDS, MOST_ODDS);
         }
         self

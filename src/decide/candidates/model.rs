@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::Evidence;
 use crate::{
     decide::filling::Rule,
-    probability::{EVEN, logistic},
+    probability::{EVEN, log_odds, logistic},
 };
 
 /// Fitted over the modules that the reader was trained on; the file says by which command.
@@ -89,18 +89,21 @@ impl SlotModel {
     /// The probability that exactly this span fills the slot.
     pub(crate) fn probability(&self, evidence: &Evidence) -> f32 {
         let judge = self.judge(evidence);
-        if evidence.is_free() { &judge.free } else { &judge.found }.probability(evidence)
+        evidence.with_tagger(if evidence.is_free() { &judge.free } else { &judge.found }.odds(evidence))
     }
 
     /// The same where a template that is said word for word has the slot in place of this span.
     pub(super) fn probability_as_said(&self, evidence: &Evidence) -> f32 {
-        self.judge(evidence).said.probability(evidence)
+        evidence.with_tagger(self.judge(evidence).said.odds(evidence))
     }
 
     /// The probability below which what has this evidence fills nothing.
     pub(crate) fn least(&self, evidence: &Evidence) -> f32 {
         let judge = self.judge(evidence);
-        if evidence.is_free() { judge.least_free } else { judge.least }
+        // What a tagger says is as likely as it says.
+        logistic(
+            log_odds(if evidence.is_free() { judge.least_free } else { judge.least }) * (1.0 - evidence.tagged_share),
+        )
     }
 }
 
@@ -122,9 +125,10 @@ impl Weights {
         Ok(Self { bias: *bias, weights })
     }
 
-    fn probability(&self, evidence: &Evidence) -> f32 {
+    /// Log-odds.
+    fn odds(&self, evidence: &Evidence) -> f32 {
         let score: f32 = self.weights.iter().zip(evidence.values()).map(|(weight, value)| weight * value).sum();
-        logistic(self.bias + score)
+        self.bias + score
     }
 }
 

@@ -1,0 +1,56 @@
+//! The labels of words: the first word of a slot's value, a further one, and all other words.
+
+use crate::module::SlotId;
+
+pub(super) const LABELS_OF_SLOT: usize = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label(pub(super) usize);
+
+impl Label {
+    /// Of no value.
+    pub(super) const NONE: Self = Self(0);
+
+    pub(super) const fn begins(slot: usize) -> Self {
+        Self(1 + LABELS_OF_SLOT * slot)
+    }
+
+    pub(super) const fn goes_on(slot: usize) -> Self {
+        Self(2 + LABELS_OF_SLOT * slot)
+    }
+
+    /// What goes on has begun. `before` is `None` at the beginning of a sentence.
+    pub(super) fn may_follow(self, before: Option<Self>) -> bool {
+        let goes_on = self.0 > 0 && (self.0 - 1) % LABELS_OF_SLOT == 1;
+        !goes_on || before.is_some_and(|before| before == self || before.0 + 1 == self.0)
+    }
+
+    /// Of so many words, those from `first` to `last` of each filled slot.
+    pub(super) fn of_words(words: usize, filled: &[(SlotId, usize, usize)]) -> Vec<Self> {
+        let mut labels = vec![Self::NONE; words];
+        for (slot, first, last) in filled {
+            labels[*first] = Self::begins(slot.index());
+            labels[first + 1..=*last].fill(Self::goes_on(slot.index()));
+        }
+        labels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_begins_before_it_goes_on() {
+        let (begins, goes_on) = (Label::begins(1), Label::goes_on(1));
+        assert!(goes_on.may_follow(Some(begins)) && goes_on.may_follow(Some(goes_on)));
+        assert!(!goes_on.may_follow(None) && !goes_on.may_follow(Some(Label::NONE)));
+        assert!(!goes_on.may_follow(Some(Label::begins(0))) && !goes_on.may_follow(Some(Label::goes_on(0))));
+        assert!(begins.may_follow(None) && begins.may_follow(Some(goes_on)) && Label::NONE.may_follow(Some(begins)));
+        let slot = SlotId::from_index(0);
+        assert_eq!(
+            Label::of_words(4, &[(slot, 1, 2)]),
+            [Label::NONE, Label::begins(0), Label::goes_on(0), Label::NONE]
+        );
+    }
+}

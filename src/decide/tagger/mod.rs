@@ -1,0 +1,203 @@
+//! What an author who shows much teaches of a function: which words of an utterance fill which slot, by the words
+//! themselves and those around them.
+//!
+//! The reader knows slots by their descriptions, and an exemplar or two sharpen it. From some dozens on, a tagger of the
+//! function's own knows more; its share in the weighing grows with what it was shown.
+
+mod chain;
+mod labels;
+mod observations;
+
+use std::sync::Arc;
+
+use chain::{Chain, Lesson};
+use labels::Label;
+
+use crate::{
+    embed::words,
+    exemplars::Sentence,
+    module::SlotId,
+    probability::log_odds,
+    text::{Span, Utterance},
+};
+
+/// Sentences with a value from which on there is a tagger.
+const FEWEST: usize = 24;
+/// Sentences that are learned from, at most.
+const MOST: usize = 4_000;
+/// With so many sentences the tagger counts as much as everything else.
+const AS_MUCH: f32 = 40.0;
+/// Words of a value, at most.
+const LONGEST: usize = 24;
+/// Below this probability a span is not looked at.
+const LEAST: f32 = 0.03;
+/// What of the sentences must have been known for the tagger to go on from what it knew.
+const MOSTLY: f32 = 0.9;
+
+/// The tagger of a function.
+#[derive(Debug, Clone)]
+pub struct Tagger {
+    chain: Chain,
+    slots: usize,
+    /// Sentences that it was taught with.
+    taught: Vec<blake3::Hash>,
+}
+
+/// What a tagger says of an utterance.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tagged {
+    /// The share of the tagger in what is believed, 0 to 1.
+    pub(crate) share: f32,
+    spans: Vec<(SlotId, Span, f32)>,
+}
+
+impl Tagger {
+    /// `None` where there is too little to learn from. `before` is the function's tagger of the version before.
+    pub(crate) fn fit<'a>(
+        slots: usize,
+        sentences: impl Iterator<Item = &'a Sentence>,
+        before: Option<&Arc<Self>>,
+    ) -> Option<Arc<Self>> {
+        let sentences: Vec<&Sentence> = sentences.take(MOST).collect();
+        let shown = sentences.iter().filter(|sentence| !sentence.slots.is_empty()).count();
+        if shown < FEWEST {
+            return None;
+        }
+        let taught: Vec<blake3::Hash> = sentences.iter().map(|sentence| hash(sentence)).collect();
+        let before = before.filter(|before| before.slots == slots);
+        if let Some(same) = before.filter(|before| before.taught == taught) {
+            return Some(Arc::clone(same));
+        }
+        let known = before.filter(|before| is_mostly(&before.taught, &taught));
+        let mut chain = known.map_or_else(|| Chain::new(slots), |known| known.chain.clone());
+        let lessons: Vec<Lesson> = sentences.iter().map(|sentence| lesson(sentence)).collect();
+        chain.learn(&lessons, known.is_some());
+        Some(Arc::new(Self { chain, slots, taught }))
+    }
+
+    /// What it says of the utterance.
+    pub(crate) fn tag(&self, utterance: &Utterance) -> Tagged {
+        let (places, rows) = read(utterance);
+        let lattice = self.chain.lattice(&rows);
+        let mut spans = Vec::new();
+        for slot in 0..self.slots {
+            for first in (0..places.len()).filter(|first| lattice.begins(slot, *first) >= LEAST) {
+                for last in first..places.len().min(first + LONGEST) {
+                    let probability = lattice.of_span(slot, first, last);
+                    if probability >= LEAST {
+                        let span = Span::new(places[first].start, places[last].end);
+                        spans.push((SlotId::from_index(slot), span, probability));
+                    }
+                }
+            }
+        }
+        let taught = self.taught.len() as f32;
+        Tagged { share: taught / (taught + AS_MUCH), spans }
+    }
+
+    /// The probability that these values, and no others, are said.
+    pub(crate) fn of_values(&self, utterance: &Utterance, values: impl Iterator<Item = (SlotId, Span)>) -> f32 {
+        let (places, rows) = read(utterance);
+        let filled: Vec<(SlotId, usize, usize)> = values
+            .filter_map(|(slot, span)| words_of(&places, span).map(|(first, last)| (slot, first, last)))
+            .collect();
+        self.chain.lattice(&rows).of_labels(&Label::of_words(places.len(), &filled))
+    }
+}
+
+/// The words of an utterance, and what is observed of each.
+fn read(utterance: &Utterance) -> (Vec<Span>, Vec<Vec<u32>>) {
+    let places = words(utterance.text());
+    let said: Vec<&str> = places.iter().map(|place| utterance.slice(*place)).collect();
+    let rows = observations::observed(&said).iter().map(|word| word.rows(false)).collect();
+    (places, rows)
+}
+
+/// The first and the last word that a span touches.
+fn words_of(places: &[Span], span: Span) -> Option<(usize, usize)> {
+    let first = places.partition_point(|word| word.end <= span.start);
+    let behind = places.partition_point(|word| word.start < span.end);
+    (first < behind).then(|| (first, behind - 1))
+}
+
+impl Tagged {
+    /// Spans that may fill a slot.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (SlotId, Span)> + '_ {
+        self.spans.iter().map(|(slot, span, _)| (*slot, *span))
+    }
+
+    /// Log-odds that exactly this span fills the slot.
+    pub(crate) fn odds(&self, slot: SlotId, span: Span) -> f32 {
+        let own = self.spans.iter().find(|(of, at, _)| *of == slot && *at == span);
+        log_odds(own.map_or(LEAST / 3.0, |(.., probability)| *probability))
+    }
+}
+
+fn lesson(sentence: &Sentence) -> Lesson {
+    let utterance = Utterance::new(&sentence.text);
+    let places = words(&sentence.text);
+    let said: Vec<&str> = places.iter().map(|place| utterance.slice(*place)).collect();
+    let filled = |(slot, bytes): &(SlotId, std::ops::Range<usize>)| {
+        let (first, last) = words_of(&places, utterance.span_of_bytes(bytes.clone()))?;
+        Some((*slot, first, last))
+    };
+    let filled: Vec<(SlotId, usize, usize)> = sentence.slots.iter().filter_map(filled).collect();
+    Lesson { words: observations::observed(&said), labels: Label::of_words(places.len(), &filled) }
+}
+
+fn hash(sentence: &Sentence) -> blake3::Hash {
+    blake3::hash(format!("{sentence:?}").as_bytes())
+}
+
+fn is_mostly(before: &[blake3::Hash], now: &[blake3::Hash]) -> bool {
+    let before: std::collections::HashSet<&blake3::Hash> = before.iter().collect();
+    let known = now.iter().filter(|one| before.contains(one)).count();
+    let both = before.len().max(now.len()).max(1);
+    known as f32 >= MOSTLY * both as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACES: [&str; 8] = ["Ghent", "Lima", "San Remo", "Oslo", "New Ulm", "Rome", "Bad Ems", "Kyiv"];
+
+    fn sentences() -> Vec<Sentence> {
+        let of = |(index, place): (usize, &&str)| {
+            let before = ["weather in ", "will it rain in ", "how warm is it in ", "is there snow in "][index % 4];
+            let behind = [" tomorrow", "", " please", " on the weekend"][index % 3];
+            let range = before.len()..before.len() + place.len();
+            Sentence { text: format!("{before}{place}{behind}"), slots: vec![(SlotId::from_index(0), range)] }
+        };
+        (0..4).flat_map(|turn| PLACES.iter().enumerate().map(move |(at, place)| of((at + turn, place)))).collect()
+    }
+
+    fn best(tagged: &Tagged, utterance: &Utterance) -> String {
+        let best = tagged.spans.iter().max_by(|a, b| a.2.total_cmp(&b.2));
+        best.map(|(_, span, _)| utterance.slice(*span).to_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_value_that_was_never_shown_is_found_by_what_stands_around_it() {
+        let tagger = Tagger::fit(1, sentences().iter(), None).unwrap();
+        for (said, wanted) in
+            [("will it rain in Timbuktu please", "Timbuktu"), ("weather in Le Havre tomorrow", "Le Havre")]
+        {
+            let utterance = Utterance::new(said);
+            let tagged = tagger.tag(&utterance);
+            assert_eq!(best(&tagged, &utterance), wanted);
+            assert!(tagged.share > 0.1 && tagged.share < 0.5);
+        }
+    }
+
+    #[test]
+    fn few_sentences_teach_no_tagger_and_the_same_ones_no_other() {
+        let all = sentences();
+        assert!(Tagger::fit(1, all[..FEWEST - 1].iter(), None).is_none());
+        let before = Tagger::fit(1, all.iter(), None).unwrap();
+        let same = Tagger::fit(1, all.iter(), Some(&before)).unwrap();
+        assert!(Arc::ptr_eq(&before, &same));
+        let more = Tagger::fit(1, all[..all.len() - 1].iter(), Some(&before)).unwrap();
+        assert!(!Arc::ptr_eq(&before, &more) && more.taught.len() + 1 == before.taught.len());
+    }
+}
