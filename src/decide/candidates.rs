@@ -32,7 +32,7 @@ use crate::{
         templates::FramedUtterance,
     },
     module::{Function, FunctionId, RecognizerKind, SlotId},
-    probability::{EVEN, MOST_ODDS, log_odds},
+    probability::{MOST_ODDS, log_odds},
     recognize::Mention,
     text::Span,
 };
@@ -186,7 +186,7 @@ impl<'a> Weighing<'a> {
 
     /// The function's own tagger knows better than any rule.
     pub(crate) fn is_taught(&self) -> bool {
-        self.tagged.as_ref().is_some_and(|tagged| tagged.share >= EVEN)
+        self.tagged.as_ref().is_some_and(|tagged| tagged.reads_by_itself)
     }
 
     /// The probability, by the function's own tagger, that these values and no others are said.

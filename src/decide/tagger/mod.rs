@@ -24,9 +24,12 @@ use crate::{
 /// Sentences with a value from which on there is a tagger.
 const FEWEST: usize = 24;
 /// Sentences that are learned from, at most.
-const MOST: usize = 4_000;
-/// With so many sentences the tagger counts as much as everything else.
-const AS_MUCH: f32 = 40.0;
+const MOST: usize = 10_000;
+/// With so many sentences the tagger counts as much as everything else. Of 40, 150 and 400, the middle one: with 60 and 250
+/// exemplars of each of SNIPS' functions an F1 of 78.5, 80.0, 77.5 and of 84.1, 86.8, 88.3, and the best calibration but one.
+const AS_MUCH: f32 = 150.0;
+/// From so many sentences on it reads by itself: no rule changes what is filled. With rules, F1 was 64 at 120 exemplars.
+const BY_ITSELF: usize = 40;
 /// Words of a value, at most.
 const LONGEST: usize = 24;
 /// Below this probability a span is not looked at.
@@ -48,6 +51,8 @@ pub struct Tagger {
 pub(crate) struct Tagged {
     /// The share of the tagger in what is believed, 0 to 1.
     pub(crate) share: f32,
+    /// Nothing but it and what it is weighed with says what is filled.
+    pub(crate) reads_by_itself: bool,
     spans: Vec<(SlotId, Span, f32)>,
 }
 
@@ -92,7 +97,7 @@ impl Tagger {
             }
         }
         let taught = self.taught.len() as f32;
-        Tagged { share: taught / (taught + AS_MUCH), spans }
+        Tagged { share: taught / (taught + AS_MUCH), reads_by_itself: self.taught.len() >= BY_ITSELF, spans }
     }
 
     /// The probability that these values, and no others, are said.
