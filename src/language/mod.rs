@@ -27,6 +27,7 @@ pub mod phrases;
 pub mod replies;
 pub mod sentences;
 pub mod slots;
+pub mod spoken;
 pub mod units;
 pub mod values;
 pub mod words;

@@ -80,6 +80,7 @@ pub fn ad_hoc(
     name: ModuleName,
     functions: &[Value],
     known: Option<&Module>,
+    language: Option<&str>,
     limits: &Limits,
 ) -> Result<Module, Diagnostics> {
     if functions.is_empty() {
@@ -90,8 +91,9 @@ pub fn ad_hoc(
     let files = [SourceFile { name: SCHEMA_FILES[0].to_owned(), bytes }];
     let (module, diagnostics) = assemble(name, &files, &ad_hoc_limits(limits), Findings::new());
     let mut module = module.ok_or(diagnostics)?;
-    if let Some(known) = known {
-        graft(&mut module, known);
+    match known {
+        Some(known) => graft(&mut module, known),
+        None => module.settings.language = language.map(str::to_owned),
     }
     Ok(module)
 }
@@ -310,7 +312,7 @@ mod tests {
         assert_eq!(of("day"), json!({"type": "string", "format": "date"}));
         assert_eq!(of("area")["enum"], json!(["inside"]), "what the client lists is the client's");
         assert_eq!(of("note"), json!({"type": "string"}));
-        let module = ad_hoc(name(), &[tool], Some(&known), &Limits::default()).expect("a module");
+        let module = ad_hoc(name(), &[tool], Some(&known), None, &Limits::default()).expect("a module");
         let function = &module.functions[0];
         assert!(
             function.slots.iter().all(|slot| slot.label() != "seats" || !slot.required),
@@ -350,7 +352,7 @@ mod tests {
                 "day": {"type": "string", "format": "date"}, "city": {"type": "string"}}}}),
             json!({"name": "sing", "description": "Sings"}),
         ];
-        let module = ad_hoc(name(), &functions, Some(&known), &Limits::default()).expect("it loads");
+        let module = ad_hoc(name(), &functions, Some(&known), None, &Limits::default()).expect("it loads");
         let names: Vec<&str> = module.functions.iter().map(|function| function.name.as_str()).collect();
         assert_eq!(names, ["weather", "sing"]);
         let weather = &module.functions[0];
@@ -368,7 +370,7 @@ mod tests {
             .collect();
         assert_eq!(slots, [("city", Some("city")), ("unit", None)]);
         assert_eq!(module.settings.functions.keys().collect::<Vec<_>>(), ["weather"]);
-        let alone = ad_hoc(name(), &functions, None, &Limits::default()).expect("it loads");
+        let alone = ad_hoc(name(), &functions, None, None, &Limits::default()).expect("it loads");
         assert_ne!(alone.version, module.version);
         assert!(alone.functions[0].exemplars.is_empty());
     }
@@ -401,14 +403,14 @@ mod tests {
 
     #[test]
     fn without_functions_there_is_a_module_that_can_do_nothing() {
-        let module = ad_hoc(name(), &[], None, &Limits::default()).expect("it loads");
+        let module = ad_hoc(name(), &[], None, None, &Limits::default()).expect("it loads");
         assert!(module.functions.is_empty());
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let functions = [json!({"name": "a"}), json!({"name": "b", "parameters": {"type": "array"}})];
-        let found = ad_hoc(name(), &functions, None, &Limits::default()).expect_err("parameters are objects");
+        let found = ad_hoc(name(), &functions, None, None, &Limits::default()).expect_err("parameters are objects");
         assert_eq!(found.errors().next().map(|found| found.pointer.as_str()), Some("/1/parameters"));
     }
 
@@ -417,7 +419,7 @@ mod tests {
         let parameters = json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
             "properties": {"room": {"type": "string"}}, "additionalProperties": false});
         let functions = [json!({"name": "a", "description": "b", "parameters": parameters, "strict": true})];
-        let module = ad_hoc(name(), &functions, None, &Limits::default()).expect("it loads");
+        let module = ad_hoc(name(), &functions, None, None, &Limits::default()).expect("it loads");
         assert_eq!(module.warnings, []);
         assert_eq!(module.functions[0].slots.len(), 1);
     }

@@ -101,7 +101,8 @@ impl AdHoc {
 
 impl Snapshots {
     /// A module of `functions` alone, each as the `OpenAI` API has it, named `name`; what `known` knows of functions of
-    /// the same names is theirs too. Compiled once for the same content, and kept for the next request.
+    /// the same names is theirs too, its language among it; without it they are understood in `language`, a BCP 47 tag.
+    /// Compiled once for the same content, and kept for the next request.
     ///
     /// # Errors
     /// [`PrepareError::Refused`] with pointers into `functions`; the others as for a module on disk.
@@ -110,17 +111,18 @@ impl Snapshots {
         name: &ModuleName,
         functions: &[Value],
         known: Option<&Arc<Snapshot>>,
+        language: Option<&str>,
     ) -> Result<Arc<Snapshot>, PrepareError> {
         let bytes = serde_json::to_vec(functions).expect("JSON values are JSON");
         let mut hasher = blake3::Hasher::new();
-        for part in [name.as_str(), known.map_or("", |known| &known.module.version)] {
+        for part in [name.as_str(), known.map_or("", |known| &known.module.version), language.unwrap_or_default()] {
             hasher.update(part.as_bytes()).update(b"\0");
         }
         let key = *hasher.update(&bytes).finalize().as_bytes();
         let cell = self.shared.ad_hoc.cell(key, bytes.len());
         let limit_ms = self.shared.options.ad_hoc_ms;
         let built = cell.get_or_try_init(|| async {
-            let prepared = self.prepare_ad_hoc(name, functions, known, bytes.len());
+            let prepared = self.prepare_ad_hoc((name, functions), known, language, bytes.len());
             let prepared = tokio::time::timeout(Duration::from_millis(limit_ms), prepared).await;
             let (snapshot, weight) = prepared.map_err(|_| PrepareError::Slow { limit_ms })??;
             self.shared.ad_hoc.weigh(&key, weight);
@@ -137,9 +139,9 @@ impl Snapshots {
     /// that runs.
     async fn prepare_ad_hoc(
         &self,
-        name: &ModuleName,
-        functions: &[Value],
+        (name, functions): (&ModuleName, &[Value]),
         known: Option<&Arc<Snapshot>>,
+        language: Option<&str>,
         json_bytes: usize,
     ) -> Result<(Arc<Snapshot>, usize), PrepareError> {
         let permit = Arc::clone(&self.shared.ad_hoc.compiling).acquire_owned().await;
@@ -149,16 +151,16 @@ impl Snapshots {
         let watched = Arc::downgrade(&waiting);
         let before = known.map(Arc::clone);
         let (owned, functions, known) = (name.clone(), functions.to_vec(), known.map(Arc::clone));
-        let limits = self.shared.options.limits.clone();
+        let (language, limits) = (language.map(str::to_owned), self.shared.options.limits.clone());
         let compiled = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let wanted = || watched.strong_count() > 0;
             if !wanted() {
                 return Err(super::interrupted(&owned));
             }
-            let module =
-                module::ad_hoc(owned.clone(), &functions, known.as_deref().map(|known| &known.module), &limits)
-                    .map_err(|diagnostics| PrepareError::Refused { name: owned.clone(), diagnostics })?;
+            let known = known.as_deref().map(|known| &known.module);
+            let module = module::ad_hoc(owned.clone(), &functions, known, language.as_deref(), &limits)
+                .map_err(|diagnostics| PrepareError::Refused { name: owned.clone(), diagnostics })?;
             if !wanted() {
                 return Err(super::interrupted(&owned));
             }
@@ -256,7 +258,7 @@ mod tests {
         let name = ModuleName::new("tools").unwrap();
         for _ in 0..places + 1 {
             let began = tokio::time::Instant::now();
-            let given_up = snapshots.ad_hoc(&name, &tools, None).await;
+            let given_up = snapshots.ad_hoc(&name, &tools, None, None).await;
             assert!(matches!(given_up, Err(PrepareError::Slow { limit_ms }) if limit_ms == limit), "{given_up:?}");
             assert_eq!(began.elapsed().as_millis(), u128::from(limit));
         }

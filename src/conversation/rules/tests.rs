@@ -17,7 +17,7 @@ fn module() -> Module {
         "items": {"type": "array", "items": item}, "sizes": {"type": "array", "items": {"type": "integer"}}, "any": {}}});
     let functions = [json!({"name": "book", "description": "Books", "parameters": parameters})];
     let name = ModuleName::new("test").expect("a good name");
-    ad_hoc(name, &functions, None, &Limits::default()).expect("it loads")
+    ad_hoc(name, &functions, None, None, &Limits::default()).expect("it loads")
 }
 
 fn read(check: &str) -> Result<Rule, String> {

@@ -420,7 +420,7 @@ fn short_descriptions_are_names_in_other_languages() {
             "size": {"type": "integer", "description": slots[0]}, "color": {"type": "string", "description": slots[1]}}});
         let functions = [json!({"name": "order_shoes", "description": function, "parameters": parameters})];
         let name = ModuleName::new("test").expect("a good name");
-        let mut module = crate::module::ad_hoc(name, &functions, None, &Limits::default()).expect("it loads");
+        let mut module = crate::module::ad_hoc(name, &functions, None, None, &Limits::default()).expect("it loads");
         module.settings.language = Some(language.to_owned());
         let validator = Validator::compile(&module).expect("compiles");
         let color = if language == "de" { "rot" } else { "red" };
@@ -515,7 +515,7 @@ fn a_question_is_a_plain_sentence() {
         let function = json!({"name": "send_mail", "description": "**Sends** a [mail](https://example.com). More.",
             "parameters": {"type": "object", "properties": {name: {"type": "string", "description": description}}}});
         let name = ModuleName::new("mail").expect("a name");
-        ad_hoc(name, &[function], None, &Limits::default()).expect("it loads")
+        ad_hoc(name, &[function], None, None, &Limits::default()).expect("it loads")
     };
     let question = |description: &str, name: &str| {
         let module = module(description, name);

@@ -135,6 +135,16 @@ impl Utterance {
 }
 
 impl Conversation {
+    /// The person's messages, those of earlier turns first.
+    pub(super) fn said_by_person(&self) -> impl Iterator<Item = &str> {
+        let earlier = self.history.iter().filter_map(|said| match said {
+            Said::Person(text) => Some(text.as_str()),
+            Said::Assistant(_) | Said::Called(_) | Said::Tool(_) => None,
+        });
+        let latest = self.done.as_ref().map(|(utterance, _)| utterance).or(self.utterance.as_ref());
+        earlier.chain(latest.map(|utterance| utterance.text.as_str()))
+    }
+
     /// # Errors
     /// With the member that is wrong, `messages[2].content[0].type`. `limit` is the longest utterance, in characters.
     pub(super) fn read(messages: Option<Vec<ChatMessage>>, limit: usize) -> Result<Self, ApiError> {

@@ -109,7 +109,7 @@ async fn filled(app: &AppState, function: &Value, results: &[CallResult], text: 
         object.insert(key.to_owned(), text.into());
     }
     let name = ModuleName::new(name_of(function)).ok()?;
-    let snapshot = app.snapshots.ad_hoc(&name, std::slice::from_ref(function), None).await.ok()?;
+    let snapshot = app.snapshots.ad_hoc(&name, std::slice::from_ref(function), None, None).await.ok()?;
     let id = FunctionId::from_index(0);
     let checked = snapshot.validator.check(snapshot.module.function(id), id, object);
     checked.violations.is_empty().then_some(checked.arguments)

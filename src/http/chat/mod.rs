@@ -42,6 +42,7 @@ use super::{
 use crate::{
     answer::{ChatCompletion, Delivery, Kept, Stamp, chunk::Chunks},
     call::Call,
+    language::{Language, spoken},
     llm::Listener,
     module::{
         FunctionId,
@@ -165,8 +166,10 @@ impl Job {
         let task = Task::read(&mut request)?;
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
+        let named = options.language.as_deref().and_then(Language::of);
+        let spoken = named.or_else(|| spoken::spoken(conversation.said_by_person()));
         let Offer { snapshot, first, theirs, mut notes } =
-            offer::offer(app, caller, request.model.as_deref(), &task, options.tools).await?;
+            offer::offer(app, caller, request.model.as_deref(), &task, options.tools, spoken).await?;
         let calls = options.calls.or(snapshot.module.settings.chat.calls).unwrap_or(app.options.chat.calls);
         let demand = demand(&task, &snapshot)?;
         let delivery = delivery(&task, request.parallel_tool_calls);

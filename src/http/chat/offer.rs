@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     http::{ApiError, AppState, Fault, caller::Caller},
+    language::{Language, spoken},
     module::{Function, FunctionId, Module, ModuleName, own_function, settings::ForeignTools},
     snapshot::{PrepareError, Snapshot},
 };
@@ -32,13 +33,15 @@ impl Offer {
     }
 }
 
-/// What the request may have called. `wanted` is what it says itself of tools that are not the module's own.
+/// What the request may have called. `wanted` is what it says itself of tools that are not the module's own, and `spoken`
+/// the language that it names, or in which the person speaks.
 pub(super) async fn offer(
     app: &AppState,
     caller: &Caller,
     model: Option<&str>,
     task: &Task,
     wanted: Option<ForeignTools>,
+    spoken: Option<&'static Language>,
 ) -> Result<Offer, ApiError> {
     let Some(model) = model else {
         let message = "`model` is required: the name of a module, or `uptake` for the request's own tools";
@@ -49,7 +52,9 @@ pub(super) async fn offer(
     caller.may_use(&name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
-        return compiled(app, &name, functions, None, task).await.map(|snapshot| Offer::of(snapshot, functions));
+        let language = spoken.or_else(|| spoken::spoken(functions.iter().flat_map(descriptions)));
+        let snapshot = own_tools(app, &name, functions, language, task).await?;
+        return Ok(Offer::of(snapshot, functions));
     }
     let known = named(app, caller, &name).await?;
     if functions.is_empty() {
@@ -135,6 +140,13 @@ fn written(function: &Function) -> Value {
     json!({"name": function.name, "description": function.description, "parameters": function.parameters})
 }
 
+/// What a function and its parameters say of themselves.
+fn descriptions(function: &Value) -> impl Iterator<Item = &str> {
+    let properties = function.pointer("/parameters/properties").and_then(Value::as_object);
+    let all = std::iter::once(function).chain(properties.into_iter().flat_map(|own| own.values()));
+    all.filter_map(|value| value.get("description").and_then(Value::as_str))
+}
+
 /// The module that these functions make, with what `known` knows of them.
 async fn compiled(
     app: &AppState,
@@ -143,13 +155,29 @@ async fn compiled(
     known: Option<&Arc<Snapshot>>,
     task: &Task,
 ) -> Result<Arc<Snapshot>, ApiError> {
-    app.snapshots.ad_hoc(name, functions, known).await.map_err(|error| match &error {
+    app.snapshots.ad_hoc(name, functions, known, None).await.map_err(|error| refused(app, &error, task))
+}
+
+/// The module of a request's own tools, understood in a language.
+async fn own_tools(
+    app: &AppState,
+    name: &ModuleName,
+    functions: &[Value],
+    language: Option<&'static Language>,
+    task: &Task,
+) -> Result<Arc<Snapshot>, ApiError> {
+    let code = language.map(|language| language.code);
+    app.snapshots.ad_hoc(name, functions, None, code).await.map_err(|error| refused(app, &error, task))
+}
+
+fn refused(app: &AppState, error: &PrepareError, task: &Task) -> ApiError {
+    match error {
         PrepareError::Refused { diagnostics, .. } => task.refused(diagnostics),
         PrepareError::Compile { reason, .. } => task.uncompilable(reason),
         // Nobody tries again but the client.
         PrepareError::Embed { source, .. } => ApiError::of_embed(source),
-        _ => ApiError::of_prepare(&error, &app.snapshots),
-    })
+        _ => ApiError::of_prepare(error, &app.snapshots),
+    }
 }
 
 async fn named(app: &AppState, caller: &Caller, name: &ModuleName) -> Result<Arc<Snapshot>, ApiError> {

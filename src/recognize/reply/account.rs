@@ -124,11 +124,23 @@ impl Account {
     }
 }
 
-/// Accounts for the words of `reply` in the language of a BCP 47 tag (English if there is no table for it). Linear in the
-/// length of the reply: one of more than [`MOST_WORDS`] is no mere yes.
+/// Accounts for the words of `reply` in the language of a BCP 47 tag (English if there is no table for it); where this
+/// says nothing to the question, in another one that accounts for all of them: "ja, stimmt alles" to a question in English.
+/// Linear in the length of the reply: one of more than [`MOST_WORDS`] is no mere yes.
 #[must_use]
 pub(crate) fn account(language: &str, read_out: &ReadOut, reply: &str) -> Account {
-    let replies = &Language::or_english(language).replies;
+    let own = Language::or_english(language);
+    let found = account_in(own, read_out, reply);
+    if found.agrees || found.refuses || found.negates || found.unsettles || found.names {
+        return found;
+    }
+    let others = Language::all().filter(|other| other.code != own.code);
+    let is_yes = |one: &Account| one.may_agree() && one.left.is_empty();
+    others.map(|other| account_in(other, read_out, reply)).find(is_yes).unwrap_or(found)
+}
+
+fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str) -> Account {
+    let replies = &language.replies;
     let mut words = words(reply, false);
     let mut found = Account::default();
     if words.len() > MOST_WORDS {

@@ -107,11 +107,22 @@ const SOMETHING_ELSE: Certainty = Certainty::Likely;
 /// A letter or two were not what is usually written. The confidence is multiplied by this.
 const MISSPELT: Certainty = Certainty::Evident;
 
-/// Reads `reply` as what is said to `question`, in the language of a BCP 47 tag (English if there is no table for it).
-/// Linear in the length of the reply, never fails.
+/// Reads `reply` as what is said to `question`, in the language of a BCP 47 tag (English if there is no table for it); a
+/// yes or no by itself may be in any. Linear in the length of the reply, never fails.
 #[must_use]
 pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
-    let replies = &Language::or_english(language).replies;
+    let own = Language::or_english(language);
+    let read = read_in(own, question, reply);
+    if read.answer != YesNo::Irrelevant {
+        return read;
+    }
+    let others = Language::all().filter(|other| other.code != own.code);
+    let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
+    others.map(|other| read_in(other, question, reply)).find(is_bare).unwrap_or(read)
+}
+
+fn read_in(language: &'static Language, question: Option<&str>, reply: &str) -> Reply {
+    let replies = &language.replies;
     let question = Question::new(replies, question.unwrap_or_default());
     let mut words = words(reply, false);
     let mut misspelt = false;
