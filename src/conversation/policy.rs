@@ -3,20 +3,21 @@
 //! | how the form came about | the function reads | the function acts | it acts, and may repeat |
 //! |---|---|---|---|
 //! | a request by itself | call | call | call |
-//! | a request with values that are taken over, which nothing was asked about | call | ask | ask |
 //! | a request with the values of the last call, put together over several turns | call | ask, with what was done | ask, with what was done |
 //! | a follow-up, a correction or an addition to the last call, with other values | call | ask, with what was done | call |
 //! | the same with the values of the last call | call | tell what was done | tell what was done |
 //! | a change of the last call by a function that is declared to change it | ask | ask | ask |
 //! | a proposal of a model server that the words alone do not suggest | ask | ask | ask |
 //!
-//! Where the table says "call", a function that is to be confirmed, and a form in doubt, are asked about all the same.
+//! Where the table says "call", a function that is to be confirmed, and a form in doubt, are asked about all the same; and
+//! what acts, if it is likelier that it was not meant, however its values came together.
 //! After a yes to the question, whatever it was, the call is made once.
 
 use super::state::{Confirmation, Form, Origin, State};
 use crate::{
     call::{Source, Validator},
     module::{Function, FunctionEffect, Module, settings::FunctionSettings},
+    probability::EVEN,
 };
 
 /// What a complete form leads to.
@@ -42,8 +43,6 @@ pub struct Case {
     pub is_done: bool,
     /// One utterance asked for it with all of its values.
     pub is_by_itself: bool,
-    /// It was opened by the last utterance, so that nothing was asked about it.
-    pub is_new: bool,
     /// The author wants a yes, or it is in doubt.
     pub is_put: bool,
 }
@@ -51,13 +50,12 @@ pub struct Case {
 /// See [the module](self).
 #[must_use]
 pub const fn verdict(case: Case) -> Verdict {
-    let Case { origin, effect, repeats, is_done, is_by_itself, is_new, is_put } = case;
+    let Case { origin, effect, repeats, is_done, is_by_itself, is_put } = case;
     let plain = if is_put { Verdict::Ask } else { Verdict::Call };
     match (origin, effect) {
         (Origin::Proposed | Origin::Change, _) => Verdict::Ask,
         (_, FunctionEffect::Reads) => plain,
         (Origin::Request, FunctionEffect::Acts) if is_done && !is_by_itself => Verdict::AskWithDone,
-        (Origin::Request, FunctionEffect::Acts) if is_new && !is_by_itself => Verdict::Ask,
         (Origin::Request, FunctionEffect::Acts) => plain,
         (_, FunctionEffect::Acts) if is_done => Verdict::TellDone,
         (_, FunctionEffect::Acts) if repeats => plain,
@@ -78,8 +76,11 @@ pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Valid
         repeats: settings.repeats,
         is_done: is_done(form, state, module, validator),
         is_by_itself: form.is_by_itself(),
-        is_new: form.opened == state.turn,
-        is_put: settings.confirm || form.is_doubtful || form.is_of_cancelled() || form.has_unread(),
+        is_put: settings.confirm
+            || form.is_doubtful
+            || form.is_of_cancelled()
+            || form.has_unread()
+            || function.effect.effect == FunctionEffect::Acts && form.confidence < EVEN,
     })
 }
 
@@ -126,11 +127,11 @@ mod tests {
 
     fn cases() -> impl Iterator<Item = Case> {
         ORIGINS.into_iter().flat_map(|origin| {
-            (0..64_u8).map(move |bits| {
+            (0..32_u8).map(move |bits| {
                 let bit = |at: u8| bits & (1 << at) != 0;
                 let effect = if bit(0) { FunctionEffect::Reads } else { FunctionEffect::Acts };
-                let (repeats, is_done, is_by_itself, is_new, is_put) = (bit(1), bit(2), bit(3), bit(4), bit(5));
-                Case { origin, effect, repeats, is_done, is_by_itself, is_new, is_put }
+                let (repeats, is_done, is_by_itself, is_put) = (bit(1), bit(2), bit(3), bit(4));
+                Case { origin, effect, repeats, is_done, is_by_itself, is_put }
             })
         })
     }
@@ -139,8 +140,7 @@ mod tests {
     fn what_acts_is_never_called_again_but_by_a_request_or_where_its_author_allows_it() {
         for case in cases().filter(|case| case.effect == FunctionEffect::Acts) {
             if verdict(case) == Verdict::Call {
-                let is_said = case.is_by_itself || !case.is_done && !case.is_new;
-                let is_request = case.origin == Origin::Request && is_said;
+                let is_request = case.origin == Origin::Request && (!case.is_done || case.is_by_itself);
                 let is_allowed = case.origin.is_of_last_call() && case.repeats && !case.is_done;
                 assert!(is_request || is_allowed, "{case:?}");
             }

@@ -190,7 +190,7 @@ impl<'a> Weighing<'a> {
     }
 
     /// The probability, by the function's own tagger, that these values and no others are said.
-    pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span)>) -> Option<f32> {
+    pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span, bool)>) -> Option<f32> {
         let tagger = self.situation.knowledge.taggers.get(self.function.index())?.as_ref()?;
         Some(tagger.of_values(self.situation.utterance(), values))
     }

@@ -200,7 +200,8 @@ impl<'a> Reading<'a> {
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
         let free = said.map(|said| said.free());
-        let told = is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span))));
+        let told =
+            is_taught.then(|| weighing.of_values(values.iter().map(|one| (one.slot, one.span, one.mention.is_some()))));
         let told = told.flatten();
         Self { function, definition, values, excluded, ruled_out, free, free_answer, told }
     }

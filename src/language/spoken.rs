@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 4] = [
     (
         "es",
         "el la los las un una unos unas y es son era fue ser está están estoy hay que de del al en por para con sin mi mis tu \
-         tus su sus me te se lo le les yo usted nosotros qué cuál quién cómo cuándo dónde cuánto cuánta cuántos quiero \
+         tus su sus me te se lo yo usted nosotros qué cuál quién cómo cuándo dónde cuánto cuánta cuántos quiero \
          quisiera puedo puedes puede necesito tengo tiene también pero muy más hoy mañana esta este eso esa hola gracias sí \
          favor a",
     ),

@@ -100,13 +100,20 @@ impl Tagger {
         Tagged { share: taught / (taught + AS_MUCH), reads_by_itself: self.taught.len() >= BY_ITSELF, spans }
     }
 
-    /// The probability that these values, and no others, are said.
-    pub(crate) fn of_values(&self, utterance: &Utterance, values: impl Iterator<Item = (SlotId, Span)>) -> f32 {
+    /// The probability that these values, and no others, are said. Those that a recognizer found are taken as said.
+    pub(crate) fn of_values(&self, utterance: &Utterance, values: impl Iterator<Item = (SlotId, Span, bool)>) -> f32 {
         let (places, rows) = read(utterance);
-        let filled: Vec<(SlotId, usize, usize)> = values
-            .filter_map(|(slot, span)| words_of(&places, span).map(|(first, last)| (slot, first, last)))
-            .collect();
-        self.chain.lattice(&rows).of_labels(&Label::of_words(places.len(), &filled))
+        let lattice = self.chain.lattice(&rows);
+        let (mut filled, mut known) = (Vec::new(), 1.0);
+        for (slot, span, is_found) in values {
+            let Some((first, last)) = words_of(&places, span) else { continue };
+            if is_found {
+                known *= lattice.of_span(slot.index(), first, last);
+            }
+            filled.push((slot, first, last));
+        }
+        let all = lattice.of_labels(&Label::of_words(places.len(), &filled));
+        if known > 0.0 { (all / known).min(1.0) } else { all }
     }
 }
 

@@ -130,16 +130,17 @@ impl Account {
 #[must_use]
 pub(crate) fn account(language: &str, read_out: &ReadOut, reply: &str) -> Account {
     let own = Language::or_english(language);
-    let found = account_in(own, read_out, reply);
+    let found = account_in(own, read_out, reply, true);
     if found.agrees || found.refuses || found.negates || found.unsettles || found.names {
         return found;
     }
     let others = Language::all().filter(|other| other.code != own.code);
     let is_yes = |one: &Account| one.may_agree() && one.left.is_empty();
-    others.map(|other| account_in(other, read_out, reply)).find(is_yes).unwrap_or(found)
+    others.map(|other| account_in(other, read_out, reply, false)).find(is_yes).unwrap_or(found)
 }
 
-fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str) -> Account {
+/// `respells`: a misspelt word is read as the word of the language that it is nearest to.
+fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str, respells: bool) -> Account {
     let replies = &language.replies;
     let mut words = words(reply, false);
     let mut found = Account::default();
@@ -148,7 +149,7 @@ fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str) -> A
         return found;
     }
     for at in 0..words.len() {
-        let meant = replies.meant_by(&words[at].text).filter(|_| read_out.run(&words[at..]) == 0);
+        let meant = replies.meant_by(&words[at].text).filter(|_| respells && read_out.run(&words[at..]) == 0);
         if let Some(meant) = meant.map(str::to_owned) {
             words[at].text = meant;
         }

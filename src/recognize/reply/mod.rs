@@ -112,22 +112,24 @@ const MISSPELT: Certainty = Certainty::Evident;
 #[must_use]
 pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     let own = Language::or_english(language);
-    let read = read_in(own, question, reply);
+    let read = read_in(own, question, reply, true);
     if read.answer != YesNo::Irrelevant {
         return read;
     }
     let others = Language::all().filter(|other| other.code != own.code);
     let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
-    others.map(|other| read_in(other, question, reply)).find(is_bare).unwrap_or(read)
+    others.map(|other| read_in(other, question, reply, false)).find(is_bare).unwrap_or(read)
 }
 
-fn read_in(language: &'static Language, question: Option<&str>, reply: &str) -> Reply {
+/// `respells`: a misspelt word is read as the word of the language that it is nearest to.
+fn read_in(language: &'static Language, question: Option<&str>, reply: &str, respells: bool) -> Reply {
     let replies = &language.replies;
     let question = Question::new(replies, question.unwrap_or_default());
     let mut words = words(reply, false);
     let mut misspelt = false;
     for word in &mut words {
-        if !question.has(&word.text)
+        if respells
+            && !question.has(&word.text)
             && let Some(meant) = replies.meant_by(&word.text)
         {
             meant.clone_into(&mut word.text);
