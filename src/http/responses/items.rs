@@ -42,7 +42,7 @@ pub(super) fn written(input: Option<Value>) -> Result<Vec<Item>, ApiError> {
 /// What an item is to a conversation.
 pub(super) enum Read {
     Message(ChatMessage),
-    /// It is left out; with a word on why, where somebody may miss it.
+    /// It is left out; with the reason, where somebody may miss it.
     LeftOut(Option<String>),
 }
 
@@ -65,13 +65,9 @@ impl Item {
             Some("function_call_output") => self.result(members).map(Read::Message),
             // What a model thought is no part of what was said.
             Some("reasoning") => Ok(Read::LeftOut(None)),
-            Some("item_reference") => {
-                let note = format!("`{}` refers to an item that is not kept: it is left out", self.place);
-                Ok(Read::LeftOut(Some(note)))
-            }
+            Some("item_reference") => Ok(Read::LeftOut(Some("what it refers to is not kept".to_owned()))),
             Some(other) => {
-                let note = format!("`{}` is left out: items of type `{}` are not understood", self.place, short(other));
-                Ok(Read::LeftOut(Some(note)))
+                Ok(Read::LeftOut(Some(format!("items of type `{}` are not understood", short(other)))))
             }
             None => {
                 let message = "an item needs a `type`: `message`, `function_call` or `function_call_output`";
@@ -147,6 +143,6 @@ impl Item {
 }
 
 /// A client's own word, in a note or an error.
-fn short(word: &str) -> String {
+pub(super) fn short(word: &str) -> String {
     word.chars().take(40).collect()
 }

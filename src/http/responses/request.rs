@@ -48,8 +48,7 @@ pub(in crate::http) struct ResponseRequest {
     pub text: Option<Value>,
     /// Answer as server-sent events, each of them a `ResponseEvent`.
     pub stream: Option<bool>,
-    /// Comes back, and is kept with the response.
-    #[schema(max_properties = 16)]
+    /// Comes back, and is kept with the response. 16 members at most.
     pub metadata: Option<BTreeMap<String, String>>,
     /// False.
     pub background: Option<bool>,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    items::{Item, Read},
+    items::{Item, Read, short},
     request::ResponseRequest,
 };
 use crate::http::{
@@ -21,11 +21,14 @@ const NAMES: [(&str, &str); 6] = [
     ("messages", "input"),
 ];
 
+/// Kinds of things that are left out and told of, at most.
+const MOST_KINDS: usize = 8;
+
 /// Where what a chat completion has was written.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Of each message.
-    messages: Vec<String>,
+    /// Of each message, with what its `content` is called there.
+    messages: Vec<(String, &'static str)>,
     /// Of each tool, in the request's list.
     tools: Vec<usize>,
 }
@@ -46,10 +49,10 @@ impl Translation {
     /// # Errors
     /// With the member that is wrong.
     pub(super) fn of(request: &mut ResponseRequest, items: &[Item]) -> Result<Self, ApiError> {
-        let (mut places, mut notes) = (Places::default(), Vec::new());
-        let messages = messages(request.instructions.as_ref(), items, &mut places, &mut notes)?;
+        let (mut places, mut left_out) = (Places::default(), LeftOut::default());
+        let messages = messages(request.instructions.as_ref(), items, &mut places, &mut left_out)?;
         let written = request.tools.take().unwrap_or_default();
-        let tools = functions(written, &mut places, &mut notes)?;
+        let tools = functions(written, &mut places, &mut left_out)?;
         let in_chat = tools.iter().map(|tool| json!({"type": "function", "function": tool})).collect();
         let request = ChatRequest {
             model: request.model.take(),
@@ -61,7 +64,7 @@ impl Translation {
             uptake: request.uptake.take(),
             ..ChatRequest::default()
         };
-        Ok(Self { request, places, tools, notes })
+        Ok(Self { request, places, tools, notes: left_out.notes() })
     }
 }
 
@@ -69,11 +72,14 @@ impl Places {
     /// What a member of the chat completion is called here.
     pub(super) fn name(&self, param: &str) -> String {
         if let Some((index, rest)) = indexed(param, "messages[")
-            && let Some(place) = self.messages.get(index)
+            && let Some((place, content)) = self.messages.get(index)
         {
             // A text stands for a message that has nothing else.
-            let is_text = !place.ends_with(']');
-            return if is_text { place.clone() } else { format!("{place}{rest}") };
+            if !place.ends_with(']') {
+                return place.clone();
+            }
+            let within = rest.strip_prefix(".content").map(|rest| format!(".{content}{rest}"));
+            return format!("{place}{}", within.as_deref().unwrap_or(rest));
         }
         if let Some((index, rest)) = indexed(param, "tools[")
             && let Some(index) = self.tools.get(index)
@@ -91,32 +97,62 @@ fn indexed<'a>(param: &'a str, list: &str) -> Option<(usize, &'a str)> {
     Some((index.parse().ok()?, rest))
 }
 
+/// What of a request is not looked at, by why.
+#[derive(Default)]
+struct LeftOut {
+    /// Why, the first one, and how many there are.
+    kinds: Vec<(String, String, usize)>,
+    /// Of more kinds than are told of.
+    others: usize,
+}
+
+impl LeftOut {
+    fn add(&mut self, place: String, why: String) {
+        match self.kinds.iter_mut().find(|(known, ..)| *known == why) {
+            Some((.., count)) => *count += 1,
+            None if self.kinds.len() < MOST_KINDS => self.kinds.push((why, place, 1)),
+            None => self.others += 1,
+        }
+    }
+
+    fn notes(self) -> Vec<String> {
+        let told = self.kinds.into_iter().map(|(why, place, count)| match count {
+            1 => format!("`{place}` is left out: {why}"),
+            _ => format!("`{place}` and {} more are left out: {why}", count - 1),
+        });
+        let others = (self.others > 0).then(|| format!("{} more of the request are left out", self.others));
+        told.chain(others).collect()
+    }
+}
+
 fn messages(
     instructions: Option<&String>,
     items: &[Item],
     places: &mut Places,
-    notes: &mut Vec<String>,
+    left_out: &mut LeftOut,
 ) -> Result<Vec<ChatMessage>, ApiError> {
     let mut messages = Vec::with_capacity(items.len() + 1);
     if let Some(text) = instructions {
         let (role, content) = (Some("system".to_owned()), Some(text.as_str().into()));
         messages.push(ChatMessage { role, content, ..ChatMessage::default() });
-        places.messages.push("instructions".to_owned());
+        places.messages.push(("instructions".to_owned(), "content"));
     }
     for item in items {
         match item.read()? {
             Read::Message(message) => {
+                let content = if message.tool_call_id.is_some() { "output" } else { "content" };
                 messages.push(message);
-                places.messages.push(item.place.clone());
+                places.messages.push((item.place.clone(), content));
             }
-            Read::LeftOut(note) => notes.extend(note),
+            Read::LeftOut(Some(why)) => left_out.add(item.place.clone(), why),
+            Read::LeftOut(None) => {}
         }
     }
     Ok(messages)
 }
 
 /// The tools that are functions.
-fn functions(written: Vec<Value>, places: &mut Places, notes: &mut Vec<String>) -> Result<Vec<Value>, ApiError> {
+fn functions(written: Vec<Value>, places: &mut Places, left_out: &mut LeftOut) -> Result<Vec<Value>, ApiError> {
     let mut functions = Vec::with_capacity(written.len());
     for (index, tool) in written.into_iter().enumerate() {
         match tool.get("type").and_then(Value::as_str) {
@@ -125,8 +161,8 @@ fn functions(written: Vec<Value>, places: &mut Places, notes: &mut Vec<String>) 
                 places.tools.push(index);
             }
             Some(other) => {
-                let kind: String = other.chars().take(40).collect();
-                notes.push(format!("`tools[{index}]` is left out: tools of type `{kind}` are not served"));
+                let why = format!("tools of type `{}` are not served", short(other));
+                left_out.add(format!("tools[{index}]"), why);
             }
             None => {
                 let message = "a tool is an object with `\"type\": \"function\"`";
@@ -194,13 +230,18 @@ mod tests {
 
     #[test]
     fn members_are_named_as_they_were_written() {
-        let places = Places {
-            messages: ["instructions", "previous_response_id", "input[0]", "input[3]"].map(str::to_owned).into(),
-            tools: vec![1, 4],
-        };
+        let messages = [
+            ("instructions", "content"),
+            ("previous_response_id", "content"),
+            ("input[0]", "output"),
+            ("input[3]", "content"),
+        ];
+        let messages = messages.map(|(place, content)| (place.to_owned(), content)).into();
+        let places = Places { messages, tools: vec![1, 4] };
         for (theirs, ours) in [
             ("messages[0].content", "instructions"),
             ("messages[1].content", "previous_response_id"),
+            ("messages[2].content[0].type", "input[0].output[0].type"),
             ("messages[3].content[1].text", "input[3].content[1].text"),
             ("messages", "input"),
             ("messages[9].content", "input[9].content"),
@@ -216,7 +257,7 @@ mod tests {
         ] {
             assert_eq!(places.name(theirs), ours, "{theirs}");
         }
-        let text = Places { messages: vec!["input".to_owned()], tools: Vec::new() };
+        let text = Places { messages: vec![("input".to_owned(), "content")], tools: Vec::new() };
         assert_eq!(text.name("messages[0].content"), "input");
     }
 }
