@@ -108,10 +108,12 @@ struct LeftOut {
 
 impl LeftOut {
     fn add(&mut self, place: String, why: String) {
-        match self.kinds.iter_mut().find(|(known, ..)| *known == why) {
-            Some((.., count)) => *count += 1,
-            None if self.kinds.len() < MOST_KINDS => self.kinds.push((why, place, 1)),
-            None => self.others += 1,
+        if let Some((.., count)) = self.kinds.iter_mut().find(|(known, ..)| *known == why) {
+            *count += 1;
+        } else if self.kinds.len() < MOST_KINDS {
+            self.kinds.push((why, place, 1));
+        } else {
+            self.others += 1;
         }
     }
 

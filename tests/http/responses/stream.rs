@@ -65,14 +65,17 @@ fn is_whole(events: &[Value], what: &str) {
         events.iter().filter(|event| event["type"] == "response.output_item.done").map(|event| &event["item"]).collect();
     assert_eq!(done, response["output"].as_array().expect("items").iter().collect::<Vec<_>>(), "{what}");
     for (index, item) in done.iter().enumerate() {
-        let of_item = |kind: &str| events.iter().filter(move |event| event["type"] == kind && event["output_index"] == index);
-        let joined = |kind: &str| of_item(kind).filter_map(|event| event["delta"].as_str()).collect::<String>();
+        let of_item = |kind: &str| {
+            let is_of_it = |event: &&Value| event["type"] == kind && event["output_index"] == index;
+            events.iter().filter(is_of_it).collect::<Vec<_>>()
+        };
+        let joined = |kind: &str| of_item(kind).iter().filter_map(|event| event["delta"].as_str()).collect::<String>();
         let told = item["content"][0]["text"].as_str().map(|text| (text, joined("response.output_text.delta")));
         let refused = item["content"][0]["refusal"].as_str().map(|text| (text, joined("response.refusal.delta")));
         let called = item["arguments"].as_str().map(|text| (text, joined("response.function_call_arguments.delta")));
         let (whole, pieces) = told.or(refused).or(called).expect("something is said");
         assert_eq!(whole, pieces, "{what}");
-        assert_eq!(of_item("response.output_item.added").count(), 1, "{what}");
+        assert_eq!(of_item("response.output_item.added").len(), 1, "{what}");
     }
 }
 
