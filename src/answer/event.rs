@@ -145,7 +145,9 @@ impl Events {
             OutputItem::Message { content, .. } => {
                 events.extend(content.iter().flat_map(|part| self.of_part(part, is_told)));
             }
-            OutputItem::FunctionCall { id, name, arguments, .. } => events.extend(self.of_call(index, id, name, arguments)),
+            OutputItem::FunctionCall { id, name, arguments, .. } => {
+                events.extend(self.of_call(index, id, name, arguments))
+            }
         }
         let event = self.event("response.output_item.done");
         events.push(ResponseEvent { output_index: Some(index), item: Some(item.clone()), ..event });

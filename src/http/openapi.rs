@@ -55,7 +55,11 @@ fn add_errors(path: &str, operation: &mut Operation) {
         (takes_body, "413", "The body is too long, or what is open in the conversation"),
         (takes_body, "415", "The body is not JSON"),
         (names_module, "422", "The module has errors, listed in `uptake.diagnostics`"),
-        (takes_body || names_session || names_response, "429", "Too many turns are running; `retry-after` says when to try again"),
+        (
+            takes_body || names_session || names_response,
+            "429",
+            "Too many turns are running; `retry-after` says when to try again",
+        ),
         (names_module || names_response, "500", "The service failed"),
         (names_module, "502", "A model or embedding server failed and nothing local could answer"),
         (

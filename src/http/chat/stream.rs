@@ -90,10 +90,7 @@ pub(in crate::http) async fn respond<T: Tells>(
 }
 
 /// The turn's end, whatever happens in it: the layers around a handler see nothing of what its body does.
-async fn guarded<A>(
-    turn: impl Future<Output = Result<A, ApiError>> + Send,
-    deadline: Instant,
-) -> Result<A, ApiError> {
+async fn guarded<A>(turn: impl Future<Output = Result<A, ApiError>> + Send, deadline: Instant) -> Result<A, ApiError> {
     match tokio::time::timeout_at(deadline, AssertUnwindSafe(turn).catch_unwind()).await {
         Ok(Ok(done)) => done,
         Ok(Err(_)) => Err(ApiError::logged(Failure::Internal, &"a turn panicked")),

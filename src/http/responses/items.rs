@@ -66,9 +66,7 @@ impl Item {
             // What a model thought is no part of what was said.
             Some("reasoning") => Ok(Read::LeftOut(None)),
             Some("item_reference") => Ok(Read::LeftOut(Some("what it refers to is not kept".to_owned()))),
-            Some(other) => {
-                Ok(Read::LeftOut(Some(format!("items of type `{}` are not understood", short(other)))))
-            }
+            Some(other) => Ok(Read::LeftOut(Some(format!("items of type `{}` are not understood", short(other))))),
             None => {
                 let message = "an item needs a `type`: `message`, `function_call` or `function_call_output`";
                 Err(self.wrong(Fault::MissingParameter, "type", message))

@@ -221,7 +221,8 @@ fn keeping(request: &ResponseRequest, caller: &Caller) -> Result<Keeping, ApiErr
     if caller.may_keep() {
         return Ok(Keeping { is_wanted: request.store != Some(false), note: None });
     }
-    let needs = [(request.store == Some(true), "store"), (request.previous_response_id.is_some(), "previous_response_id")];
+    let needs =
+        [(request.store == Some(true), "store"), (request.previous_response_id.is_some(), "previous_response_id")];
     if let Some((_, param)) = needs.into_iter().find(|(applies, _)| *applies) {
         let message = "the key may not keep conversations here: it needs the scope `sessions`";
         return Err(ApiError::fault(Fault::NotAllowed, message).about(param));

@@ -51,12 +51,30 @@ fn values() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i32>().prop_map(Value::from),
         "[a-z_ ]{0,12}".prop_map(Value::from),
-        prop::sample::select(vec!["message", "function_call", "function_call_output", "item_reference", "user", "auto"])
-            .prop_map(Value::from),
+        prop::sample::select(vec![
+            "message",
+            "function_call",
+            "function_call_output",
+            "item_reference",
+            "user",
+            "auto"
+        ])
+        .prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {
         let key = prop::sample::select(vec![
-            "type", "role", "content", "text", "id", "call_id", "name", "arguments", "output", "format", "mode", "tools",
+            "type",
+            "role",
+            "content",
+            "text",
+            "id",
+            "call_id",
+            "name",
+            "arguments",
+            "output",
+            "format",
+            "mode",
+            "tools",
         ]);
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
@@ -70,7 +88,8 @@ fn values() -> impl Strategy<Value = Value> {
 fn no_member_breaks_it() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let service = Service::new(&["weather"]);
-    let member = prop::sample::select(vec!["input", "tools", "tool_choice", "text", "previous_response_id", "metadata"]);
+    let member =
+        prop::sample::select(vec!["input", "tools", "tool_choice", "text", "previous_response_id", "metadata"]);
     proptest!(ProptestConfig::with_cases(200), |(member in member, value in values())| {
         let body = with(&asking(&json!(SEATTLE)), &json!({member: value}));
         let answer = runtime.block_on(respond(&service, &body));

@@ -123,8 +123,15 @@ async fn items_of_kept_responses_are_referred_to() {
     let talk = json!([said_first, reference(&first), user("Seattle"), {"id": second["output"][0]["id"]}, user("3")]);
     let third = read(&respond(&service, &asking(&talk)).await);
     assert!(!calls(&third).is_empty() && !third["uptake"]["notes"].to_string().contains("refers to"), "{third}");
-    let told = json!([said_first, reference(&first), user("Seattle"), reference(&second), user("3"), reference(&third),
-        output(&third, "Cold: 3 degrees.")[0]]);
+    let told = json!([
+        said_first,
+        reference(&first),
+        user("Seattle"),
+        reference(&second),
+        user("3"),
+        reference(&third),
+        output(&third, "Cold: 3 degrees.")[0]
+    ]);
     assert_eq!(said(&read(&respond(&service, &asking(&told)).await)), "Cold: 3 degrees.");
 }
 

@@ -14,7 +14,10 @@ async fn what_is_wrong_is_named() {
     let format = |format: Value| json!({"text": {"format": format}});
     let named = |name: &str| json!({"type": "function", "name": name});
     let call = |member: &str, value: Value| {
-        item(with(&json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}), &json!({member: value})))
+        item(with(
+            &json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}),
+            &json!({member: value}),
+        ))
     };
     for (members, code, param) in [
         (json!({"model": null}), "missing_required_parameter", "model"),
@@ -30,12 +33,24 @@ async fn what_is_wrong_is_named() {
         (input(json!([{"role": "robot", "content": "x"}])), "invalid_value", "input[0].role"),
         (input(json!([{"role": "user"}])), "missing_required_parameter", "input[0].content"),
         (input(json!([{"role": "user", "content": 7}])), "invalid_type", "input[0].content"),
-        (item(json!({"role": "user", "content": [{"type": "input_text"}]})), "invalid_type", "input[1].content[0].text"),
-        (item(json!({"role": "user", "content": [{"type": "input_image"}]})), "unsupported_parameter", "input[1].content"),
+        (
+            item(json!({"role": "user", "content": [{"type": "input_text"}]})),
+            "invalid_type",
+            "input[1].content[0].text",
+        ),
+        (
+            item(json!({"role": "user", "content": [{"type": "input_image"}]})),
+            "unsupported_parameter",
+            "input[1].content",
+        ),
         (call("call_id", json!(null)), "missing_required_parameter", "input[1].call_id"),
         (call("name", json!(7)), "invalid_type", "input[1].name"),
         (call("arguments", json!({})), "invalid_type", "input[1].arguments"),
-        (item(json!({"type": "function_call_output", "output": "x"})), "missing_required_parameter", "input[1].call_id"),
+        (
+            item(json!({"type": "function_call_output", "output": "x"})),
+            "missing_required_parameter",
+            "input[1].call_id",
+        ),
         (
             item(json!({"type": "function_call_output", "call_id": "c"})),
             "missing_required_parameter",
@@ -50,7 +65,11 @@ async fn what_is_wrong_is_named() {
         (json!({"prompt": {"id": "pmpt_1"}}), "unsupported_parameter", "prompt"),
         (json!({"top_logprobs": 3}), "unsupported_parameter", "top_logprobs"),
         (json!({"metadata": {"a": 1}}), "invalid_type", "metadata.a"),
-        (json!({"metadata": (0..17).map(|n| (n.to_string(), json!("x"))).collect::<Value>()}), "invalid_value", "metadata"),
+        (
+            json!({"metadata": (0..17).map(|n| (n.to_string(), json!("x"))).collect::<Value>()}),
+            "invalid_value",
+            "metadata",
+        ),
         (json!({"stream": "yes"}), "invalid_type", "stream"),
         (json!({"store": "no"}), "invalid_type", "store"),
         (tools(json!([7])), "invalid_type", "tools[0].type"),

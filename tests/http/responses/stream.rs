@@ -61,8 +61,11 @@ fn is_whole(events: &[Value], what: &str) {
     assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>(), "{what}");
     let response = &events.last().expect("an event")["response"];
     assert_eq!(response["id"], events[0]["response"]["id"], "{what}");
-    let done: Vec<&Value> =
-        events.iter().filter(|event| event["type"] == "response.output_item.done").map(|event| &event["item"]).collect();
+    let done: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "response.output_item.done")
+        .map(|event| &event["item"])
+        .collect();
     assert_eq!(done, response["output"].as_array().expect("items").iter().collect::<Vec<_>>(), "{what}");
     for (index, item) in done.iter().enumerate() {
         let of_item = |kind: &str| {
@@ -86,7 +89,8 @@ async fn every_kind_of_response_in_events() {
     let object = json!({"model": "uptake", "text": {"format": {"type": "json_schema", "name": "lights",
         "schema": lights()["parameters"]}}});
     let first = read(&respond(&service, &asking(&json!(SEATTLE))).await);
-    let told = with(&json!({"previous_response_id": first["id"]}), &json!({"input": output(&first, "Cold: 3 degrees.")}));
+    let told =
+        with(&json!({"previous_response_id": first["id"]}), &json!({"input": output(&first, "Cold: 3 degrees.")}));
     let mut text = String::new();
     for (what, said, members) in [
         ("a call", SEATTLE, json!({})),
@@ -101,7 +105,8 @@ async fn every_kind_of_response_in_events() {
         assert_eq!(
             (answer.status, &answer.headers["content-type"]),
             (200, &"text/event-stream".parse().unwrap()),
-            "{what}: {}", answer.text
+            "{what}: {}",
+            answer.text
         );
         assert!(answer.headers.contains_key("x-request-id") && !answer.text.contains("[DONE]"));
         let mut events = events(&answer.text);

@@ -53,7 +53,11 @@ async fn items_are_the_conversation() {
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Seattle"}]},
     ]);
     let response = read(&respond(&service, &asking(&whole)).await);
-    assert_eq!(calls(&response), [("get_current_weather".to_owned(), json!({"location": "Seattle, WA"}))], "{response}");
+    assert_eq!(
+        calls(&response),
+        [("get_current_weather".to_owned(), json!({"location": "Seattle, WA"}))],
+        "{response}"
+    );
     let odd = json!([
         {"type": "web_search_call", "id": "ws_1", "status": "completed"},
         {"type": "item_reference", "id": "msg_1"},
@@ -100,8 +104,11 @@ async fn tools_of_the_request_are_called() {
     let one = read(&respond(&service, &with(&own, &json!({"parallel_tool_calls": false}))).await);
     assert_eq!((calls(&one), &one["parallel_tool_calls"]), (vec![light("kitchen", "off")], &json!(false)));
     // What was not called yet comes after the result of what was.
-    let rest = with(&own, &json!({"parallel_tool_calls": false, "previous_response_id": one["id"],
-        "input": output(&one, "done")}));
+    let rest = with(
+        &own,
+        &json!({"parallel_tool_calls": false, "previous_response_id": one["id"],
+        "input": output(&one, "done")}),
+    );
     assert_eq!(calls(&read(&respond(&service, &rest).await)), [light("bedroom", "on")]);
     let none = read(&respond(&service, &with(&own, &json!({"tool_choice": "none"}))).await);
     assert_eq!(calls(&none), []);
