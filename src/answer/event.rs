@@ -146,7 +146,7 @@ impl Events {
                 events.extend(content.iter().flat_map(|part| self.of_part(part, is_told)));
             }
             OutputItem::FunctionCall { id, name, arguments, .. } => {
-                events.extend(self.of_call(index, id, name, arguments))
+                events.extend(self.of_call(index, id, name, arguments));
             }
         }
         let event = self.event("response.output_item.done");

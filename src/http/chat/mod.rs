@@ -229,6 +229,12 @@ impl Job {
         self.snapshot.module.name.to_string()
     }
 
+    /// Whether the module has slots whose values are to be stored nowhere.
+    pub(super) fn may_be_sensitive(&self) -> bool {
+        let mut functions = self.snapshot.module.settings.functions.values();
+        functions.any(|function| function.slots.values().any(|slot| slot.sensitive))
+    }
+
     /// Seconds since 1970.
     pub(super) const fn created(&self) -> u64 {
         self.stamp.created

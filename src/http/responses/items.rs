@@ -41,7 +41,7 @@ pub(super) fn written(input: Option<Value>) -> Result<Vec<Item>, ApiError> {
 
 /// What an item is to a conversation.
 pub(super) enum Read {
-    Message(ChatMessage),
+    Message(Box<ChatMessage>),
     /// It is left out; with the reason, where somebody may miss it.
     LeftOut(Option<String>),
 }
@@ -60,9 +60,9 @@ impl Item {
             return Err(ApiError::fault(Fault::InvalidType, message).about(self.place.clone()));
         };
         match self.kind() {
-            Some("message") => self.message(members).map(Read::Message),
-            Some("function_call") => self.call().map(Read::Message),
-            Some("function_call_output") => self.result(members).map(Read::Message),
+            Some("message") => self.message(members).map(in_message),
+            Some("function_call") => self.call().map(in_message),
+            Some("function_call_output") => self.result(members).map(in_message),
             // What a model thought is no part of what was said.
             Some("reasoning") => Ok(Read::LeftOut(None)),
             Some("item_reference") => Ok(Read::LeftOut(Some("what it refers to is not kept".to_owned()))),
@@ -138,6 +138,10 @@ impl Item {
     fn wrong(&self, fault: Fault, member: &str, message: impl Into<String>) -> ApiError {
         ApiError::fault(fault, message).about(format!("{}.{member}", self.place))
     }
+}
+
+fn in_message(message: ChatMessage) -> Read {
+    Read::Message(Box::new(message))
 }
 
 /// A client's own word, in a note or an error.

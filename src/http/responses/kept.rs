@@ -23,14 +23,16 @@ pub(super) struct Kept {
     items: Vec<Value>,
     /// As it was answered, without `uptake`.
     pub response: Value,
+    /// What was said may hold values of sensitive slots: neither this nor what goes on from it lies anywhere as it is.
+    is_hidden: bool,
 }
 
 impl Kept {
     /// `response` with what it was answered to.
-    pub(super) fn new(items: Vec<Item>, response: &ResponseBody) -> Result<Self, ApiError> {
+    pub(super) fn new(items: Vec<Item>, response: &ResponseBody, is_hidden: bool) -> Result<Self, ApiError> {
         let response = ResponseBody { uptake: None, ..response.clone() };
         let response = serde_json::to_value(response).map_err(|error| ApiError::logged(Failure::Internal, &error))?;
-        Ok(Self { items: items.into_iter().map(|item| item.value).collect(), response })
+        Ok(Self { items: items.into_iter().map(|item| item.value).collect(), response, is_hidden })
     }
 
     /// # Errors
@@ -52,7 +54,7 @@ impl Kept {
             Ok(data) => data,
             Err(error) => return Some(error.to_string()),
         };
-        match app.keep_answer(&place, &data).await {
+        match app.keep_answer(&place, &data, self.is_hidden).await {
             Ok(()) => None,
             // Where the store is, is nobody else's affair.
             Err(error @ (StoreError::Unavailable(_) | StoreError::Newer { .. })) => {
@@ -70,12 +72,20 @@ impl Kept {
     }
 }
 
+/// A conversation as far as it is known.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub items: Vec<Item>,
+    /// As that of what it goes on from.
+    pub is_hidden: bool,
+}
+
 /// What came before, by the response that the request goes on from.
 ///
 /// # Errors
 /// 400 if it is not kept.
-pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&str>) -> Result<Vec<Item>, ApiError> {
-    let Some(previous) = previous else { return Ok(Vec::new()) };
+pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&str>) -> Result<Known, ApiError> {
+    let Some(previous) = previous else { return Ok(Known::default()) };
     let kept = match ResponseId::of(previous) {
         Some(id) => Kept::read(app, caller, &id).await?,
         None => None,
@@ -87,15 +97,17 @@ pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&st
         );
         return Err(ApiError::fault(Fault::PreviousResponseNotFound, message).about("previous_response_id"));
     };
-    let place = "previous_response_id".to_owned();
-    Ok(kept.conversation().map(|value| Item { value, place: place.clone() }).collect())
+    let (place, is_hidden) = ("previous_response_id".to_owned(), kept.is_hidden);
+    let items = kept.conversation().map(|value| Item { value, place: place.clone() }).collect();
+    Ok(Known { items, is_hidden })
 }
 
 /// Puts what is referred to in the place of each reference, as far as it is kept.
 ///
 /// # Errors
 /// 400 for references to more responses than are looked at, and what the store says.
-pub(super) async fn resolve(app: &AppState, caller: &Caller, items: &mut [Item]) -> Result<(), ApiError> {
+pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut Known) -> Result<(), ApiError> {
+    let Known { items, is_hidden } = conversation;
     let mut known: HashMap<String, Value> = HashMap::new();
     let mut read: HashSet<ResponseId> = HashSet::new();
     // From the last, for it has those before.
@@ -110,6 +122,7 @@ pub(super) async fn resolve(app: &AppState, caller: &Caller, items: &mut [Item])
                 return Err(ApiError::fault(Fault::InvalidValue, message).about(item.place.clone()));
             }
             let kept = Kept::read(app, caller, &response).await?;
+            *is_hidden |= kept.as_ref().is_some_and(|kept| kept.is_hidden);
             let named = kept.into_iter().flat_map(Kept::conversation).filter_map(|value| {
                 let id = value.get("id")?.as_str()?.to_owned();
                 Some((id, value))

@@ -38,8 +38,7 @@ use crate::answer::{
     event::Events,
     response::{ResponseBody, ResponseId},
 };
-use items::Item;
-use kept::Kept;
+use kept::{Kept, Known};
 use request::ResponseRequest;
 use translation::{Places, Translation};
 
@@ -161,7 +160,7 @@ struct Asked {
     /// The response while it is in progress.
     opening: ResponseBody,
     /// The conversation, what came before included.
-    items: Vec<Item>,
+    known: Known,
     places: Places,
     caller: Caller,
 }
@@ -176,29 +175,30 @@ impl Asked {
     ) -> Result<Self, ApiError> {
         request.check()?;
         let keeping = keeping(&request, &caller)?;
-        let mut items = kept::before(app, &caller, request.previous_response_id.as_deref()).await?;
-        items.extend(items::written(request.input.take())?);
+        let mut known = kept::before(app, &caller, request.previous_response_id.as_deref()).await?;
+        known.items.extend(items::written(request.input.take())?);
         if caller.may_keep() {
-            kept::resolve(app, &caller, &mut items).await?;
+            kept::resolve(app, &caller, &mut known).await?;
         }
-        let Translation { request: translated, places, tools, notes } = Translation::of(&mut request, &items)?;
+        let Translation { request: translated, places, tools, notes } = Translation::of(&mut request, &known.items)?;
         let prepared = Job::prepare(app, &caller, headers, translated, permit).await;
         let mut job = prepared.map_err(|error| error.renamed(|param| places.name(param)))?;
         job.note(notes);
         job.note(keeping.note.into_iter().collect());
         let id = ResponseId::random();
         let opening = opening(&job, &id, request, tools, keeping.is_wanted);
-        Ok(Self { job, id, opening, items, places, caller })
+        known.is_hidden |= job.may_be_sensitive();
+        Ok(Self { job, id, opening, known, places, caller })
     }
 
     async fn run(self, app: &AppState) -> Result<ResponseBody, ApiError> {
-        let Self { job, id, opening, items, places, caller } = self;
+        let Self { job, id, opening, known, places, caller } = self;
         let completed = job.run(app).await.map_err(|error| error.renamed(|param| places.name(param)))?;
         let mut response = opening.completed(&id, completed, now());
         if !response.store {
             return Ok(response);
         }
-        let failed = Kept::new(items, &response)?.write(app, &caller, &id).await;
+        let failed = Kept::new(known.items, &response, known.is_hidden)?.write(app, &caller, &id).await;
         if let Some(why) = failed {
             // What was understood, and maybe done, is worth more than that it is kept.
             response.store = false;

@@ -143,7 +143,7 @@ fn messages(
         match item.read()? {
             Read::Message(message) => {
                 let content = if message.tool_call_id.is_some() { "output" } else { "content" };
-                messages.push(message);
+                messages.push(*message);
                 places.messages.push((item.place.clone(), content));
             }
             Read::LeftOut(Some(why)) => left_out.add(item.place.clone(), why),

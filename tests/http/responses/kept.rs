@@ -8,6 +8,7 @@ use uptake::{
         store::{SessionOptions, StoreUrl},
     },
     http::{Conversations, HttpOptions},
+    llm::Secret,
     understand::UnderstandOptions,
 };
 
@@ -22,8 +23,8 @@ fn id(response: &Value) -> &str {
     response["id"].as_str().expect("an id")
 }
 
-fn keeping(sessions: SessionOptions) -> Service {
-    let conversations = Conversations::open(&sessions, &ConversationOptions::default()).expect("good options");
+fn keeping(sessions: &SessionOptions) -> Service {
+    let conversations = Conversations::open(sessions, &ConversationOptions::default()).expect("good options");
     let (options, turns) = (HttpOptions::default(), UnderstandOptions::default());
     Service::made(&fixture("modules"), &["weather"], embedder(), options, turns, Vec::new(), conversations)
 }
@@ -143,7 +144,7 @@ async fn what_cannot_be_kept_is_answered_all_the_same() {
     let url = format!("sqlite:{}", directory.path().join("file/sessions.db").display());
     let broken = SessionOptions { url: StoreUrl::new(url), ..SessionOptions::default() };
     for (sessions, why) in [(small, "sessions.max_bytes"), (broken, "sessions cannot be kept at the moment")] {
-        let service = keeping(sessions);
+        let service = keeping(&sessions);
         let response = read(&respond(&service, &asking(&json!(SEATTLE))).await);
         assert_eq!((calls(&response), &response["store"]), (forecast().into(), &json!(false)), "{response}");
         let notes = response["uptake"]["notes"].to_string();
@@ -152,10 +153,41 @@ async fn what_cannot_be_kept_is_answered_all_the_same() {
     }
 }
 
+/// What a module calls sensitive lies nowhere as it was said, and can be gone on from all the same; after the next start only
+/// with a key.
+#[tokio::test]
+async fn sensitive_words_are_in_no_file() {
+    let key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    for (key, survives) in [(None, false), (Some(key), true)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let start = || {
+            let url = StoreUrl::new(format!("sqlite:{}", directory.path().join("sessions.db").display()));
+            let encryption_key = key.map(Secret::new);
+            let service = keeping(&SessionOptions { url, encryption_key, ..SessionOptions::default() });
+            let sensitive = "[functions.get_current_weather.slots]\nlocation = { sensitive = true }\n";
+            service.write("weather", "module.toml", sensitive);
+            service
+        };
+        let service = start();
+        let first = read(&respond(&service, &asking(&json!("what is the weather like right now"))).await);
+        let second = read(&respond(&service, &after(&first, &json!("Seattle"))).await);
+        assert_eq!((calls(&second).len(), &second["store"]), (1, &json!(true)), "{second}");
+        let other = with(&after(&second, &json!("hello")), &json!({"model": "uptake"}));
+        assert_eq!(respond(&service, &other).await.status, 200);
+        for file in std::fs::read_dir(directory.path()).expect("a directory") {
+            let stored = std::fs::read(file.expect("a file").path()).expect("bytes");
+            assert!(!String::from_utf8_lossy(&stored).contains("Seattle"), "{key:?}");
+        }
+        drop(service);
+        let again = respond(&start(), &after(&second, &output(&second, "Cold: 3 degrees."))).await;
+        assert_eq!(again.status, if survives { 200 } else { 400 }, "{}", again.text);
+    }
+}
+
 #[tokio::test]
 async fn responses_expire_as_sessions_do() {
     let sessions = SessionOptions { url: StoreUrl::new("memory:"), ttl_s: 1, ..SessionOptions::default() };
-    let service = keeping(sessions);
+    let service = keeping(&sessions);
     let response = read(&respond(&service, &asking(&json!(SEATTLE))).await);
     let gone = async {
         while service.get(&format!("/v1/responses/{}", id(&response))).await.status != 404 {
