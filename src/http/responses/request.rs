@@ -70,20 +70,13 @@ enum Input {
     Items(Vec<BTreeMap<String, Value>>),
 }
 
+/// A function: `{"type": "function", "name", "description", "parameters"}`, with a name of `[a-zA-Z0-9_./:-]{1,64}`, each once,
+/// and the JSON Schema of its arguments. `strict` has no effect: arguments always fit.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "documents a tool, which is read by hand to name what is wrong")]
 struct FunctionTool {
     #[schema(rename = "type", example = "function")]
     kind: String,
-    /// `[a-zA-Z0-9_./:-]{1,64}`, each once.
-    #[schema(pattern = "^[a-zA-Z0-9_./:-]{1,64}$")]
-    name: Option<String>,
-    description: Option<String>,
-    /// JSON Schema of the arguments: an object.
-    #[schema(value_type = Option<BTreeMap<String, Value>>)]
-    parameters: Option<Value>,
-    /// Without effect: arguments always fit.
-    strict: Option<bool>,
 }
 
 impl ResponseRequest {
