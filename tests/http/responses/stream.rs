@@ -38,7 +38,7 @@ fn redacted(value: &mut Value) {
         Value::Object(members) => {
             for (key, member) in members {
                 match (key.as_str(), &member) {
-                    ("id" | "item_id" | "call_id", Value::String(id)) => {
+                    ("id" | "item_id" | "call_id" | "previous_response_id", Value::String(id)) => {
                         *member = json!(id.split('_').next().map(|kind| format!("{kind}_*")));
                     }
                     ("created_at" | "completed_at", Value::Number(_)) => *member = json!(0),
