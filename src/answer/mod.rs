@@ -1,10 +1,13 @@
-//! A turn as the chat completion that clients of the `OpenAI` API read, with everything of our own in `uptake`. Pure.
+//! A turn as the chat completion or the response that clients of the `OpenAI` API read, with everything of our own in
+//! `uptake`. Pure.
 
 mod action;
 mod alternative;
 mod body;
 pub mod chunk;
+pub mod event;
 mod kept;
+pub mod response;
 mod retrieved;
 mod schema;
 mod understanding;

@@ -13,6 +13,7 @@ use super::{
     keys::{Holder, Scope},
 };
 use crate::{
+    answer::response::ResponseId,
     conversation::{self, store::SessionId},
     module::ModuleName,
     shares::Owner,
@@ -97,6 +98,17 @@ impl Caller {
             }
     }
 
+    /// Whether conversations may be kept here for it.
+    pub(super) fn may_keep(&self) -> bool {
+        self.holder.as_ref().is_none_or(|holder| holder.key.has(Scope::Sessions))
+    }
+
+    /// Where the caller's answer of this id is kept. What another key is answered is another one.
+    pub(super) fn answer(&self, id: &ResponseId) -> Option<SessionId> {
+        let id = SessionId::new(&id.text()).ok()?.beside();
+        Some(self.holder.as_ref().map_or_else(|| id.clone(), |holder| id.of(&holder.key.id)))
+    }
+
     /// The session that the caller calls so. It is its own: what another key calls so is another one.
     ///
     /// # Errors
@@ -105,7 +117,7 @@ impl Caller {
         let wrong = |message: String| ApiError::fault(Fault::InvalidValue, message).about("session_id");
         let id = SessionId::new(text).map_err(|error| wrong(error.to_string()))?;
         let Some(holder) = &self.holder else { return Ok(id) };
-        if !holder.key.has(Scope::Sessions) {
+        if !self.may_keep() {
             let message = "the key may not keep conversations here: it needs the scope `sessions`";
             return Err(ApiError::fault(Fault::NotAllowed, message).about("session_id"));
         }

@@ -11,6 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{
@@ -63,13 +64,16 @@ pub enum Fault {
     /// What is open does not fit where it is to be kept.
     StateTooLarge,
     SessionNotFound,
+    /// The answer that a request goes on from.
+    PreviousResponseNotFound,
+    ResponseNotFound,
     /// Somebody else's turn came between, or is not done.
     SessionConflict,
 }
 
 impl Fault {
     #[cfg(test)]
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 28] = [
         Self::InvalidJson,
         Self::InvalidBody,
         Self::MissingParameter,
@@ -95,6 +99,8 @@ impl Fault {
         Self::InvalidState,
         Self::StateTooLarge,
         Self::SessionNotFound,
+        Self::PreviousResponseNotFound,
+        Self::ResponseNotFound,
         Self::SessionConflict,
     ];
 
@@ -125,6 +131,8 @@ impl Fault {
             Self::InvalidState => (StatusCode::BAD_REQUEST, "invalid_state"),
             Self::StateTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "state_too_large"),
             Self::SessionNotFound => (StatusCode::NOT_FOUND, "session_not_found"),
+            Self::PreviousResponseNotFound => (StatusCode::BAD_REQUEST, "previous_response_not_found"),
+            Self::ResponseNotFound => (StatusCode::NOT_FOUND, "response_not_found"),
             Self::SessionConflict => (StatusCode::CONFLICT, "session_conflict"),
         }
     }
@@ -419,6 +427,21 @@ impl ErrorEnvelope {
     /// For programs.
     pub(super) const fn code(&self) -> &'static str {
         self.error.code
+    }
+
+    /// For people.
+    pub(super) fn message(&self) -> &str {
+        &self.error.message
+    }
+
+    /// Without what surrounds it.
+    pub(super) fn value(&self) -> Value {
+        serde_json::to_value(&self.error).expect("an error is strings")
+    }
+
+    /// The member of the request that it is about.
+    pub(super) fn param(&self) -> Option<&str> {
+        self.error.param.as_deref()
     }
 }
 

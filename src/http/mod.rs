@@ -11,6 +11,7 @@
 //! | `extract` | module names, bodies and permits out of requests, with our own refusals |
 //! | `conversations` | who keeps a conversation between requests, and sessions |
 //! | `chat` | the chat completions of the `OpenAI` API, and modules as its models |
+//! | `responses` | the same in the form of its Responses API |
 //! | `predict`, `retrieve`, `modules`, `health` | one resource each: request, response, handlers |
 //! | `json` | long answers in one piece |
 //! | `opendu` | the modes of `OpenDU` clients: skill, slot, binary |
@@ -39,6 +40,7 @@ mod openapi;
 mod opendu;
 mod options;
 mod predict;
+mod responses;
 mod retrieve;
 mod router;
 mod serve;

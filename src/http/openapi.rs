@@ -6,7 +6,7 @@ use utoipa::{
 };
 
 use super::error::ErrorEnvelope;
-use crate::answer::chunk::ChatChunk;
+use crate::answer::{chunk::ChatChunk, event::ResponseEvent};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -21,7 +21,7 @@ use crate::answer::chunk::ChatChunk;
         (name = "modules", description = "What can be understood"),
         (name = "health", description = "For orchestrators"),
     ),
-    components(schemas(ErrorEnvelope, ChatChunk)),
+    components(schemas(ErrorEnvelope, ChatChunk, ResponseEvent)),
 )]
 pub(super) struct Document;
 
@@ -36,28 +36,34 @@ fn add_all_errors(document: &mut utoipa::openapi::OpenApi) {
 
 fn add_errors(path: &str, operation: &mut Operation) {
     let takes_body = operation.request_body.is_some();
-    let completes = path == "/v1/chat/completions";
+    let completes = matches!(path, "/v1/chat/completions" | "/v1/responses");
     let understands = completes || path == "/v1/predict/{module}";
     let names_session = path.starts_with("/v1/sessions/");
-    let keeps = understands || names_session;
+    let names_response = path.starts_with("/v1/responses/");
+    let keeps = understands || names_session || names_response;
     let names_module = path.contains("{module}") || completes || names_session;
     let is_public = matches!(path, "/hello" | "/healthz" | "/readyz");
     let errors = [
-        (names_module || takes_body, "400", "The request is wrong; `error.param` names the member"),
+        (names_module || names_response || takes_body, "400", "The request is wrong; `error.param` names the member"),
         (!is_public, "401", "There are keys, and the request brings none that is known"),
         (true, "403", "The host or the web page that asks is not configured, or the caller may not do this"),
         (names_session, "404", "There is no such session, or no such module"),
         (!names_session && (names_module || path.contains("{model}")), "404", "There is no such module"),
+        (names_response, "404", "There is no such response"),
         (takes_body, "408", "The body took too long"),
         (keeps, "409", "Another turn of the session came between; `retry-after` says when to try again"),
         (takes_body, "413", "The body is too long, or what is open in the conversation"),
         (takes_body, "415", "The body is not JSON"),
         (names_module, "422", "The module has errors, listed in `uptake.diagnostics`"),
-        (takes_body || names_session, "429", "Too many turns are running; `retry-after` says when to try again"),
-        (names_module, "500", "The service failed"),
+        (
+            takes_body || names_session || names_response,
+            "429",
+            "Too many turns are running; `retry-after` says when to try again",
+        ),
+        (names_module || names_response, "500", "The service failed"),
         (names_module, "502", "A model or embedding server failed and nothing local could answer"),
         (
-            names_module || path == "/readyz",
+            names_module || names_response || path == "/readyz",
             "503",
             "Not ready, stopping, out of time, or the module cannot be built at the moment",
         ),

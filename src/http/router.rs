@@ -20,7 +20,7 @@ use super::{
     modules,
     mount::Mounted,
     openapi::{self, Document},
-    predict, retrieve,
+    predict, responses, retrieve,
 };
 
 /// The whole service, and what else is asked at its address; without what has an address of its own (`http.admin`).
@@ -55,9 +55,11 @@ fn for_clients(edge: &Edge) -> OpenApiRouter<AppState> {
     let understand = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(predict::predict))
         .routes(routes!(chat::complete))
+        .routes(routes!(responses::respond))
         .routes(routes!(retrieve::retrieve));
     let sessions = OpenApiRouter::new()
         .routes(routes!(session::read, session::delete))
+        .routes(routes!(responses::read, responses::delete))
         .routes(routes!(observe::observe))
         .routes(routes!(events::events));
     let models = OpenApiRouter::new().routes(routes!(chat::models::list)).routes(routes!(chat::models::describe));

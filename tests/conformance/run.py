@@ -33,7 +33,11 @@ CLIENTS = [
     ("litellm", "litellm", "python", ["lite_llm.py"]),
     ("instructor", "instructor", "python", ["instructor_client.py"]),
     ("openai-node", "openai", "node", ["openai_node.mjs"]),
-    ("AI SDK", "ai", "node", ["ai_sdk.mjs"]),
+    ("AI SDK", "ai", "node", ["ai_sdk.mjs", "chat"]),
+    ("openai-python responses", "openai", "python", ["responses_python.py", "openai"]),
+    ("openai-node responses", "openai", "node", ["responses_node.mjs"]),
+    ("AI SDK `openai()`", "@ai-sdk/openai", "node", ["ai_sdk.mjs", "responses"]),
+    ("litellm responses", "litellm", "python", ["responses_python.py", "litellm"]),
     ("mcp (stdio)", "mcp", "python", ["mcp_client.py", "stdio"]),
     ("mcp (HTTP)", "mcp", "python", ["mcp_client.py", "http"]),
 ]

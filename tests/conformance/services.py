@@ -83,6 +83,7 @@ def configuration(directory, name, modules, settings):
         # Some clients bring no tools, and look at the calls all the same.
         "http.chat": {"calls": "always"},
         "modules": {"root": str(modules), "index": str(Path(directory) / f"index-{name}")},
+        "sessions": {"url": f"sqlite:{Path(directory) / f'sessions-{name}.db'}"},
         "telemetry": {"format": "json"},
     }
     for table, values in settings.items():

@@ -85,7 +85,9 @@ async fn each_scope_opens_its_routes_and_no_other() {
             };
             let expected = match path.as_str() {
                 _ if public => vec!["predict", "sessions", "inspect", "edit", "admin"],
-                path if path.starts_with("/v1/sessions/") => vec!["sessions", "admin"],
+                path if path.starts_with("/v1/sessions/") || path.starts_with("/v1/responses/") => {
+                    vec!["sessions", "admin"]
+                }
                 path if path.starts_with("/v1/index/") || path.starts_with("/v1/load/") => vec!["edit", "admin"],
                 path if path.starts_with("/v1/modules") => vec!["inspect", "admin"],
                 "/openapi.json" | "/metrics" => vec!["inspect", "admin"],
@@ -162,6 +164,43 @@ async fn a_session_is_its_keys_alone() {
         ask(&service, Method::POST, "/v1/predict/weather", &our, &turn("order-1")).await.error();
     assert_eq!((status, param.as_deref()), (400, Some("session_id")));
     assert_eq!(ask(&service, Method::DELETE, &path, &our, "").await.status, 204);
+}
+
+/// Nor of another's response; and a key that may keep nothing is answered without.
+#[tokio::test]
+async fn a_response_is_its_keys_alone() {
+    let ((mut ours, our), (others, other)) = (one(&[Scope::Predict, Scope::Sessions], &[]), one(&[Scope::Admin], &[]));
+    ours.sessions = Some(2);
+    let (plain, without) = one(&[Scope::Predict], &["weather"]);
+    let (service, [our, other, without], _directory) = guarded([ours, others, plain], [our, other, without]);
+    let respond = async |key: &str, members: Value| {
+        let mut body = json!({"model": "weather", "input": "how cold is it in Seattle?"});
+        body.as_object_mut().expect("an object").extend(members.as_object().cloned().unwrap_or_default());
+        ask(&service, Method::POST, "/v1/responses", key, &body.to_string()).await
+    };
+    let first = respond(&our, json!({})).await.json();
+    let previous = json!({"previous_response_id": first["id"]});
+    let path = format!("/v1/responses/{}", first["id"].as_str().expect("an id"));
+    assert_eq!(respond(&our, previous.clone()).await.json()["store"], true);
+    assert_eq!(respond(&other, previous.clone()).await.error().2, "previous_response_not_found");
+    let item = json!({"input": [{"type": "item_reference", "id": first["output"][0]["id"]}]});
+    assert_eq!(respond(&other, item).await.error().0, 400, "what it refers to is not its own");
+    assert_eq!(ask(&service, Method::GET, &path, &other, "").await.error().0, 404);
+    assert_eq!(ask(&service, Method::DELETE, &path, &other, "").await.error().0, 404);
+    // As many as it may have are there: a third one is answered, and not kept.
+    let third = respond(&our, json!({})).await.json();
+    assert_eq!((&third["store"], &third["status"]), (&json!(false), &json!("completed")), "{third}");
+    assert_eq!(ask(&service, Method::DELETE, &path, &our, "").await.status, 200);
+    assert_eq!(respond(&our, json!({})).await.json()["store"], true);
+
+    let answered = respond(&without, json!({})).await.json();
+    assert_eq!((&answered["store"], &answered["object"]), (&json!(false), &json!("response")), "{answered}");
+    assert!(answered["uptake"]["notes"].to_string().contains("scope `sessions`"), "{answered}");
+    for (members, param) in [(json!({"store": true}), "store"), (previous, "previous_response_id")] {
+        let (status, _, _, named) = respond(&without, members).await.error();
+        assert_eq!((status, named.as_deref()), (403, Some(param)));
+    }
+    assert_eq!(respond(&without, json!({"model": "tools"})).await.error().0, 403);
 }
 
 #[tokio::test]

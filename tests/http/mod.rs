@@ -8,6 +8,7 @@ mod keys;
 mod metrics;
 mod openapi;
 mod predict;
+mod responses;
 mod routes;
 mod secrets;
 mod serve;

@@ -10,6 +10,7 @@ use chacha20poly1305::{
     KeyInit as _, XChaCha20Poly1305, XNonce,
     aead::{Aead as _, Generate as _, Payload},
 };
+use uuid::Uuid;
 
 use super::{SessionId, StoreError};
 
@@ -48,6 +49,13 @@ impl Cipher {
     pub(super) fn new(current: Option<&[u8; 32]>, previous: &[[u8; 32]], plain: bool) -> Self {
         let reads_too = previous.iter().map(Key::new).collect();
         Self { writes_with: current.map(Key::new), reads_too, reads_plain: plain || current.is_none() }
+    }
+
+    /// A key that nobody knows.
+    pub(super) fn random_key() -> [u8; 32] {
+        let random = [*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()];
+        // Some bits of each are always the same.
+        blake3::derive_key("uptake 2026 key of one process", random.as_flattened())
     }
 
     /// What is stored for this data.

@@ -71,6 +71,13 @@ impl SessionId {
         }
     }
 
+    /// What is kept beside sessions under this name: none of them is called so, for it begins with a character that ids do
+    /// not have. It counts as one, is bounded with them, and expires as they do.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self(format!("~{}", self.0).into())
+    }
+
     /// The session that this owner calls so. A client's own name has no `/`, so that no two meet.
     #[must_use]
     pub fn of(&self, owner: &str) -> Self {
@@ -197,6 +204,8 @@ mod tests {
         for text in ["a", "order-42", "A.b_c:D-9", &"x".repeat(SessionId::LONGEST)] {
             assert_eq!(SessionId::new(text).unwrap().as_str(), text);
         }
+        let beside = SessionId::new("a").unwrap().beside();
+        assert!(SessionId::new(beside.as_str()).is_err() && !beside.is_reserved());
         assert_eq!(SessionId::new(""), Err(InvalidSessionId::Length { length: 0 }));
         assert_eq!(SessionId::new(&"x".repeat(129)), Err(InvalidSessionId::Length { length: 129 }));
         for found in [' ', '/', '\0', '\n', 'é', '\'', '%'] {

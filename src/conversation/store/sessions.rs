@@ -27,6 +27,8 @@ pub struct Sessions(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     cipher: Cipher,
+    /// The same where there is a key; else one that nobody has but this process.
+    hiding: Cipher,
     locks: Locks,
     ttl: Duration,
     wait: Duration,
@@ -64,9 +66,12 @@ impl Sessions {
         if let Some((key, problem)) = options.problem() {
             return Err(OpenError::Setting { key, problem });
         }
+        let (key, older) = (options.current_key()?, options.older_keys());
+        let reads_plain = options.read_plain || key.is_none();
         Ok(Self(Arc::new(Inner {
             store,
-            cipher: Cipher::new(options.current_key()?.as_ref(), &options.older_keys(), options.read_plain),
+            cipher: Cipher::new(key.as_ref(), &older, options.read_plain),
+            hiding: Cipher::new(Some(&key.unwrap_or_else(Cipher::random_key)), &older, reads_plain),
             locks: Locks::default(),
             ttl: Duration::from_secs(options.ttl_s),
             wait: options.wait(),
@@ -99,8 +104,21 @@ impl Sessions {
     /// # Errors
     /// What the store or the key says.
     pub async fn read(&self, id: &SessionId) -> Result<Option<Stored>, StoreError> {
+        self.opened(id, &self.0.cipher).await
+    }
+
+    /// [`read`](Self::read) of what may be hidden. [`StoreError::UnknownKey`]: another process hid it, or this one
+    /// before it was started again.
+    ///
+    /// # Errors
+    /// What the store or the key says.
+    pub async fn read_hidden(&self, id: &SessionId) -> Result<Option<Stored>, StoreError> {
+        self.opened(id, &self.0.hiding).await
+    }
+
+    async fn opened(&self, id: &SessionId, cipher: &Cipher) -> Result<Option<Stored>, StoreError> {
         let Some(stored) = self.0.store.load(id, Timestamp::now()).await? else { return Ok(None) };
-        let data = self.0.cipher.open(id, &stored.data)?;
+        let data = cipher.open(id, &stored.data)?;
         Ok(Some(Stored { data, ..stored }))
     }
 
@@ -204,8 +222,14 @@ impl Sessions {
         store.save(&id, expected, cipher.seal(&id, data)?, until, now).await
     }
 
-    async fn save(&self, id: &SessionId, expected: Option<u64>, data: &[u8]) -> Result<u64, StoreError> {
-        let Inner { store, cipher, ttl, max_bytes: limit, .. } = &*self.0;
+    async fn save(
+        &self,
+        id: &SessionId,
+        expected: Option<u64>,
+        data: &[u8],
+        cipher: &Cipher,
+    ) -> Result<u64, StoreError> {
+        let Inner { store, ttl, max_bytes: limit, .. } = &*self.0;
         if data.len() > *limit {
             return Err(StoreError::TooLarge { bytes: data.len(), limit: *limit });
         }
@@ -244,7 +268,8 @@ impl Session {
     /// # Errors
     /// As [`commit`](Self::commit).
     pub async fn keep(&mut self, data: impl AsRef<[u8]>) -> Result<u64, StoreError> {
-        let revision = self.sessions.save(&self.id, self.revision, data.as_ref()).await?;
+        let sessions = &self.sessions;
+        let revision = sessions.save(&self.id, self.revision, data.as_ref(), &sessions.0.cipher).await?;
         self.revision = Some(revision);
         Ok(revision)
     }
@@ -257,7 +282,16 @@ impl Session {
     /// [`StoreError::Conflict`] if another process changed or deleted the session since the turn began, and
     /// [`StoreError::TooLarge`]: then nothing changes. Else what the store says.
     pub async fn commit(self, data: impl AsRef<[u8]>) -> Result<u64, StoreError> {
-        self.sessions.save(&self.id, self.revision, data.as_ref()).await
+        self.sessions.save(&self.id, self.revision, data.as_ref(), &self.sessions.0.cipher).await
+    }
+
+    /// [`commit`](Self::commit) of what must not lie anywhere as it is. Without a key of the configuration it is
+    /// encrypted under one that this process alone has, and is lost with it.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub async fn commit_hidden(self, data: impl AsRef<[u8]>) -> Result<u64, StoreError> {
+        self.sessions.save(&self.id, self.revision, data.as_ref(), &self.sessions.0.hiding).await
     }
 }
 

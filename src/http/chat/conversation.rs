@@ -18,26 +18,26 @@ const LONGEST_INSTRUCTIONS: usize = 100_000;
 
 /// One message. Members that are not listed here are ignored.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-pub(super) struct ChatMessage {
+pub(in crate::http) struct ChatMessage {
     /// `system` and `developer` messages are instructions to the model server; `user` is the person; `assistant`,
     /// `tool` and `function` are what happened since.
     #[schema(required = true, value_type = Role)]
-    role: Option<String>,
+    pub role: Option<String>,
     /// A string, or a list of parts `{"type": "text", "text": "..."}`. Parts of other types are left out; a message of
     /// the person that has no others is refused.
     #[schema(value_type = Option<Content>)]
-    content: Option<Value>,
+    pub content: Option<Value>,
     /// Of an `assistant` message: the calls that it made.
     #[schema(value_type = Option<Vec<MadeCall>>)]
-    tool_calls: Option<Vec<Option<MadeCall>>>,
+    pub tool_calls: Option<Vec<Option<MadeCall>>>,
     /// The older form of `tool_calls`.
-    function_call: Option<MadeFunction>,
+    pub function_call: Option<MadeFunction>,
     /// Of a `tool` message: the call that it is the result of. Without it, results come in the order of the calls.
     #[schema(value_type = Option<String>)]
-    tool_call_id: Option<Value>,
+    pub tool_call_id: Option<Value>,
     /// Of a `tool` or `function` message: the function that it is the result of.
     #[schema(value_type = Option<String>)]
-    name: Option<Value>,
+    pub name: Option<Value>,
 }
 
 #[derive(ToSchema)]
@@ -70,16 +70,16 @@ struct TextPart {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
-struct MadeCall {
+pub(in crate::http) struct MadeCall {
     #[schema(value_type = Option<String>)]
-    id: Option<Value>,
-    function: Option<MadeFunction>,
+    pub id: Option<Value>,
+    pub function: Option<MadeFunction>,
 }
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
-struct MadeFunction {
-    name: Option<String>,
-    arguments: Option<String>,
+pub(in crate::http) struct MadeFunction {
+    pub name: Option<String>,
+    pub arguments: Option<String>,
 }
 
 /// A call since the person spoke, and its id.

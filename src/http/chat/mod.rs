@@ -13,14 +13,14 @@
 //! | `models` | modules under the name that such clients know |
 
 mod chore;
-mod conversation;
+pub(super) mod conversation;
 mod form;
 mod framework;
 pub(super) mod models;
 mod offer;
 mod options;
-mod request;
-mod stream;
+pub(super) mod request;
+pub(super) mod stream;
 mod tools;
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse as _, Response},
 };
-use tokio::time::Instant;
+use tokio::{sync::mpsc::UnboundedReceiver, time::Instant};
 
 use super::{
     ApiError, AppState, Fault,
@@ -56,6 +56,7 @@ use form::Words;
 use offer::Offer;
 pub use options::ChatOptions;
 use request::{ChatRequest, UptakeOptions};
+use stream::Completing;
 use tools::{Choice, Origin, Task};
 
 /// What becomes of tools that are not the module's own, where the body does not say it.
@@ -84,12 +85,8 @@ pub(super) async fn complete(
     State(app): State<AppState>,
     caller: Caller,
     headers: HeaderMap,
-    Admitted { permit, body: mut request }: Admitted<ChatRequest>,
+    Admitted { permit, body: request }: Admitted<ChatRequest>,
 ) -> Result<Response, ApiError> {
-    let own = &mut request.uptake.get_or_insert_default().tools;
-    if own.is_none() {
-        *own = header(&headers)?;
-    }
     let deadline = Instant::now() + app.options.timeout();
     let streamed = (request.stream == Some(true))
         .then(|| request.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false));
@@ -98,13 +95,12 @@ pub(super) async fn complete(
         None => Ok(Json(job.run(&app).await?).into_response()),
         Some(with_usage) => {
             let chunks = Chunks::new(&job.snapshot.module, &job.stamp, with_usage);
-            let (listener, words) = Listener::new();
-            job.listener = Some(listener).filter(|_| job.says_text());
+            let words = job.listened();
             let turn = {
                 let app = app.clone();
                 async move { job.run(&app).await }
             };
-            stream::respond(app, chunks, turn, words, deadline).await
+            stream::respond(app, Completing::new(chunks), turn, words, deadline).await
         }
     }
 }
@@ -120,7 +116,7 @@ fn header(headers: &HeaderMap) -> Result<Option<ForeignTools>, ApiError> {
 }
 
 /// A request that nothing is wrong with.
-struct Job {
+pub(super) struct Job {
     snapshot: Arc<Snapshot>,
     task: Task,
     /// `None` where nothing new was said.
@@ -154,13 +150,19 @@ struct Job {
 }
 
 impl Job {
-    async fn prepare(
+    /// # Errors
+    /// With the member that is wrong.
+    pub(super) async fn prepare(
         app: &AppState,
         caller: &Caller,
         headers: &HeaderMap,
         mut request: ChatRequest,
         permit: Permit,
     ) -> Result<Self, ApiError> {
+        let own = &mut request.uptake.get_or_insert_default().tools;
+        if own.is_none() {
+            *own = header(headers)?;
+        }
         request.check()?;
         let mut conversation = Conversation::read(request.messages.take(), app.turns.max_utterance)?;
         let task = Task::read(&mut request)?;
@@ -220,7 +222,35 @@ impl Job {
         })
     }
 
-    async fn run(self, app: &AppState) -> Result<ChatCompletion, ApiError> {
+    /// Has the answer say this, too.
+    pub(super) fn note(&mut self, notes: Vec<String>) {
+        self.notes.extend(notes);
+    }
+
+    /// The name of the module that answers.
+    pub(super) fn model(&self) -> String {
+        self.snapshot.module.name.to_string()
+    }
+
+    /// Whether the module has slots whose values are to be stored nowhere.
+    pub(super) fn may_be_sensitive(&self) -> bool {
+        let mut functions = self.snapshot.module.settings.functions.values();
+        functions.any(|function| function.slots.values().any(|slot| slot.sensitive))
+    }
+
+    /// Seconds since 1970.
+    pub(super) const fn created(&self) -> u64 {
+        self.stamp.created
+    }
+
+    /// What comes of it is told while it is written, as far as it comes as it is.
+    pub(super) fn listened(&mut self) -> UnboundedReceiver<String> {
+        let (listener, words) = Listener::new();
+        self.listener = Some(listener).filter(|_| self.says_text());
+        words
+    }
+
+    pub(super) async fn run(self, app: &AppState) -> Result<ChatCompletion, ApiError> {
         let module = &self.snapshot.module;
         let mut delivery = self.delivery;
         let (mut turn, kept, pending) = match &self.request {

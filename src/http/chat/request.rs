@@ -20,62 +20,62 @@ use crate::{
 pub(in crate::http) struct ChatRequest {
     /// Name of a module, or `uptake` for the request's own tools alone, if it has any.
     #[schema(required = true, value_type = String, example = "weather")]
-    pub(super) model: Option<String>,
+    pub(in crate::http) model: Option<String>,
     /// The conversation, oldest first. What is understood is the last message, if it is the person's; after the results
     /// of calls the answer tells them.
     #[schema(required = true, value_type = Vec<ChatMessage>, min_items = 1)]
-    pub(super) messages: Option<Vec<ChatMessage>>,
+    pub(in crate::http) messages: Option<Vec<ChatMessage>>,
     /// The functions that may be called, 128 at most. Of those that are the module's own by name, whatever a library
     /// puts around it, the module's exemplars, recognizers and settings are used; `uptake.tools` says what becomes of
     /// others. All functions of the module if there are none; then `uptake.calls` says whether calls come back.
     #[schema(value_type = Option<Vec<Tool>>, max_items = 128)]
-    pub(super) tools: Option<Vec<Value>>,
+    pub(in crate::http) tools: Option<Vec<Value>>,
     /// `auto`, `none` (no call is made), `required`, one function (`{"type": "function", "function": {"name": "..."}}`)
     /// or some of them (`{"type": "allowed_tools", ...}`). With `required` or a name, what was not said is still asked
     /// for.
     #[schema(value_type = Option<Value>, example = "auto")]
-    pub(super) tool_choice: Option<Value>,
+    pub(in crate::http) tool_choice: Option<Value>,
     /// `false`: at most one call comes back, the first that was asked for.
-    pub(super) parallel_tool_calls: Option<bool>,
+    pub(in crate::http) parallel_tool_calls: Option<bool>,
     /// The older form of `tools`; the call comes back as `function_call`.
     #[schema(value_type = Option<Vec<FunctionDefinition>>, max_items = 128)]
-    pub(super) functions: Option<Vec<Value>>,
+    pub(in crate::http) functions: Option<Vec<Value>>,
     /// The older form of `tool_choice`: `auto`, `none` or `{"name": "..."}`.
     #[schema(value_type = Option<Value>)]
-    pub(super) function_call: Option<Value>,
+    pub(in crate::http) function_call: Option<Value>,
     /// `{"type": "text"}`, or `{"type": "json_schema", "json_schema": {"name", "schema"}}`: the object that the text
     /// says, as the message's content. What the schema requires and the text does not say is never made up: `content`
     /// is null then, and `refusal` asks for it. With `tools`, calls come as calls, and what is said is such an object
     /// where the results of calls have its members, else a `refusal`. With `{"type": "json_object"}` what is said is in
     /// `reply` of an object.
     #[schema(value_type = Option<Value>)]
-    pub(super) response_format: Option<Value>,
+    pub(in crate::http) response_format: Option<Value>,
     /// Answer as server-sent events: one `data:` line for each chunk, `data: [DONE]` at the end, and if it fails
     /// `data: {"error": {...}}` instead.
-    pub(super) stream: Option<bool>,
-    pub(super) stream_options: Option<StreamOptions>,
+    pub(in crate::http) stream: Option<bool>,
+    pub(in crate::http) stream_options: Option<StreamOptions>,
     /// 1.
     #[schema(minimum = 1, maximum = 1)]
-    pub(super) n: Option<i64>,
+    pub(in crate::http) n: Option<i64>,
     /// False.
-    pub(super) logprobs: Option<bool>,
+    pub(in crate::http) logprobs: Option<bool>,
     /// 0.
-    pub(super) top_logprobs: Option<i64>,
+    pub(in crate::http) top_logprobs: Option<i64>,
     /// Empty.
     #[schema(value_type = Option<Value>)]
-    pub(super) logit_bias: Option<Value>,
+    pub(in crate::http) logit_bias: Option<Value>,
     /// `["text"]`.
-    pub(super) modalities: Option<Vec<String>>,
+    pub(in crate::http) modalities: Option<Vec<String>>,
     #[schema(ignore)]
-    pub(super) audio: Option<Value>,
+    pub(in crate::http) audio: Option<Value>,
     #[schema(ignore)]
-    pub(super) web_search_options: Option<Value>,
+    pub(in crate::http) web_search_options: Option<Value>,
     /// What the `OpenAI` API has no word for.
-    pub(super) uptake: Option<UptakeOptions>,
+    pub(in crate::http) uptake: Option<UptakeOptions>,
 }
 
 #[derive(Debug, Default, Deserialize, ToSchema)]
-pub(super) struct StreamOptions {
+pub(in crate::http) struct StreamOptions {
     /// One more chunk at the end, without choices, that has the usage.
     pub include_usage: Option<bool>,
 }
@@ -83,7 +83,7 @@ pub(super) struct StreamOptions {
 /// The same as in `/v1/predict`.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UptakeOptions {
+pub(in crate::http) struct UptakeOptions {
     /// `auto`, `local`, `tools`, `structured` or `staged`.
     #[schema(value_type = Option<String>, example = "auto")]
     pub strategy: Option<StrategyName>,

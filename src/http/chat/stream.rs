@@ -1,4 +1,4 @@
-//! A chat completion as server-sent events.
+//! An answer as server-sent events: when it is told, and a chat completion's own events.
 //!
 //! What fails while the answer is still short of its first byte is an ordinary error with its status; so an answer that
 //! comes soon is waited for. After that a failure is an event, `data: {"error": ...}`, and no `[DONE]` follows it. The
@@ -18,15 +18,13 @@ use futures::{
     future::{self, BoxFuture},
     stream,
 };
+use serde::Serialize;
 use tokio::{sync::mpsc::UnboundedReceiver, time::Instant};
 use utoipa::ToSchema;
 
 use crate::{
-    answer::{
-        ChatCompletion,
-        chunk::{ChatChunk, Chunks},
-    },
-    http::{ApiError, AppState, Failure},
+    answer::{ChatCompletion, chunk::Chunks},
+    http::{ApiError, AppState, Failure, error::ErrorEnvelope},
 };
 
 /// One event of a stream.
@@ -42,14 +40,28 @@ const SOON: Duration = Duration::from_millis(500);
 /// Proxies close connections on which nothing happens.
 const ALIVE: Duration = Duration::from_secs(10);
 
-/// Answers with the chunks of what `turn` comes to, by `deadline`, and with the `words` that come before it is done.
+/// How an answer is told in events.
+pub(in crate::http) trait Tells: Send + 'static {
+    type Answer: Send + 'static;
+
+    /// Before anything is understood.
+    fn begin(&mut self) -> Vec<Event>;
+    /// Words while they are written.
+    fn words(&mut self, text: String) -> Vec<Event>;
+    /// The rest of the answer.
+    fn end(&mut self, answer: Self::Answer) -> Vec<Event>;
+    /// That there is no answer.
+    fn fail(&mut self, error: &ErrorEnvelope) -> Vec<Event>;
+}
+
+/// Answers with the events of what `turn` comes to, by `deadline`, and with the `words` that come before it is done.
 ///
 /// # Errors
 /// What `turn` fails with if it fails soon.
-pub(super) async fn respond(
+pub(in crate::http) async fn respond<T: Tells>(
     app: AppState,
-    chunks: Chunks,
-    turn: impl Future<Output = Result<ChatCompletion, ApiError>> + Send + 'static,
+    teller: T,
+    turn: impl Future<Output = Result<T::Answer, ApiError>> + Send + 'static,
     mut words: UnboundedReceiver<String>,
     deadline: Instant,
 ) -> Result<Response, ApiError> {
@@ -69,7 +81,7 @@ pub(super) async fn respond(
         Ok(Some(done)) => future::ready(Ok(done?)).boxed(),
         Ok(None) | Err(_) => turn,
     };
-    let events = events(app, chunks, turn, begun, words).map(Ok::<Event, Infallible>);
+    let events = events(app, teller, turn, begun, words).map(Ok::<Event, Infallible>);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response();
     // Proxies that collect an answer before they pass it on would make a stream of it pointless.
     let buffering = HeaderName::from_static("x-accel-buffering");
@@ -78,10 +90,7 @@ pub(super) async fn respond(
 }
 
 /// The turn's end, whatever happens in it: the layers around a handler see nothing of what its body does.
-async fn guarded(
-    turn: impl Future<Output = Result<ChatCompletion, ApiError>> + Send,
-    deadline: Instant,
-) -> Result<ChatCompletion, ApiError> {
+async fn guarded<A>(turn: impl Future<Output = Result<A, ApiError>> + Send, deadline: Instant) -> Result<A, ApiError> {
     match tokio::time::timeout_at(deadline, AssertUnwindSafe(turn).catch_unwind()).await {
         Ok(Ok(done)) => done,
         Ok(Err(_)) => Err(ApiError::logged(Failure::Internal, &"a turn panicked")),
@@ -90,18 +99,17 @@ async fn guarded(
 }
 
 /// A turn whose events are told.
-struct Telling {
+struct Telling<T: Tells> {
     app: AppState,
-    chunks: Chunks,
+    teller: T,
     /// `None` once it is done.
-    turn: Option<BoxFuture<'static, Result<ChatCompletion, ApiError>>>,
+    turn: Option<BoxFuture<'static, Result<T::Answer, ApiError>>>,
     words: UnboundedReceiver<String>,
-    are_words_told: bool,
     /// What is to be told next.
     queue: VecDeque<Event>,
 }
 
-impl Telling {
+impl<T: Tells> Telling<T> {
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.queue.pop_front() {
@@ -123,41 +131,71 @@ impl Telling {
     }
 
     fn say(&mut self, text: String) {
-        self.are_words_told = true;
-        self.queue.push_back(data(&self.chunks.words(text)));
+        self.queue.extend(self.teller.words(text));
     }
 
-    fn end(&mut self, done: Result<ChatCompletion, ApiError>) {
-        match done {
-            Ok(completion) => {
-                self.queue.extend(self.chunks.rest(completion, self.are_words_told).iter().map(data));
-                self.queue.push_back(Event::default().data("[DONE]"));
-            }
+    fn end(&mut self, done: Result<T::Answer, ApiError>) {
+        let events = match done {
+            Ok(answer) => self.teller.end(answer),
             Err(error) => {
                 let (_, body) = error.into_body();
                 self.app.metrics.error(body.code());
-                let text = serde_json::to_string(&body).expect("an error is strings and lists");
-                self.queue.push_back(Event::default().data(text));
+                self.teller.fail(&body)
             }
-        }
+        };
+        self.queue.extend(events);
     }
 }
 
-fn events(
+fn events<T: Tells>(
     app: AppState,
-    chunks: Chunks,
-    turn: BoxFuture<'static, Result<ChatCompletion, ApiError>>,
+    mut teller: T,
+    turn: BoxFuture<'static, Result<T::Answer, ApiError>>,
     begun: Option<String>,
     words: UnboundedReceiver<String>,
 ) -> impl Stream<Item = Event> + Send + 'static {
-    let queue = VecDeque::from([data(&chunks.first())]);
-    let mut telling = Telling { app, chunks, turn: Some(turn), words, are_words_told: false, queue };
+    let queue = teller.begin().into();
+    let mut telling = Telling { app, teller, turn: Some(turn), words, queue };
     if let Some(text) = begun {
         telling.say(text);
     }
     stream::unfold(telling, |mut telling| async move { telling.next().await.map(|event| (event, telling)) })
 }
 
-fn data(chunk: &ChatChunk) -> Event {
-    Event::default().data(serde_json::to_string(chunk).expect("a chunk is strings, numbers and lists"))
+/// A chat completion in chunks.
+pub(super) struct Completing {
+    chunks: Chunks,
+    are_words_told: bool,
+}
+
+impl Completing {
+    pub(super) const fn new(chunks: Chunks) -> Self {
+        Self { chunks, are_words_told: false }
+    }
+}
+
+impl Tells for Completing {
+    type Answer = ChatCompletion;
+
+    fn begin(&mut self) -> Vec<Event> {
+        vec![data(&self.chunks.first())]
+    }
+
+    fn words(&mut self, text: String) -> Vec<Event> {
+        self.are_words_told = true;
+        vec![data(&self.chunks.words(text))]
+    }
+
+    fn end(&mut self, answer: ChatCompletion) -> Vec<Event> {
+        let rest = self.chunks.rest(answer, self.are_words_told);
+        rest.iter().map(data).chain([Event::default().data("[DONE]")]).collect()
+    }
+
+    fn fail(&mut self, error: &ErrorEnvelope) -> Vec<Event> {
+        vec![data(error)]
+    }
+}
+
+fn data(told: &impl Serialize) -> Event {
+    Event::default().data(serde_json::to_string(told).expect("what is told is strings, numbers and lists"))
 }

@@ -7,12 +7,14 @@
 //! | `acting` | calls that are made here, once each |
 //! | `record` | what is stored of a session |
 //! | `store` | a session in the store: taken, kept, shown |
+//! | `answers` | answers that are kept to be gone on from |
 //! | `observe` | utterances that are understood beside a chat, in their order, in the background |
 //! | `events` | a session's state as server-sent events |
 //! | `hub` | what of a session only this process knows: who waits, and who watches |
 //! | `session` | `GET` and `DELETE` |
 
 mod acting;
+mod answers;
 pub(super) mod events;
 mod hub;
 mod keeping;

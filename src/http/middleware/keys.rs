@@ -76,13 +76,13 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
 /// The scope that a route needs. Whatever is not listed needs all.
 fn needed(method: &Method, route: &str) -> Scope {
     match route {
-        "/v1/predict/{module}" | "/v1/retrieve/{module}" | "/v1/chat/completions" | "/mcp" => Scope::Predict,
-        "/v1/models" | "/v1/models/{model}" => Scope::Predict,
+        "/v1/predict/{module}" | "/v1/retrieve/{module}" | "/mcp" => Scope::Predict,
+        "/v1/chat/completions" | "/v1/responses" | "/v1/models" | "/v1/models/{model}" => Scope::Predict,
         "/v1/index/{module}" | "/v1/load/{module}" => Scope::Edit,
         "/v1/modules" | "/v1/modules/{module}" | "/openapi.json" | "/metrics" if method == Method::GET => {
             Scope::Inspect
         }
-        _ if route.starts_with("/v1/sessions/") => Scope::Sessions,
+        _ if route.starts_with("/v1/sessions/") || route.starts_with("/v1/responses/") => Scope::Sessions,
         // A route that does not exist tells nothing but that.
         "" => Scope::Predict,
         _ => Scope::Admin,

@@ -1,5 +1,7 @@
-// The Vercel AI SDK with its provider for OpenAI-compatible services.
+// The Vercel AI SDK: with its provider for OpenAI-compatible services, as `chat`, and with `openai()`, which asks the Responses
+// API, as `responses`. The two are told apart by the provider and its options, and by nothing else.
 
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateObject, generateText, stepCountIs, streamObject, streamText, tool } from 'ai';
 import assert from 'node:assert/strict';
@@ -12,10 +14,13 @@ import {
 const Light = z.object({ room: z.string(), state: z.enum(['on', 'off']) });
 const LIGHT = { room: 'kitchen', state: 'on' };
 
-const connect = (model = 'home', url = URL_) =>
-  createOpenAICompatible({
-    name: 'uptake', baseURL: `${url}/v1`, apiKey: 'unused', supportsStructuredOutputs: true, includeUsage: true,
-  })(model);
+const RESPONSES = process.argv.splice(2, 1)[0] === 'responses';
+
+const connect = (model = 'home', url = URL_) => {
+  const service = { baseURL: `${url}/v1`, apiKey: 'unused' };
+  if (RESPONSES) return createOpenAI(service)(model);
+  return createOpenAICompatible({ name: 'uptake', supportsStructuredOutputs: true, includeUsage: true, ...service })(model);
+};
 
 // The SDK takes no call of a tool that it was not told of, so a module's functions are named here as well; what the
 // module knows of them counts all the same.
@@ -109,7 +114,7 @@ test('tool-result', async () => {
 test('parallel', async () => expectCalls(await generate(talk.PARALLEL), talk.PARALLEL_CALLED));
 
 test('one-call', async () => {
-  const providerOptions = { uptake: { parallel_tool_calls: false } };
+  const providerOptions = { uptake: { parallel_tool_calls: false }, openai: { parallelToolCalls: false } };
   assert((await generate(talk.PARALLEL, { providerOptions })).toolCalls.length <= 1);
 });
 
@@ -126,7 +131,9 @@ test('choice-required', async () => {
 test('choice-named', async () => {
   await script(calls(talk.OWN_CALLED));
   const toolChoice = { type: 'tool', toolName: 'book_flight' };
-  expectCalls(await generate(talk.OWN, { model: connect('uptake'), tools: own, toolChoice }), [talk.OWN_CALLED], 'stop');
+  const result = await generate(talk.OWN, { model: connect('uptake'), tools: own, toolChoice });
+  // A response does not say why it ends.
+  expectCalls(result, [talk.OWN_CALLED], RESPONSES ? 'tool-calls' : 'stop');
 });
 
 test('structured', async () => {

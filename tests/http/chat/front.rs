@@ -128,7 +128,7 @@ async fn a_module_says_whether_it_is_in_front() {
 }
 
 /// A model server that writes these pieces one after the other, and then hangs up.
-async fn writing(pieces: &'static [&'static str]) -> LlmOptions {
+pub(crate) async fn writing(pieces: &'static [&'static str]) -> LlmOptions {
     let answer = move || async move {
         let pieces = futures::stream::iter(pieces).then(|piece| async move {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -3,7 +3,7 @@
 mod answers;
 mod dialogue;
 mod frameworks;
-mod front;
+pub(super) mod front;
 mod frontends;
 mod heavy;
 mod models;

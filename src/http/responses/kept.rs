@@ -1,0 +1,137 @@
+//! Responses that are kept: the conversation up to them, and what was answered.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::items::Item;
+use crate::{
+    answer::response::{ResponseBody, ResponseId},
+    conversation::store::StoreError,
+    http::{ApiError, AppState, Failure, Fault, caller::Caller},
+};
+
+/// Responses that are read for the references of one request, at most. One that is kept has the items of all that it
+/// went on from.
+const MOST_REFERRED: usize = 16;
+
+/// What is stored of a response.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The conversation before it, its own input included.
+    items: Vec<Value>,
+    /// As it was answered, without `uptake`.
+    pub response: Value,
+    /// What was said may hold values of sensitive slots: neither this nor what goes on from it lies anywhere as it is.
+    is_hidden: bool,
+}
+
+impl Kept {
+    /// `response` with what it was answered to.
+    pub(super) fn new(items: Vec<Item>, response: &ResponseBody, is_hidden: bool) -> Result<Self, ApiError> {
+        let response = ResponseBody { uptake: None, ..response.clone() };
+        let response = serde_json::to_value(response).map_err(|error| ApiError::logged(Failure::Internal, &error))?;
+        Ok(Self { items: items.into_iter().map(|item| item.value).collect(), response, is_hidden })
+    }
+
+    /// # Errors
+    /// If it is unreadable, or the store does not do its part.
+    pub(super) async fn read(app: &AppState, caller: &Caller, id: &ResponseId) -> Result<Option<Self>, ApiError> {
+        let Some(place) = caller.answer(id) else { return Ok(None) };
+        let Some(data) = app.kept_answer(&place).await? else { return Ok(None) };
+        let kept = serde_json::from_slice(&data);
+        // The cause would show a place in what was stored, and a word of it.
+        kept.map(Some).map_err(|error| {
+            ApiError::logged(Failure::SessionUnreadable, &format!("{:?} at {}", error.classify(), error.column()))
+        })
+    }
+
+    /// Why it is not kept, if it is not.
+    pub(super) async fn write(&self, app: &AppState, caller: &Caller, id: &ResponseId) -> Option<String> {
+        let place = caller.answer(id)?;
+        let data = match serde_json::to_vec(self) {
+            Ok(data) => data,
+            Err(error) => return Some(error.to_string()),
+        };
+        match app.keep_answer(&place, &data, self.is_hidden).await {
+            Ok(()) => None,
+            // Where the store is, is nobody else's affair.
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Newer { .. })) => {
+                tracing::warn!(%error, "a response is not kept");
+                Some("sessions cannot be kept at the moment".to_owned())
+            }
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// The conversation with what was answered.
+    fn conversation(self) -> impl Iterator<Item = Value> {
+        let answered = self.response.get("output").and_then(Value::as_array).cloned();
+        self.items.into_iter().chain(answered.into_iter().flatten())
+    }
+}
+
+/// A conversation as far as it is known.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub items: Vec<Item>,
+    /// As that of what it goes on from.
+    pub is_hidden: bool,
+}
+
+/// What came before, by the response that the request goes on from.
+///
+/// # Errors
+/// 400 if it is not kept.
+pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&str>) -> Result<Known, ApiError> {
+    let Some(previous) = previous else { return Ok(Known::default()) };
+    let kept = match ResponseId::of(previous) {
+        Some(id) => Kept::read(app, caller, &id).await?,
+        None => None,
+    };
+    let Some(kept) = kept else {
+        let shown: String = previous.chars().take(80).collect();
+        let message = format!(
+            "Previous response with id '{shown}' not found: it was not kept (`store`), it expired, or it was deleted"
+        );
+        return Err(ApiError::fault(Fault::PreviousResponseNotFound, message).about("previous_response_id"));
+    };
+    let (place, is_hidden) = ("previous_response_id".to_owned(), kept.is_hidden);
+    let items = kept.conversation().map(|value| Item { value, place: place.clone() }).collect();
+    Ok(Known { items, is_hidden })
+}
+
+/// Puts what is referred to in the place of each reference, as far as it is kept.
+///
+/// # Errors
+/// 400 for references to more responses than are looked at, and what the store says.
+pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut Known) -> Result<(), ApiError> {
+    let Known { items, is_hidden } = conversation;
+    let mut known: HashMap<String, Value> = HashMap::new();
+    let mut read: HashSet<ResponseId> = HashSet::new();
+    // From the last, for it has those before.
+    for item in items.iter_mut().rev() {
+        let Some(id) = item.reference().map(str::to_owned) else { continue };
+        if !known.contains_key(&id)
+            && let Some(response) = ResponseId::of_item(&id)
+            && read.insert(response.clone())
+        {
+            if read.len() > MOST_REFERRED {
+                let message = format!("items of more than {MOST_REFERRED} responses are referred to: send the items");
+                return Err(ApiError::fault(Fault::InvalidValue, message).about(item.place.clone()));
+            }
+            let kept = Kept::read(app, caller, &response).await?;
+            *is_hidden |= kept.as_ref().is_some_and(|kept| kept.is_hidden);
+            let named = kept.into_iter().flat_map(Kept::conversation).filter_map(|value| {
+                let id = value.get("id")?.as_str()?.to_owned();
+                Some((id, value))
+            });
+            known.extend(named);
+        }
+        if let Some(found) = known.get(&id) {
+            item.value = found.clone();
+        }
+    }
+    Ok(())
+}
