@@ -41,6 +41,17 @@ TAKEN_BY_CHAT = {
     "n": [1],
     "uptake": [{}, {"strategy": "tools"}, {"strategy": "local"}],
 }
+TAKEN_BY_RESPONSES = {
+    "model": [*MODULES, "uptake"],
+    "input": [WORDS[0], [{"role": "user", "content": WORDS[1]}]],
+    "tools": [[{"type": "function", **function} for function in FUNCTIONS], [{"type": "web_search"}]],
+    "tool_choice": ["auto", "none", "required", {"type": "function", "name": "list_devices"}],
+    "text": [{"format": {"type": "text"}}, {"format": {"type": "json_schema", "name": "it", "schema": OBJECT}}],
+    "previous_response_id": [None],
+    "background": [False],
+    "top_logprobs": [0],
+    "uptake": [{}, {"strategy": "tools"}, {"strategy": "local"}],
+}
 #: The older form of others, which must not stand beside them.
 OLDER = ["functions", "function_call"]
 
@@ -63,7 +74,13 @@ def before_call(context, case, kwargs):
         _give_time(case.body)
         _give_time(case.body.get("uptake"))
     if isinstance(case.body, dict) and _one_of([True], case.body, False):
-        case.body = _chat(_taken(case.body, TAKEN_BY_CHAT)) if "messages" in case.body else _taken(case.body, TAKEN)
+        case.body = _meant(case.body)
+
+
+def _meant(body):
+    if "messages" in body:
+        return _chat(_taken(body, TAKEN_BY_CHAT))
+    return _taken(body, TAKEN_BY_RESPONSES if "input" in body else TAKEN)
 
 
 def _give_time(options):
