@@ -118,7 +118,8 @@ pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     }
     let others = Language::all().filter(|other| other.code != own.code);
     let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
-    others.map(|other| read_in(other, question, reply, false)).find(is_bare).unwrap_or(read)
+    // The question was put in the own language, and what repeats a word of it is no yes.
+    others.map(|other| read_in(other, None, reply, false)).find(is_bare).unwrap_or(read)
 }
 
 /// `respells`: a misspelt word is read as the word of the language that it is nearest to.
