@@ -11,7 +11,7 @@ pub(super) const ROWS: usize = 1 << 15;
 /// Passes over the sentences when nothing is known yet, and when most of it is.
 const PASSES: usize = 8;
 const PASSES_MORE: usize = 2;
-/// AdaGrad's step.
+/// The step of `AdaGrad`.
 const RATE: f32 = 0.2;
 /// How many of the observations that name a word of a value are hidden from a pass: a value that nobody showed is found
 /// by what stands around it.
@@ -135,7 +135,7 @@ impl Chain {
     }
 }
 
-/// A step of AdaGrad up the gradient.
+/// A step of `AdaGrad` up the gradient.
 fn ascend(weights: &mut [f32], squares: &mut [f32], gradient: &[f32]) {
     for ((weight, square), gradient) in weights.iter_mut().zip(squares).zip(gradient) {
         *square += gradient * gradient;
