@@ -442,6 +442,11 @@ pub fn is_blank(text: &str) -> bool {
     })
 }
 
+/// FNV-1a, which is the same on each machine and in each version.
+pub(crate) fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// Folds for comparison: compatibility decomposition, no combining marks, lower case, one kind of apostrophe and
 /// hyphen.
 ///

@@ -22,7 +22,7 @@ impl ResponseId {
         Self(Uuid::new_v4().simple().to_string())
     }
 
-    /// `None` for what is no id of ours.
+    /// `None` for an id that is not ours.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         text.strip_prefix(RESPONSE).filter(|digits| digits.len() == DIGITS).and_then(Self::of_digits)
@@ -186,7 +186,7 @@ pub struct OutputTokens {
     pub reasoning_tokens: u64,
 }
 
-/// Why there is no answer, once it has begun.
+/// The error of an answer that failed after it began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ResponseError {
     /// For programs; stable.

@@ -118,7 +118,7 @@ pub(crate) struct Weighing<'a> {
     asked: &'a [SlotId],
     /// `None` without a reader.
     scores: Option<&'a SpanScores>,
-    tagged: Option<Tagged>,
+    tagged: Option<Tagged<'a>>,
     frames: FramedUtterance<'a>,
     surface: Surface,
 }
@@ -191,8 +191,7 @@ impl<'a> Weighing<'a> {
 
     /// The probability, by the function's own tagger, that these values and no others are said.
     pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span, bool)>) -> Option<f32> {
-        let tagger = self.situation.knowledge.taggers.get(self.function.index())?.as_ref()?;
-        Some(tagger.of_values(self.situation.utterance(), values))
+        self.tagged.as_ref().map(|tagged| tagged.of_values(values))
     }
 
     pub(crate) const fn function(&self) -> FunctionId {

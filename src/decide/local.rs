@@ -346,7 +346,7 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false => by_score(situation, candidate),
         };
         let mut right = model.whole(&features);
-        // Whoever showed the function often taught what its values are, and what else may have been said.
+        // Many exemplars of a function tell how likely these values are, and that there are no others.
         if let Some(told) = reading.told {
             right = right.min(meant * told);
         }

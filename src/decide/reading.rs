@@ -93,7 +93,7 @@ impl<'a> Reading<'a> {
             let led = asked::led(situation, definition, &expected, &fillings);
             replace(&mut fillings, led);
         }
-        // Where nothing was asked, whoever showed the function some hundred times needs none of the rules.
+        // A function with many exemplars needs none of the rules, where nothing was asked.
         let is_taught = expected.is_empty() && weighing.is_taught();
         if !is_taught {
             let named = written::named(situation, definition, scores.as_deref(), &fillings);

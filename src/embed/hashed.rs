@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 
 use super::{EmbedError, Embedder, HashedOptions, Purpose, unit};
-use crate::text::fold;
+use crate::text::{fnv1a, fold};
 
 /// Texts with words or parts of words in common are near; nothing else is known about meaning.
 ///
@@ -47,7 +47,7 @@ impl Hashed {
     }
 
     fn vote(&self, vector: &mut [f32], feature: &str, weight: f32) {
-        let hash = fnv1a(feature);
+        let hash = mixed(feature);
         // Signs make collisions cancel out on average.
         let sign = if hash >> 63 == 0 { 1.0 } else { -1.0 };
         let dimension = (hash & 0xffff_ffff) as usize % self.dimensions;
@@ -78,10 +78,8 @@ impl Embedder for Hashed {
 }
 
 /// FNV-1a, finished by a mix: without it the high bits of short words hardly differ.
-fn fnv1a(text: &str) -> u64 {
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+fn mixed(text: &str) -> u64 {
+    let hash = fnv1a(text.bytes());
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^ (hash >> 33)
 }

@@ -149,6 +149,11 @@ impl Language {
         PACKS.iter().map(|pack| &*pack.language)
     }
 
+    /// Every other language with a pack.
+    pub fn others(&self) -> impl Iterator<Item = &'static Self> + '_ {
+        Self::all().filter(|other| other.code != self.code)
+    }
+
     /// True for a word, as it was written, behind which a full stop ends no sentence: a title or what else is written
     /// short ("Dr."), and what has such a stop within ("p.m."). A single letter may be an initial or a choice.
     #[must_use]

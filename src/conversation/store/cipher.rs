@@ -51,7 +51,7 @@ impl Cipher {
         Self { writes_with: current.map(Key::new), reads_too, reads_plain: plain || current.is_none() }
     }
 
-    /// A key that nobody knows.
+    /// A key that stays in this process.
     pub(super) fn random_key() -> [u8; 32] {
         let random = [*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()];
         // Some bits of each are always the same.

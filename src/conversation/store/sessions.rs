@@ -27,7 +27,7 @@ pub struct Sessions(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     cipher: Cipher,
-    /// The same where there is a key; else one that nobody has but this process.
+    /// The same where there is a key; else a key that stays in this process.
     hiding: Cipher,
     locks: Locks,
     ttl: Duration,

@@ -66,7 +66,7 @@ pub(crate) fn adapt<'a>(
 }
 
 /// The index of each slot that is filled, with the first and the last word of its value.
-fn filled(sentence: &Sentence, words: &[Span]) -> Vec<(usize, usize, usize)> {
+pub(crate) fn filled(sentence: &Sentence, words: &[Span]) -> Vec<(usize, usize, usize)> {
     let utterance = Utterance::new(&sentence.text);
     let words_of = |(slot, bytes): &(crate::module::SlotId, std::ops::Range<usize>)| {
         let (first, last) = touched(words, utterance.span_of_bytes(bytes.clone()))?;

@@ -248,7 +248,7 @@ impl SpanScores {
 }
 
 /// The first and the last word that a span touches.
-fn touched(words: &[Span], span: Span) -> Option<(usize, usize)> {
+pub(crate) fn touched(words: &[Span], span: Span) -> Option<(usize, usize)> {
     let first = words.partition_point(|word| word.end <= span.start);
     let behind = words.partition_point(|word| word.start < span.end);
     (first < behind).then(|| (first, behind - 1))

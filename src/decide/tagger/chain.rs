@@ -13,8 +13,8 @@ const PASSES: usize = 8;
 const PASSES_MORE: usize = 2;
 /// The step of `AdaGrad`.
 const RATE: f32 = 0.2;
-/// How many of the observations that name a word of a value are hidden from a pass: a value that nobody showed is found
-/// by what stands around it.
+/// How many of the observations that name a word of a value are hidden from a pass: a value that was never shown is
+/// found by the words around it.
 const HIDDEN: f32 = 0.3;
 
 /// What is observed of a word: rows of weights.

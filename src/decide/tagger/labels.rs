@@ -1,7 +1,5 @@
 //! The labels of words: the first word of a slot's value, a further one, and all other words.
 
-use crate::module::SlotId;
-
 pub(super) const LABELS_OF_SLOT: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +24,11 @@ impl Label {
     }
 
     /// Of so many words, those from `first` to `last` of each filled slot.
-    pub(super) fn of_words(words: usize, filled: &[(SlotId, usize, usize)]) -> Vec<Self> {
+    pub(super) fn of_words(words: usize, filled: &[(usize, usize, usize)]) -> Vec<Self> {
         let mut labels = vec![Self::NONE; words];
         for (slot, first, last) in filled {
-            labels[*first] = Self::begins(slot.index());
-            labels[first + 1..=*last].fill(Self::goes_on(slot.index()));
+            labels[*first] = Self::begins(*slot);
+            labels[first + 1..=*last].fill(Self::goes_on(*slot));
         }
         labels
     }
@@ -47,10 +45,6 @@ mod tests {
         assert!(!goes_on.may_follow(None) && !goes_on.may_follow(Some(Label::NONE)));
         assert!(!goes_on.may_follow(Some(Label::begins(0))) && !goes_on.may_follow(Some(Label::goes_on(0))));
         assert!(begins.may_follow(None) && begins.may_follow(Some(goes_on)) && Label::NONE.may_follow(Some(begins)));
-        let slot = SlotId::from_index(0);
-        assert_eq!(
-            Label::of_words(4, &[(slot, 1, 2)]),
-            [Label::NONE, Label::begins(0), Label::goes_on(0), Label::NONE]
-        );
+        assert_eq!(Label::of_words(4, &[(0, 1, 2)]), [Label::NONE, Label::begins(0), Label::goes_on(0), Label::NONE]);
     }
 }

@@ -10,10 +10,12 @@ mod observations;
 
 use std::sync::Arc;
 
-use chain::{Chain, Lesson};
+use chain::{Chain, Lattice, Lesson, Observed};
 use labels::Label;
+use observations::observed;
 
 use crate::{
+    decide::reader::{adapt::filled, touched},
     embed::words,
     exemplars::Sentence,
     module::SlotId,
@@ -47,12 +49,13 @@ pub struct Tagger {
 }
 
 /// What a tagger says of an utterance.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tagged {
+pub(crate) struct Tagged<'a> {
     /// The share of the tagger in what is believed, 0 to 1.
     pub(crate) share: f32,
     /// Nothing but it and what it is weighed with says what is filled.
     pub(crate) reads_by_itself: bool,
+    words: Vec<Span>,
+    lattice: Lattice<'a>,
     spans: Vec<(SlotId, Span, f32)>,
 }
 
@@ -81,58 +84,29 @@ impl Tagger {
     }
 
     /// What it says of the utterance.
-    pub(crate) fn tag(&self, utterance: &Utterance) -> Tagged {
-        let (places, rows) = read(utterance);
+    pub(crate) fn tag(&self, utterance: &Utterance) -> Tagged<'_> {
+        let (words, observed) = read(utterance);
+        let rows: Vec<Vec<u32>> = observed.iter().map(|word| word.rows(false)).collect();
         let lattice = self.chain.lattice(&rows);
         let mut spans = Vec::new();
         for slot in 0..self.slots {
-            for first in (0..places.len()).filter(|first| lattice.begins(slot, *first) >= LEAST) {
-                for last in first..places.len().min(first + LONGEST) {
+            for first in (0..words.len()).filter(|first| lattice.begins(slot, *first) >= LEAST) {
+                for last in first..words.len().min(first + LONGEST) {
                     let probability = lattice.of_span(slot, first, last);
                     if probability >= LEAST {
-                        let span = Span::new(places[first].start, places[last].end);
+                        let span = Span::new(words[first].start, words[last].end);
                         spans.push((SlotId::from_index(slot), span, probability));
                     }
                 }
             }
         }
-        let taught = self.taught.len() as f32;
-        Tagged { share: taught / (taught + AS_MUCH), reads_by_itself: self.taught.len() >= BY_ITSELF, spans }
-    }
-
-    /// The probability that these values, and no others, are said. Those that a recognizer found are taken as said.
-    pub(crate) fn of_values(&self, utterance: &Utterance, values: impl Iterator<Item = (SlotId, Span, bool)>) -> f32 {
-        let (places, rows) = read(utterance);
-        let lattice = self.chain.lattice(&rows);
-        let (mut filled, mut known) = (Vec::new(), 1.0);
-        for (slot, span, is_found) in values {
-            let Some((first, last)) = words_of(&places, span) else { continue };
-            if is_found {
-                known *= lattice.of_span(slot.index(), first, last);
-            }
-            filled.push((slot, first, last));
-        }
-        let all = lattice.of_labels(&Label::of_words(places.len(), &filled));
-        if known > 0.0 { (all / known).min(1.0) } else { all }
+        let taught = self.taught.len();
+        let share = taught as f32 / (taught as f32 + AS_MUCH);
+        Tagged { share, reads_by_itself: taught >= BY_ITSELF, words, lattice, spans }
     }
 }
 
-/// The words of an utterance, and what is observed of each.
-fn read(utterance: &Utterance) -> (Vec<Span>, Vec<Vec<u32>>) {
-    let places = words(utterance.text());
-    let said: Vec<&str> = places.iter().map(|place| utterance.slice(*place)).collect();
-    let rows = observations::observed(&said).iter().map(|word| word.rows(false)).collect();
-    (places, rows)
-}
-
-/// The first and the last word that a span touches.
-fn words_of(places: &[Span], span: Span) -> Option<(usize, usize)> {
-    let first = places.partition_point(|word| word.end <= span.start);
-    let behind = places.partition_point(|word| word.start < span.end);
-    (first < behind).then(|| (first, behind - 1))
-}
-
-impl Tagged {
+impl Tagged<'_> {
     /// Spans that may fill a slot.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (SlotId, Span)> + '_ {
         self.spans.iter().map(|(slot, span, _)| (*slot, *span))
@@ -143,18 +117,33 @@ impl Tagged {
         let own = self.spans.iter().find(|(of, at, _)| *of == slot && *at == span);
         log_odds(own.map_or(LEAST / 3.0, |(.., probability)| *probability))
     }
+
+    /// The probability that these values, and no others, are said. Those that a recognizer found are taken as said.
+    pub(crate) fn of_values(&self, values: impl Iterator<Item = (SlotId, Span, bool)>) -> f32 {
+        let (mut filled, mut known) = (Vec::new(), 1.0);
+        for (slot, span, is_found) in values {
+            let Some((first, last)) = touched(&self.words, span) else { continue };
+            if is_found {
+                known *= self.lattice.of_span(slot.index(), first, last);
+            }
+            filled.push((slot.index(), first, last));
+        }
+        let all = self.lattice.of_labels(&Label::of_words(self.words.len(), &filled));
+        if known > 0.0 { (all / known).min(1.0) } else { all }
+    }
+}
+
+/// The words of an utterance, and what is observed of each.
+fn read(utterance: &Utterance) -> (Vec<Span>, Vec<Observed>) {
+    let words = words(utterance.text());
+    let said: Vec<&str> = words.iter().map(|word| utterance.slice(*word)).collect();
+    let observed = observed(&said);
+    (words, observed)
 }
 
 fn lesson(sentence: &Sentence) -> Lesson {
-    let utterance = Utterance::new(&sentence.text);
-    let places = words(&sentence.text);
-    let said: Vec<&str> = places.iter().map(|place| utterance.slice(*place)).collect();
-    let filled = |(slot, bytes): &(SlotId, std::ops::Range<usize>)| {
-        let (first, last) = words_of(&places, utterance.span_of_bytes(bytes.clone()))?;
-        Some((*slot, first, last))
-    };
-    let filled: Vec<(SlotId, usize, usize)> = sentence.slots.iter().filter_map(filled).collect();
-    Lesson { words: observations::observed(&said), labels: Label::of_words(places.len(), &filled) }
+    let (words, observed) = read(&Utterance::new(&sentence.text));
+    Lesson { words: observed, labels: Label::of_words(words.len(), &filled(sentence, &words)) }
 }
 
 fn hash(sentence: &Sentence) -> blake3::Hash {
@@ -184,7 +173,7 @@ mod tests {
         (0..4).flat_map(|turn| PLACES.iter().enumerate().map(move |(at, place)| of((at + turn, place)))).collect()
     }
 
-    fn best(tagged: &Tagged, utterance: &Utterance) -> String {
+    fn best(tagged: &Tagged<'_>, utterance: &Utterance) -> String {
         let best = tagged.spans.iter().max_by(|a, b| a.2.total_cmp(&b.2));
         best.map(|(_, span, _)| utterance.slice(*span).to_owned()).unwrap_or_default()
     }

@@ -1,6 +1,7 @@
 //! What is observed of a word: itself, its neighbours, its letters, and how it is written.
 
 use super::chain::{Observed, ROWS};
+use crate::text::fnv1a;
 
 /// Of each word of a text.
 pub(super) fn observed(words: &[&str]) -> Vec<Observed> {
@@ -14,14 +15,16 @@ fn of_word(at: usize, folded: &[String], shapes: &[String]) -> Observed {
         at.checked_add_signed(offset).and_then(|at| texts.get(at)).cloned().unwrap_or_default()
     };
     let word = |offset: isize| near(folded, offset);
+    let ((prefix, suffix), (long_prefix, _), (_, short_suffix)) =
+        (ends(&folded[at], 3), ends(&folded[at], 5), ends(&folded[at], 2));
     let own = [
         ("w", word(0)),
         ("w-w", format!("{} {}", word(-1), word(0))),
         ("w+w", format!("{} {}", word(0), word(1))),
-        ("p3", ends(&folded[at], 3).0),
-        ("s3", ends(&folded[at], 3).1),
-        ("p5", ends(&folded[at], 5).0),
-        ("s2", ends(&folded[at], 2).1),
+        ("p3", prefix),
+        ("s3", suffix),
+        ("p5", long_prefix),
+        ("s2", short_suffix),
     ];
     let others = [
         ("-1", word(-1)),
@@ -67,12 +70,9 @@ fn shape(word: &str) -> String {
     shape
 }
 
-/// FNV-1a, which is the same on each machine and in each version.
+/// The row of what is observed in this place: the same on each machine and in each version.
 fn row(name: &str, text: &str) -> u32 {
-    let bytes = name.bytes().chain([0]).chain(text.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3) //
-    });
+    let hash = fnv1a(name.bytes().chain([0]).chain(text.bytes()));
     ((hash ^ (hash >> 32)) as usize % ROWS) as u32
 }
 

@@ -169,7 +169,7 @@ impl Job {
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
         let named = options.language.as_deref().and_then(Language::of);
-        let spoken = named.or_else(|| spoken::spoken(conversation.said_by_person()));
+        let spoken = || named.or_else(|| spoken::spoken(conversation.said_by_person()));
         let Offer { snapshot, first, theirs, mut notes } =
             offer::offer(app, caller, request.model.as_deref(), &task, options.tools, spoken).await?;
         let calls = options.calls.or(snapshot.module.settings.chat.calls).unwrap_or(app.options.chat.calls);

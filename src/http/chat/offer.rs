@@ -34,14 +34,14 @@ impl Offer {
 }
 
 /// What the request may have called. `wanted` is what it says itself of tools that are not the module's own, and `spoken`
-/// the language that it names, or in which the person speaks.
+/// gives the language that it names, or in which the person speaks.
 pub(super) async fn offer(
     app: &AppState,
     caller: &Caller,
     model: Option<&str>,
     task: &Task,
     wanted: Option<ForeignTools>,
-    spoken: Option<&'static Language>,
+    spoken: impl FnOnce() -> Option<&'static Language>,
 ) -> Result<Offer, ApiError> {
     let Some(model) = model else {
         let message = "`model` is required: the name of a module, or `uptake` for the request's own tools";
@@ -52,7 +52,7 @@ pub(super) async fn offer(
     caller.may_use(&name).map_err(|error| error.renamed(|_| "model".to_owned()))?;
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
-        let language = spoken.or_else(|| spoken::spoken(functions.iter().flat_map(descriptions)));
+        let language = spoken().or_else(|| spoken::spoken(functions.iter().flat_map(descriptions)));
         let snapshot = own_tools(app, &name, functions, language, task).await?;
         return Ok(Offer::of(snapshot, functions));
     }

@@ -50,7 +50,7 @@ pub(in crate::http) trait Tells: Send + 'static {
     fn words(&mut self, text: String) -> Vec<Event>;
     /// The rest of the answer.
     fn end(&mut self, answer: Self::Answer) -> Vec<Event>;
-    /// That there is no answer.
+    /// The error, in place of an answer.
     fn fail(&mut self, error: &ErrorEnvelope) -> Vec<Event>;
 }
 

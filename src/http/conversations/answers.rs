@@ -27,7 +27,7 @@ impl AppState {
         committed.map(|_| ())
     }
 
-    /// What was kept; `None`: nothing, or it expired, or nobody can read it any more.
+    /// What was kept; `None` if nothing was, if it expired, or if its key is lost.
     pub(in crate::http) async fn kept_answer(&self, id: &SessionId) -> Result<Option<Vec<u8>>, ApiError> {
         let clock = Instant::now();
         let stored = match self.conversations.sessions.read_hidden(id).await {

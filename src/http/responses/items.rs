@@ -63,7 +63,7 @@ impl Item {
             Some("message") => self.message(members).map(in_message),
             Some("function_call") => self.call().map(in_message),
             Some("function_call_output") => self.result(members).map(in_message),
-            // What a model thought is no part of what was said.
+            // The thoughts of a model are not looked at.
             Some("reasoning") => Ok(Read::LeftOut(None)),
             Some("item_reference") => Ok(Read::LeftOut(Some("what it refers to is not kept".to_owned()))),
             Some(other) => Ok(Read::LeftOut(Some(format!("items of type `{}` are not understood", short(other))))),

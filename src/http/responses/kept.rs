@@ -56,7 +56,7 @@ impl Kept {
         };
         match app.keep_answer(&place, &data, self.is_hidden).await {
             Ok(()) => None,
-            // Where the store is, is nobody else's affair.
+            // The client must not learn where the store is.
             Err(error @ (StoreError::Unavailable(_) | StoreError::Newer { .. })) => {
                 tracing::warn!(%error, "a response is not kept");
                 Some("sessions cannot be kept at the moment".to_owned())

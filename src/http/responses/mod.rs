@@ -142,7 +142,7 @@ impl FromRequestParts<AppState> for ResponseSegment {
             let message = "the response's id is not percent-encoded UTF-8";
             ApiError::fault(Fault::InvalidValue, message).about("id")
         })?;
-        // What has not the shape of an id is no response, either.
+        // A text without the shape of an id is not found, either.
         ResponseId::of(&segment).map(Self).ok_or_else(|| not_found(&segment))
     }
 }
@@ -211,7 +211,7 @@ impl Asked {
 /// Whether the response is to be kept.
 struct Keeping {
     is_wanted: bool,
-    /// Why it is not, though nobody said so.
+    /// Why it is not kept, where the request did not ask for that.
     note: Option<String>,
 }
 

@@ -118,8 +118,8 @@ pub enum Pick {
     Other,
 }
 
-/// Reads what `text` does, in the language of a BCP 47 tag (English if there is no table for it); who only says that the
-/// answer is not known may say so in any language. Linear in the length of the text, never fails.
+/// Reads what `text` does, in the language of a BCP 47 tag (English if there is no table for it); "I don't know" by
+/// itself is read in every language. Linear in the length of the text, never fails.
 #[must_use]
 pub fn read(language: &str, text: &str) -> Moves {
     let own = Language::or_english(language);
@@ -127,8 +127,7 @@ pub fn read(language: &str, text: &str) -> Moves {
     if !moves.moves.is_empty() || moves.courtesy.is_some() {
         return moves;
     }
-    let others = Language::all().filter(|other| other.code != own.code);
-    others.map(|other| read_in(other, text)).find(Moves::is_unknown).unwrap_or(moves)
+    own.others().map(|other| read_in(other, text)).find(Moves::is_unknown).unwrap_or(moves)
 }
 
 fn read_in(language: &'static Language, text: &str) -> Moves {

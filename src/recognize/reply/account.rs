@@ -124,9 +124,9 @@ impl Account {
     }
 }
 
-/// Accounts for the words of `reply` in the language of a BCP 47 tag (English if there is no table for it); where this
-/// says nothing to the question, in another one that accounts for all of them: "ja, stimmt alles" to a question in English.
-/// Linear in the length of the reply: one of more than [`MOST_WORDS`] is no mere yes.
+/// Accounts for the words of `reply` in the language of a BCP 47 tag (English if there is no table for it); a reply
+/// that neither agrees nor refuses there is read in the other languages, and one that accounts for all words counts: "ja,
+/// stimmt alles" to an English question. Linear in the length of the reply: more than [`MOST_WORDS`] words do not agree.
 #[must_use]
 pub(crate) fn account(language: &str, read_out: &ReadOut, reply: &str) -> Account {
     let own = Language::or_english(language);
@@ -134,9 +134,8 @@ pub(crate) fn account(language: &str, read_out: &ReadOut, reply: &str) -> Accoun
     if found.agrees || found.refuses || found.negates || found.unsettles || found.names {
         return found;
     }
-    let others = Language::all().filter(|other| other.code != own.code);
     let is_yes = |one: &Account| one.may_agree() && one.left.is_empty();
-    others.map(|other| account_in(other, read_out, reply, false)).find(is_yes).unwrap_or(found)
+    own.others().map(|other| account_in(other, read_out, reply, false)).find(is_yes).unwrap_or(found)
 }
 
 /// `respells`: a misspelt word is read as the word of the language that it is nearest to.

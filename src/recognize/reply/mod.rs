@@ -116,10 +116,9 @@ pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     if read.answer != YesNo::Irrelevant {
         return read;
     }
-    let others = Language::all().filter(|other| other.code != own.code);
     let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
-    // The question was put in the own language, and what repeats a word of it is no yes.
-    others.map(|other| read_in(other, None, reply, false)).find(is_bare).unwrap_or(read)
+    // The question is in the own language: a word of it, repeated, does not agree in another one.
+    own.others().map(|other| read_in(other, None, reply, false)).find(is_bare).unwrap_or(read)
 }
 
 /// `respells`: a misspelt word is read as the word of the language that it is nearest to.

@@ -128,7 +128,7 @@ async fn a_module_says_whether_it_is_in_front() {
 }
 
 /// A model server that writes these pieces one after the other, and then hangs up.
-pub(crate) async fn writing(pieces: &'static [&'static str]) -> LlmOptions {
+async fn writing(pieces: &'static [&'static str]) -> LlmOptions {
     let answer = move || async move {
         let pieces = futures::stream::iter(pieces).then(|piece| async move {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -146,19 +146,27 @@ pub(crate) async fn writing(pieces: &'static [&'static str]) -> LlmOptions {
     LlmOptions { base_url: Some(base_url), retries: 2, probe: false, ..LlmOptions::default() }
 }
 
+/// "Hello." in two pieces.
+pub(crate) const HELLO: [&str; 2] = [
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hel\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo.\"},\"finish_reason\":\"stop\"}]}\n\n\
+                         data: [DONE]\n\n",
+];
+
+/// A service that lets a model server talk which writes these pieces.
+pub(crate) async fn written_by(pieces: &'static [&'static str]) -> Service {
+    let mut options = HttpOptions::default();
+    options.chat.front = true;
+    let turns = UnderstandOptions { sure: 0.0, ..UnderstandOptions::default() };
+    let servers = uptake::llm::connect(&writing(pieces).await).expect("good options");
+    Service::asking(&["weather"], options, turns, servers)
+}
+
 /// A server that stops in the middle leaves the words that it said, and an error: they are not said again.
 #[tokio::test]
 async fn words_are_told_while_they_are_written() {
-    const BEGUN: &str =
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hel\"}}]}\n\n";
-    const ENDED: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo.\"},\"finish_reason\":\"stop\"}]}\n\n\
-                         data: [DONE]\n\n";
-    for (pieces, is_whole) in [(&[BEGUN, ENDED][..], true), (&[BEGUN][..], false)] {
-        let mut options = HttpOptions::default();
-        options.chat.front = true;
-        let turns = UnderstandOptions { sure: 0.0, ..UnderstandOptions::default() };
-        let servers = uptake::llm::connect(&writing(pieces).await).expect("good options");
-        let service = Service::asking(&["weather"], options, turns, servers);
+    for (pieces, is_whole) in [(&HELLO[..], true), (&HELLO[..1], false)] {
+        let service = written_by(pieces).await;
         let text = complete(&service, &with(&asking_weather("hello"), &json!({"stream": true}))).await.text;
         assert_eq!(text.matches("\"content\":\"Hel\"").count(), 1, "{text}");
         assert_eq!(text.contains("\"content\":\"lo.\"") && text.contains("\"reply\":\"Hello.\""), is_whole, "{text}");

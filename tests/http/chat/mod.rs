@@ -11,7 +11,7 @@ mod objects;
 mod offered;
 mod recorded;
 mod requests;
-mod stream;
+pub(super) mod stream;
 mod tools;
 mod words;
 
@@ -26,7 +26,7 @@ use uptake::{
 
 use crate::support::{Answer, Service};
 
-const SEATTLE: &str = "how cold will it be in seattle in the next 3 days, in celsius?";
+pub(super) const SEATTLE: &str = "how cold will it be in seattle in the next 3 days, in celsius?";
 
 async fn complete(service: &Service, body: &Value) -> Answer {
     service.post("/v1/chat/completions", body.to_string()).await
@@ -40,7 +40,7 @@ fn read(answer: &Answer) -> Value {
 }
 
 /// `base` with these members, over its own.
-fn with(base: &Value, members: &Value) -> Value {
+pub(super) fn with(base: &Value, members: &Value) -> Value {
     let mut body = base.clone();
     for (key, value) in members.as_object().expect("members") {
         body[key] = value.clone();

@@ -89,7 +89,7 @@ async fn every_kind_of_answer_in_pieces() {
 }
 
 /// Fails when it is told to.
-struct Late(Arc<Notify>);
+pub(crate) struct Late(pub(crate) Arc<Notify>);
 
 impl ChatModel for Late {
     fn describe(&self) -> String {

@@ -1,4 +1,4 @@
-//! Bodies that nobody should send.
+//! Hostile bodies.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

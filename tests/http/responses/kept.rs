@@ -98,7 +98,7 @@ async fn a_response_is_read_and_forgotten() {
     }
 }
 
-/// What is kept of a response is no session, under whatever name.
+/// A kept response cannot be reached as a session.
 #[tokio::test]
 async fn responses_and_sessions_are_apart() {
     let service = Service::new(&["weather"]);

@@ -8,9 +8,10 @@ mod talks;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Service};
-
-const SEATTLE: &str = "how cold will it be in seattle in the next 3 days, in celsius?";
+use crate::{
+    http::chat::{SEATTLE, with},
+    support::{Answer, Service},
+};
 
 async fn respond(service: &Service, body: &Value) -> Answer {
     service.post("/v1/responses", body.to_string()).await
@@ -24,15 +25,6 @@ fn read(answer: &Answer) -> Value {
     assert_eq!((&response["object"], &response["status"]), (&json!("response"), &json!("completed")), "{response}");
     assert!(response["id"].as_str().is_some_and(|id| id.starts_with("resp_")), "{response}");
     response
-}
-
-/// `base` with these members, over its own.
-fn with(base: &Value, members: &Value) -> Value {
-    let mut body = base.clone();
-    for (key, value) in members.as_object().expect("members") {
-        body[key] = value.clone();
-    }
-    body
 }
 
 fn asking(input: &Value) -> Value {

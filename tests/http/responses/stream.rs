@@ -2,18 +2,21 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use futures::{StreamExt as _, future::BoxFuture};
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use uptake::{
     http::HttpOptions,
-    llm::{ChatModel, ChatReply, ChatRequest, LlmError, Server, scripted::Scripted},
+    llm::{LlmError, Server, scripted::Scripted},
     understand::UnderstandOptions,
 };
 
 use super::{SEATTLE, asking, lights, output, read, respond, with};
 use crate::{
-    http::chat::front::writing,
+    http::chat::{
+        front::{HELLO, written_by},
+        stream::Late,
+    },
     support::{Service, golden, json_request},
 };
 
@@ -135,16 +138,8 @@ async fn a_stream_is_gone_on_from() {
 /// Words of a model server come while they are written, and are said once.
 #[tokio::test]
 async fn words_are_told_while_they_are_written() {
-    const BEGUN: &str =
-        "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hel\"}}]}\n\n";
-    const ENDED: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo.\"},\"finish_reason\":\"stop\"}]}\n\n\
-                         data: [DONE]\n\n";
-    for (pieces, ends_well) in [(&[BEGUN, ENDED][..], true), (&[BEGUN][..], false)] {
-        let mut options = HttpOptions::default();
-        options.chat.front = true;
-        let turns = UnderstandOptions { sure: 0.0, ..UnderstandOptions::default() };
-        let servers = uptake::llm::connect(&writing(pieces).await).expect("good options");
-        let service = Service::asking(&["weather"], options, turns, servers);
+    for (pieces, ends_well) in [(&HELLO[..], true), (&HELLO[..1], false)] {
+        let service = written_by(pieces).await;
         let answer = respond(&service, &with(&asking(&json!("hello")), &json!({"stream": true}))).await;
         let events = events(&answer.text);
         let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
@@ -155,22 +150,6 @@ async fn words_are_told_while_they_are_written() {
         } else {
             assert_eq!((deltas, kinds.last()), (vec!["Hel"], Some(&"response.failed")), "{}", answer.text);
         }
-    }
-}
-
-/// Fails when it is told to.
-struct Late(Arc<Notify>);
-
-impl ChatModel for Late {
-    fn describe(&self) -> String {
-        "late".to_owned()
-    }
-
-    fn complete(&self, _: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
-        Box::pin(async {
-            self.0.notified().await;
-            Err(LlmError::Malformed("secret words of a server".to_owned()))
-        })
     }
 }
 

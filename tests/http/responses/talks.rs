@@ -151,7 +151,7 @@ async fn what_is_only_to_be_echoed_comes_back() {
     assert_eq!((&response["instructions"], &response["metadata"]), (&json!("Be brief."), &json!({"order": "7"})));
 }
 
-/// Where calls are told in words that nobody offers a tool for, that is so here, too.
+/// A call without an offered tool is told in words, as in chat completions.
 #[tokio::test]
 async fn a_call_that_nobody_makes_is_told() {
     let service = Service::new(&["weather"]);
