@@ -96,6 +96,11 @@ fn answer(dialogue: &Dialogue<'_>) -> Interpretation {
             Interpretation::of(vec![Act::Cancel], ACTS)
         }
         (Some(Expects::Yes { .. }), Some(form)) => confirmation_reply(dialogue, &form),
+        // It was refused before.
+        (Some(Expects::Change { .. }), Some(form)) => form_reply(dialogue, &form).instead_of(&form),
+        (_, Some(form)) if dialogue.situation.refusal(form.id).is_some() => {
+            form_reply(dialogue, &form).in_place_of(&form)
+        }
         (_, Some(form)) => form_reply(dialogue, &form),
     }
 }
