@@ -14,6 +14,7 @@ use crate::{
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OpenForm},
         question::Voice,
+        refusal::refused_for,
     },
     language::Language,
     recognize::{
@@ -47,6 +48,9 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
             return if asks_beside { found.in_place_of(open) } else { Interpretation::of(vec![Act::Cancel], ACTS) };
         }
     }
+    if let Some(found) = refused_for(dialogue, open) {
+        return found;
+    }
     let is_no_answer = matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent);
     // Who says the same once more means what they are asked about, and has not agreed.
     if is_no_answer && says_again(dialogue) {
@@ -60,8 +64,8 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         let task = Some(Task::Reply { question: question.to_owned() });
         return Interpretation { task, ..Interpretation::default() };
     }
-    // "No, don't cancel it" refuses the call, and leaves nothing to change.
     let is_denied = reply.answer != YesNo::Affirmative && dialogue.situation.refusal(open.id).is_some();
+    // "No, don't cancel it" refuses the call, and leaves nothing to change.
     let is_refused = is_denied && !open.is_told_values(&dialogue.situation);
     if !is_refused && reply.is_bare_no() && !account.is_contradictory() {
         return Interpretation::of(vec![Act::No], reply.confidence);
@@ -71,8 +75,16 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         put_again(dialogue, open, &mut found);
     } else if is_denied {
         found = found.in_place_of(open);
+        // Nor does a value that was read out.
+        if found.task.is_none() && !found.asks_beside(open) && !found.changes(open) {
+            return Interpretation { acts: vec![Act::Cancel], confidence: ACTS, ..found };
+        }
     } else if reply.answer == YesNo::Negative && !account.is_contradictory() {
         found = found.instead_of(open);
+        // A no to what was read out, with the same values, is a no to all of it.
+        if !found.changes(open) {
+            found.acts.retain(|act| !matches!(act, Act::Inform { function, .. } if *function == open.id));
+        }
     }
     if !found.acts.is_empty() || found.task.is_some() {
         return found;

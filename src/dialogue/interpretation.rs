@@ -97,35 +97,6 @@ impl Interpretation {
     }
 }
 
-impl Interpretation {
-    /// It asks for something else than the open form.
-    pub(crate) fn asks_beside(&self, open: &OpenForm<'_>) -> bool {
-        self.acts.iter().any(|act| matches!(act, Act::Inform { function, .. } if *function != open.id))
-    }
-
-    /// The form is refused: what else is asked for ends it for good, and goes its own way.
-    pub(crate) fn in_place_of(mut self, open: &OpenForm<'_>) -> Self {
-        if self.asks_beside(open) {
-            self.acts.retain(|act| !matches!(act, Act::Inform { function, .. } if *function == open.id));
-            self.acts.insert(0, Act::Cancel);
-        }
-        self
-    }
-
-    /// The same, unless something of the form is to be another way: then that was refused, and not the form.
-    pub(crate) fn instead_of(self, open: &OpenForm<'_>) -> Self {
-        if self.changes(open) { self } else { self.in_place_of(open) }
-    }
-
-    /// It says something of the open form that is not known of it.
-    pub(crate) fn changes(&self, open: &OpenForm<'_>) -> bool {
-        self.acts.iter().any(|act| match act {
-            Act::Inform { function, said, .. } => *function == open.id && open.is_changed_by(said),
-            _ => false,
-        })
-    }
-}
-
 impl<'a> Dialogue<'a> {
     pub(crate) fn module(&self) -> &'a Module {
         &self.situation.knowledge.module

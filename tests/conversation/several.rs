@@ -5,7 +5,7 @@ use std::{fs, sync::Arc};
 use serde_json::{Value, json};
 use uptake::{
     conversation::{
-        ConversationOptions, End, Expects, OwnTokens, State, Tenant, Tokens,
+        ConversationOptions, Expects, OwnTokens, State, Tenant, Tokens,
         store::{SessionOptions, Sessions, StoreUrl},
     },
     llm::Secret,
@@ -68,7 +68,7 @@ const SPEECHES: [Speech; 5] = [
         language: "de",
         templates: ["starte <service> neu", "skaliere <service> auf <replicas>", "leere den Cache von <service>"],
         restart: "starte checkout neu",
-        instead: &["nein, skaliere checkout auf 3", "nicht neu starten, skaliere checkout auf 3"],
+        instead: &["nein, skaliere checkout auf 3", "nicht starten, skaliere checkout auf 3"],
         scale: "skaliere checkout auf 3",
         yes: "ja",
         no: "nein",
@@ -268,6 +268,7 @@ async fn what_needs_no_yes_is_called_with_the_first_that_does() {
 
 #[tokio::test]
 async fn what_is_refused_for_something_else_is_never_called_by_a_later_yes() {
+    let mut wrong = Vec::new();
     for speech in &SPEECHES {
         for confirmed in [&["restart_service"][..], &["restart_service", "scale_service"]] {
             for kept in [Kept::Here, Kept::Echoed] {
@@ -275,23 +276,24 @@ async fn what_is_refused_for_something_else_is_never_called_by_a_later_yes() {
                 let at_once = speech.instead.iter().map(|text| vec![*text]);
                 let apart = [vec![speech.no, speech.scale]];
                 for texts in at_once.chain(apart) {
-                    let case = format!("{texts:?}, {confirmed:?}, {kept:?}");
                     talk.begins();
-                    assert_eq!(talk.say(speech.restart).await, Vec::<String>::new(), "{case}");
+                    assert_eq!(talk.say(speech.restart).await, Vec::<String>::new());
                     let mut called = Vec::new();
-                    for text in texts {
+                    for text in &texts {
                         called.extend(talk.say(text).await);
                     }
-                    assert!(!talk.is_open("restart_service"), "{case}: {:?}", talk.state);
-                    assert!(talk.state.finished.iter().any(|form| form.end == End::Cancelled), "{case}");
+                    let is_open = talk.is_open("restart_service");
                     for _ in 0..MANY {
                         called.extend(talk.say(speech.yes).await);
                     }
-                    assert_eq!(called, ["scale_service checkout"], "{case}");
+                    if is_open || called != ["scale_service checkout"] {
+                        wrong.push(format!("{texts:?}, {confirmed:?}, {kept:?}: {called:?}, still open: {is_open}"));
+                    }
                 }
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// Of several forms, what is refused is the one that was put.
