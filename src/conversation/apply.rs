@@ -69,8 +69,6 @@ pub struct Applied {
     pub is_recounted: bool,
     /// The form was begun anew.
     pub is_restarted: bool,
-    /// What will be done was refused.
-    pub is_refused: bool,
     /// Slots that are needed, and that the person would leave out.
     pub needed: Vec<String>,
     /// What explains the turn beside its values.
@@ -112,7 +110,7 @@ pub fn apply(state: &mut State, module: &Module, validator: &Validator, acts: &[
             Act::Restart => {
                 let turn = state.turn;
                 if let Some(form) = state.forms.last_mut() {
-                    *form = Form { opened: form.opened, ..Form::new(&form.function, turn) };
+                    *form = Form { opened: form.opened, after: form.after, ..Form::new(&form.function, turn) };
                     applied.is_understood = true;
                     applied.is_restarted = true;
                 }
@@ -204,13 +202,13 @@ fn repeats_done(state: &State, module: &Module, validator: &Validator) -> bool {
         || state.forms.last().is_some_and(|form| form.origin == Origin::Change)
 }
 
-/// What is refused is changed; what was doubtful anyway was not meant.
+/// What is refused is changed before it is put again; what was doubtful anyway was not meant.
 fn refuse(state: &mut State, knowledge: (&Module, &Validator), applied: &mut Applied) {
     let is_doubtful = state.forms.last().is_some_and(|form| form.is_doubtful);
     if is_doubtful || repeats_done(state, knowledge.0, knowledge.1) {
         cancel(state, knowledge, applied);
-    } else {
-        applied.is_refused = true;
+    } else if let Some(form) = state.forms.last_mut() {
+        form.confirmation = Confirmation::Refused;
         applied.is_understood = true;
     }
 }
@@ -228,7 +226,7 @@ fn inform(
     let is_new = place.is_none();
     let form = match place {
         Some(place) => state.forms.remove(place),
-        None => Form::new(&function.name, state.turn),
+        None => Form { after: opened_now(state), ..Form::new(&function.name, state.turn) },
     };
     let mut merged = merged(function, &form, said);
     if let Some(open) = carry.filter(|_| is_new) {
@@ -245,15 +243,18 @@ fn inform(
         let path = SlotPath::of_pointer(&declined.pointer);
         applied.notes.push(format!("`{path}` stays as it is: {} is not sure enough", declined.value));
     }
-    if merged.is_changed {
+    let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
+    // Who says once more what was refused wants it put again.
+    if merged.is_changed || has_said && merged.form.confirmation == Confirmation::Refused {
         merged.form.confirmation = Confirmation::Open;
+    }
+    if merged.is_changed {
         merged.form.tries.clear();
     }
     // What was said before and is taken up now is heard.
     if is_new {
         state.lines.iter_mut().for_each(|line| line.is_unheard = false);
     }
-    let has_said = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.values.is_empty();
     if is_new {
         merged.form.origin = said.origin;
     }
@@ -262,6 +263,12 @@ fn inform(
     applied.is_changed |= is_new || merged.is_changed;
     applied.is_understood |= is_new || merged.is_changed || has_said;
     state.forms.push(merged.form);
+}
+
+/// How many forms this turn has opened.
+fn opened_now(state: &State) -> u32 {
+    let of_turn = state.forms.iter().filter(|form| form.opened == state.turn);
+    of_turn.map(|form| form.after + 1).max().unwrap_or_default()
 }
 
 /// Optional slots are left out; a required one stays, and is asked for again.

@@ -26,7 +26,8 @@ pub struct Manners {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// Valid, complete and confirmed, in the order in which they were asked for, each with the place of its form in
-    /// [`State::forms`]; never empty. Requests of one utterance wait for one another.
+    /// [`State::forms`]; never empty. Requests of one utterance wait for one another, but not beyond a yes: what was
+    /// agreed to is called in the turn of the yes, with all that is ready beside it. No later turn has to remember it.
     Call(Vec<(usize, Call)>),
     /// The form at this place in [`State::forms`] asks for what was done already.
     Done(usize),
@@ -43,21 +44,29 @@ pub enum Next {
 pub fn next(state: &State, module: &Module, validator: &Validator, manners: Manners, now: &jiff::Zoned) -> Next {
     let Some(active) = state.forms.last() else { return Next::Nothing };
     // What one utterance asked for is called together.
-    let together = state.forms.iter().enumerate().filter(|(_, form)| form.opened == active.opened);
+    let mut together: Vec<(usize, &Form)> =
+        state.forms.iter().enumerate().filter(|(_, form)| form.opened == active.opened).collect();
+    together.sort_by_key(|(_, form)| form.after);
     let mut calls = Vec::new();
+    let mut is_agreed = false;
     let mut pending = None;
     for (place, form) in together {
         match step(form, state, (module, validator), manners, now) {
-            Some(Step::Ready(call)) => calls.push((place, call)),
+            Some(Step::Ready(call)) => {
+                is_agreed |= form.is_confirmed();
+                calls.push((place, call));
+            }
             Some(Step::Done) => return Next::Done(place),
-            // The form that is being filled goes first.
-            Some(Step::Ask(next)) if pending.is_none() || std::ptr::eq(form, active) => {
+            Some(Step::Ask(next))
+                if pending.is_none() || std::ptr::eq(form, active) && is_filled(form, &next, state) =>
+            {
                 pending = Some((place, form, next));
             }
             Some(Step::Ask(_)) | None => {}
         }
     }
     match pending {
+        Some(_) if is_agreed => Next::Call(calls),
         Some((place, form, pending)) => {
             let limit = module.settings.conversation.tries.unwrap_or(manners.tries);
             let tries = form.tries.get(&pending.key()).copied().unwrap_or_default();
@@ -66,6 +75,12 @@ pub fn next(state: &State, module: &Module, validator: &Validator, manners: Mann
         None if calls.is_empty() => Next::Nothing,
         None => Next::Call(calls),
     }
+}
+
+/// The form that is being filled goes first. Where it is only to be confirmed, and was just asked for, none is being
+/// filled yet, and they are put in their order.
+fn is_filled(active: &Form, next: &Pending, state: &State) -> bool {
+    active.opened != state.turn || !matches!(next, Pending::Confirm { .. })
 }
 
 /// The values of a form as they would be called, and what keeps them from it.
@@ -115,6 +130,7 @@ fn step(
     let call = completed.call.ok()?;
     match verdict_on(form, state, module, validator) {
         Verdict::TellDone => Some(Step::Done),
+        _ if form.is_refused() => Some(Step::Ask(Pending::Change { function: id })),
         Verdict::Call => Some(Step::Ready(call)),
         Verdict::Ask | Verdict::AskWithDone if form.is_confirmed() => Some(Step::Ready(call)),
         Verdict::Ask | Verdict::AskWithDone => Some(Step::Ask(Pending::Confirm { function: id })),

@@ -11,7 +11,8 @@
 //!
 //! Where the table says "call", a function that is to be confirmed, and a form in doubt, are asked about all the same; and
 //! what acts, if it is likelier that it was not meant, however its values came together.
-//! After a yes to the question, whatever it was, the call is made once.
+//! After a yes to the question, whatever it was, the call is made once, in that very turn. After a no, no yes makes it
+//! before something else is said of it.
 
 use super::state::{Confirmation, Form, Origin, State};
 use crate::{
@@ -115,6 +116,11 @@ impl Form {
     /// The yes that it waits for came, and nothing changed since.
     pub(super) fn is_confirmed(&self) -> bool {
         self.confirmation == Confirmation::Given
+    }
+
+    /// A no came, and nothing was said of it since.
+    pub(super) fn is_refused(&self) -> bool {
+        self.confirmation == Confirmation::Refused
     }
 }
 

@@ -3,7 +3,7 @@
 //! Functions and slots are named, not numbered: a module may be edited in the middle of a conversation. What it no
 //! longer has is forgotten when the state is next used.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,6 +75,9 @@ pub struct Form {
     pub function: String,
     /// The turn that asked for it.
     pub opened: u32,
+    /// How many others the same utterance asked for before it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub after: u32,
     /// Probability that it is meant, 0 to 1.
     #[serde(default)]
     pub confidence: f32,
@@ -128,6 +131,8 @@ pub enum Confirmation {
     Asked,
     /// The yes came, and nothing changed since.
     Given,
+    /// A no came: no yes calls it before something else is said of it.
+    Refused,
 }
 
 /// How a form came about.
@@ -312,8 +317,20 @@ impl State {
     pub fn withdraw_consent(&mut self) {
         if self.awaits_consent() {
             self.expects = None;
-            self.forms.iter_mut().for_each(|form| form.confirmation = Confirmation::Open);
+            let put = self.forms.iter_mut().filter(|form| form.confirmation != Confirmation::Refused);
+            put.for_each(|form| form.confirmation = Confirmation::Open);
         }
+    }
+
+    /// The form is filled next. What else its utterance asked for comes after it, what was asked for first before the
+    /// rest.
+    pub(crate) fn fill_next(&mut self, form: Form) {
+        let (mut beside, waiting): (Vec<Form>, Vec<Form>) =
+            self.forms.drain(..).partition(|other| other.opened == form.opened);
+        beside.sort_by_key(|other| Reverse(other.after));
+        self.forms = waiting;
+        self.forms.extend(beside);
+        self.forms.push(form);
     }
 
     /// Nothing is open and nothing is expected.

@@ -53,7 +53,7 @@ pub(crate) struct Analysis {
     /// The clauses into which it falls, in order; empty unless there are several. One may be a request, a part of one,
     /// or mean nothing.
     pub clauses: Vec<Part>,
-    /// What stands beside the dialogue acts, where a conversation may need it alone.
+    /// What stands beside the dialogue acts or beside what is refused, where a conversation may need it alone.
     pub rest: Option<Part>,
 }
 

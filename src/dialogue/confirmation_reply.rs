@@ -14,6 +14,7 @@ use crate::{
         interpretation::{Dialogue, Interpretation, Task},
         open_form::{ANSWERED, OpenForm},
         question::Voice,
+        refusal::refused_for,
     },
     language::Language,
     recognize::{
@@ -37,11 +38,18 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return Interpretation::of(vec![Act::Yes], if is_read { reply.confidence } else { ANSWERED.score() });
     }
     // "No, leave it as it is", with or without a reason that changes nothing.
-    if reply.answer != YesNo::Affirmative
-        && open.acts().any(|one| one.kind == Kind::Keep)
-        && (analysis.acts.rest.is_none() || !open.is_told_values(&dialogue.situation))
-    {
-        return Interpretation::of(vec![Act::Cancel], ACTS);
+    if reply.answer != YesNo::Affirmative && open.acts().any(|one| one.kind == Kind::Keep) {
+        if analysis.acts.rest.is_none() {
+            return Interpretation::of(vec![Act::Cancel], ACTS);
+        }
+        if !open.is_told_values(&dialogue.situation) {
+            let found = said_of_it(dialogue, open, reply);
+            let asks_beside = found.asks_beside(open);
+            return if asks_beside { found.in_place_of(open) } else { Interpretation::of(vec![Act::Cancel], ACTS) };
+        }
+    }
+    if let Some(found) = refused_for(dialogue, open) {
+        return found;
     }
     let is_no_answer = matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent);
     // Who says the same once more means what they are asked about, and has not agreed.
@@ -56,16 +64,27 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         let task = Some(Task::Reply { question: question.to_owned() });
         return Interpretation { task, ..Interpretation::default() };
     }
+    let is_denied = reply.answer != YesNo::Affirmative && dialogue.situation.refusal(open.id).is_some();
     // "No, don't cancel it" refuses the call, and leaves nothing to change.
-    let is_refused = reply.answer != YesNo::Affirmative
-        && dialogue.situation.refusal(open.id).is_some()
-        && !open.is_told_values(&dialogue.situation);
+    let is_refused = is_denied && !open.is_told_values(&dialogue.situation);
     if !is_refused && reply.is_bare_no() && !account.is_contradictory() {
         return Interpretation::of(vec![Act::No], reply.confidence);
     }
     let mut found = said_of_it(dialogue, open, reply);
     if account.agrees {
         put_again(dialogue, open, &mut found);
+    } else if is_denied {
+        found = found.in_place_of(open);
+        // Nor does a value that was read out.
+        if found.task.is_none() && !found.asks_beside(open) && !found.changes(open) {
+            return Interpretation { acts: vec![Act::Cancel], confidence: ACTS, ..found };
+        }
+    } else if reply.answer == YesNo::Negative && !account.is_contradictory() {
+        found = found.instead_of(open);
+        // A no to what was read out, with the same values, is a no to all of it.
+        if !found.changes(open) {
+            found.acts.retain(|act| !matches!(act, Act::Inform { function, .. } if *function == open.id));
+        }
     }
     if !found.acts.is_empty() || found.task.is_some() {
         return found;

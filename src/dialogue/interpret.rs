@@ -5,14 +5,15 @@
 
 use crate::{
     conversation::{Act, Expects, State},
-    decide::{analysis::Analysis, expected::Expected, situation::Situation},
+    decide::{analysis::Analysis, expected::Expected},
     dialogue::{
         choice_reply::choice_reply,
         confirmation_reply::{confirmation_reply, consents},
         follow_up::follow_up,
         form_reply::form_reply,
-        interpretation::{Dialogue, Interpretation, Task},
+        interpretation::{Dialogue, Interpretation},
         new_request::new_request,
+        refusal::{asked_in, refused_for},
     },
     module::{FunctionId, Module, SlotId, SlotPath},
     recognize::{
@@ -96,7 +97,11 @@ fn answer(dialogue: &Dialogue<'_>) -> Interpretation {
             Interpretation::of(vec![Act::Cancel], ACTS)
         }
         (Some(Expects::Yes { .. }), Some(form)) => confirmation_reply(dialogue, &form),
-        (_, Some(form)) => form_reply(dialogue, &form),
+        (expects, Some(form)) => refused_for(dialogue, &form).unwrap_or_else(|| {
+            let found = form_reply(dialogue, &form);
+            // It was refused before.
+            if matches!(expects, Some(Expects::Change { .. })) { found.instead_of(&form) } else { found }
+        }),
     }
 }
 
@@ -131,15 +136,7 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
         return Some(Interpretation::of(vec![act], confidence));
     }
     // With values beside it, the values count.
-    let rest = analysis.rest.as_ref().filter(|_| act == Act::Cancel)?;
-    let nothing = Expected::default();
-    let alone = analysis.within(rest).among(situation.knowledge, dialogue.pool(None, &nothing));
-    let beside = Situation { expected: &nothing, ..situation.within(&alone) };
-    let left = &state.forms[..state.forms.len().saturating_sub(1)];
-    let mut found = new_request(dialogue, &beside, left);
-    if let Some(Task::Requests { part, .. }) = &mut found.task {
-        *part = Some(Box::new(alone));
-    }
+    let mut found = asked_in(dialogue, analysis.rest.as_ref().filter(|_| act == Act::Cancel)?);
     found.acts.insert(0, act);
     found.confidence = found.confidence.max(confidence);
     Some(found)

@@ -3,10 +3,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `interpret` | what an utterance does: an act of the whole conversation, or one of the next five |
+//! | `interpret` | what an utterance does: an act of the whole conversation, or one of the next six |
 //! | `interpretation` | what it does, as a value, and what that is found from |
 //! | `choice_reply` | the reply to "did you mean this or that?" |
 //! | `confirmation_reply` | the reply to "is that right?" |
+//! | `refusal` | a refusal of the open form with a request beside it |
 //! | `form_reply` | an utterance beside an open form: an answer, a correction, or a request of its own |
 //! | `beside` | what an utterance does to an open form, weighed by the decision model |
 //! | `follow_up` | an utterance after a call that only says what is to be another way: "and in Bergen?" |
@@ -40,5 +41,6 @@ pub(crate) mod next_step;
 pub(crate) mod open_form;
 pub mod outcome;
 pub(crate) mod question;
+pub(crate) mod refusal;
 pub mod result;
 pub(crate) mod slot_reference;

@@ -270,9 +270,11 @@ impl Turning<'_> {
                     ending.tells_done = true;
                 }
                 Next::Call(calls) => {
-                    // From the last place on, so that the places before it stay.
-                    for (place, call) in calls.into_iter().rev() {
-                        if let Some(form) = state.finish(place, End::Called) {
+                    let places: Vec<usize> = calls.iter().map(|(place, _)| *place).collect();
+                    for (at, (place, call)) in calls.into_iter().enumerate().rev() {
+                        // Those that are called after it are gone already.
+                        let gone = places[at + 1..].iter().filter(|other| **other < place).count();
+                        if let Some(form) = state.finish(place - gone, End::Called) {
                             ending.called.insert(0, (form, call));
                         }
                     }
@@ -325,13 +327,13 @@ impl Turning<'_> {
         let tries = form.tries.get(&key).copied().unwrap_or_default();
         let is_optional = pending.is_optional(module);
         let is_confirmation = matches!(pending, Pending::Confirm { .. });
-        let pending = if is_confirmation && applied.is_refused { Pending::Change { function: id } } else { pending };
-        let has_own_lead = is_optional || is_confirmation || matches!(pending, Pending::Rule { .. });
+        let has_own_lead =
+            is_optional || is_confirmation || matches!(pending, Pending::Rule { .. } | Pending::Change { .. });
         // Nor was it in vain where something else was said and done.
         let repeated = if !counts || is_optional { 0 } else { tries };
         state.expects = pending.expects(module);
         let mut question = voice.question(&self.knowledge.validator, &form, pending, repeated);
-        if let (true, Some(last)) = (is_confirmation && is_repeat && !applied.is_refused, &state.last_call) {
+        if let (true, Some(last)) = (is_confirmation && is_repeat, &state.last_call) {
             question.text = voice.repeat(&self.knowledge.validator, id, (last, &form));
         }
         // What is asked in the same words again says why.
@@ -343,10 +345,13 @@ impl Turning<'_> {
             form.tries.retain(|other, _| *other == key);
             form.tries.insert(key, tries + 1);
         }
-        if is_confirmation {
-            form.confirmation = Confirmation::Asked;
-        }
-        state.forms.push(form);
+        form.confirmation = match form.confirmation {
+            _ if is_confirmation => Confirmation::Asked,
+            // A yes that led to no call at once is none later.
+            Confirmation::Given => Confirmation::Open,
+            other => other,
+        };
+        state.fill_next(form);
         Some(question)
     }
 }

@@ -92,6 +92,13 @@ impl OpenForm<'_> {
         }
     }
 
+    /// Says something of the form that is not known of it.
+    pub(crate) fn is_changed_by(&self, said: &Said) -> bool {
+        let is_known = |value: &SlotValue| self.form.of_slot(&value.path()).any(|known| known.value == value.value);
+        let is_other = !said.invalid.is_empty() || !said.excluded.is_empty() || !said.removed.is_empty();
+        is_other || !said.values.iter().all(is_known)
+    }
+
     /// The only slot that was asked for.
     pub(crate) fn asked_slot(&self) -> Option<SlotId> {
         if let [slot] = self.asked_slots()[..] { Some(slot) } else { None }

@@ -22,6 +22,9 @@ use crate::{
     understand::{Demand, Timings, TurnError, TurnRequest, Understander},
 };
 
+/// Words of what may be a request beside a refusal, at least.
+const REQUEST_WORDS: usize = 2;
+
 /// An analysis, and how long it took.
 pub(crate) struct Analysed {
     pub analysis: Analysis,
@@ -54,7 +57,9 @@ impl Understander {
         took.recognize = milliseconds(clock);
 
         let clock = Instant::now();
-        let rest = beside(&analysis.acts).filter(|_| !request.single);
+        // What is refused is an open form.
+        let unrefused = || unrefused(&analysis).filter(|_| !request.expected.is_empty());
+        let rest = beside(&analysis.acts).or_else(unrefused).filter(|_| !request.single);
         let whole = Span::new(0, analysis.utterance.len());
         let spans: Vec<Span> =
             std::iter::once(whole).chain(clauses.iter().map(|clause| clause.span)).chain(rest).collect();
@@ -204,6 +209,19 @@ fn clauses_of(snapshot: &Snapshot, request: &TurnRequest, analysis: &Analysis) -
 fn beside(acts: &Moves) -> Option<Span> {
     let ends = |one: &Move| matches!(one.kind, Kind::Cancel | Kind::Restart) && one.confidence >= acts::ACTS;
     acts.rest.filter(|_| acts.moves.iter().any(ends))
+}
+
+/// What is said beside what is not to be done or not wanted, and may be a request of its own: the longest such part.
+fn unrefused(analysis: &Analysis) -> Option<Span> {
+    let refused =
+        |word: &Span| analysis.negations.iter().any(|one| one.cue.overlaps(*word) || one.scope.overlaps(*word));
+    if analysis.negations.is_empty() {
+        return None;
+    }
+    let runs = analysis.utterance.words().chunk_by(|one, other| refused(one) == refused(other));
+    let others = runs.filter(|run| run.len() >= REQUEST_WORDS && !run.iter().any(refused));
+    let longest = others.max_by_key(|run| run.len())?;
+    Some(Span::new(longest.first()?.start, longest.last()?.end))
 }
 
 /// The functions that may be chosen: those of the client, and of them the one that it demands.

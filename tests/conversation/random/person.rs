@@ -37,6 +37,8 @@ pub(super) enum Means {
     Yes,
     YesBut,
     No,
+    /// Not that, but something else.
+    NoBut,
 }
 
 pub(super) struct Person<'w> {
@@ -270,8 +272,22 @@ impl<'w> Person<'w> {
                 };
                 Utterance { text, means: Means::YesBut }
             }
+            3 if self.world.functions.len() > 1 => self.refuses(function),
             _ => self.says(Means::Yes, &["yes", "yes please", "sure", "ok", "that's right", "go ahead"]),
         }
+    }
+
+    /// Something else instead of this function.
+    fn refuses(&mut self, function: &Function) -> Utterance {
+        let others: Vec<&Function> = self.world.functions.iter().filter(|other| other.name != function.name).collect();
+        let other = others[self.rng.usize(..others.len())];
+        let request = self.request(other, 1);
+        let text = match self.rng.u8(..3) {
+            0 => format!("no, {request} instead"),
+            1 => format!("don't {}, {request}", function.wish),
+            _ => format!("no, {request}"),
+        };
+        Utterance { text, means: Means::NoBut }
     }
 
     /// What is to be changed.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use uptake::{
-    conversation::{End, Expects, Form, State},
+    conversation::{Confirmation, End, Expects, Form, State},
     module::{Module, SlotPath},
     understand::{Conversed, Outcome},
 };
@@ -23,11 +23,19 @@ pub(super) struct Watch<'w> {
     called: BTreeSet<(String, u32)>,
     /// What the person said yes to.
     confirmed: BTreeMap<(String, u32), BTreeMap<String, Vec<Value>>>,
+    /// What they said no to, and nothing else of since.
+    refused: BTreeMap<(String, u32), BTreeMap<String, Vec<Value>>>,
 }
 
 impl<'w> Watch<'w> {
     pub(super) fn new(world: &'w World) -> Self {
-        Self { world, heard: String::new(), called: BTreeSet::new(), confirmed: BTreeMap::new() }
+        Self {
+            world,
+            heard: String::new(),
+            called: BTreeSet::new(),
+            confirmed: BTreeMap::new(),
+            refused: BTreeMap::new(),
+        }
     }
 
     /// What is wrong with a turn, in words.
@@ -40,7 +48,9 @@ impl<'w> Watch<'w> {
     ) -> Result<(), String> {
         self.heard += &format!(" {} ", said.text.to_lowercase());
         self.confirmed(before, said);
+        self.refused(before, said);
         self.calls(module, before, after)?;
+        yes_is_done(before, said, after)?;
         forms_are_well(&after.state)?;
         self.nothing_lost(before, said, &after.state)?;
         let written = serde_json::to_string(&after.state).map_err(|error| error.to_string())?;
@@ -53,6 +63,24 @@ impl<'w> Watch<'w> {
             && let Some(form) = before.form(function)
         {
             self.confirmed.insert((function.clone(), form.opened), by_path(form));
+        }
+    }
+
+    fn refused(&mut self, before: &State, said: &Utterance) {
+        let Some(form) = before.forms.last() else { return };
+        let key = (form.function.clone(), form.opened);
+        match (&before.expects, said.means) {
+            (Some(Expects::Yes { .. }), Means::No | Means::NoBut) => {
+                self.refused.insert(key, by_path(form));
+            }
+            (_, Means::Noise | Means::Unknown | Means::Yes | Means::No | Means::NoBut | Means::Cancel) => {}
+            (_, Means::Request) if !said.text.contains(self.world.function(&form.function).wish) => {}
+            (
+                _,
+                Means::Request | Means::Values | Means::Mistake | Means::Correction | Means::Removal | Means::YesBut,
+            ) => {
+                self.refused.remove(&key);
+            }
         }
     }
 
@@ -76,6 +104,10 @@ impl<'w> Watch<'w> {
                 return Err(format!("{} is called and still open", finished.function));
             }
             let form = before.forms.iter().find(|form| is_same(form)).map(by_path);
+            let no = self.refused.get(&(finished.function.clone(), finished.opened));
+            if no.is_some() && no == form.as_ref() {
+                return Err(format!("{} is called, and was refused", finished.function));
+            }
             let yes = self.confirmed.get(&(finished.function.clone(), finished.opened));
             if self.world.function(&finished.function).confirm && (form.is_none() || yes != form.as_ref()) {
                 return Err(format!("{} is called without a yes", finished.function));
@@ -135,7 +167,13 @@ impl<'w> Watch<'w> {
                 let is_replaced = !won.is_empty() && won.iter().all(|value| says(&text, value) || value.is_boolean());
                 let is_taken_back = matches!(
                     said.means,
-                    Means::Correction | Means::Removal | Means::Cancel | Means::No | Means::YesBut | Means::Mistake
+                    Means::Correction
+                        | Means::Removal
+                        | Means::Cancel
+                        | Means::No
+                        | Means::NoBut
+                        | Means::YesBut
+                        | Means::Mistake
                 );
                 if !is_replaced && !is_taken_back {
                     return Err(format!("{path} lost {lost}"));
@@ -143,6 +181,21 @@ impl<'w> Watch<'w> {
             }
         }
         Ok(())
+    }
+}
+
+/// Each yes calls what was put, so that all is called after as many as there are forms; and no yes is kept for later.
+fn yes_is_done(before: &State, said: &Utterance, after: &Conversed) -> Result<(), String> {
+    if let Some(form) = after.state.forms.iter().find(|form| form.confirmation == Confirmation::Given) {
+        return Err(format!("{} was agreed to, and is not called", form.function));
+    }
+    let (Some(Expects::Yes { .. }), Some(form), Means::Yes) = (&before.expects, before.forms.last(), said.means) else {
+        return Ok(());
+    };
+    let is_same = |other: &Form| other.function == form.function && other.opened == form.opened;
+    match after.called.iter().any(is_same) {
+        true => Ok(()),
+        false => Err(format!("{} is not called after its yes", form.function)),
     }
 }
 
