@@ -13,6 +13,7 @@ pub mod embed;
 pub mod eval;
 pub mod exemplars;
 pub mod export;
+mod files;
 pub mod http;
 pub mod import;
 pub mod language;

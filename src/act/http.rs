@@ -14,7 +14,7 @@ use super::{
     address::Allowed,
     request::{Content, Request},
 };
-use crate::{llm::Secret, module::endpoint::Method};
+use crate::{llm::Secret, module::endpoint::Method, text::foreign::Foreign};
 
 #[derive(Clone)]
 pub(super) struct Client {
@@ -174,7 +174,7 @@ pub(super) fn chain(error: reqwest::Error) -> String {
         }
         cause = error.source();
     }
-    text
+    Foreign::new(&text).to_string()
 }
 
 #[cfg(test)]

@@ -7,11 +7,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Deed;
-use crate::conversation::store::{Sessions, StoreError};
+use super::{Deed, Status};
+use crate::conversation::{
+    Tenant,
+    store::{Sessions, StoreError},
+};
 
 /// How long it is known what was done.
 const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long it is known that something was begun. Longer, so that of an owner's memories those go last that somebody is at
+/// work on.
+const BEGUN: Duration = Duration::from_secs(8 * 24 * 3600);
 
 /// What a turn calls, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,11 +30,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// For calls that are made within so long.
+    /// For calls that are made within so long from now on.
     #[must_use]
-    pub fn new(number: Option<String>, deeds: Vec<Deed>, within: Duration) -> Self {
+    pub fn new(number: Option<String>, deeds: Vec<Deed>, now: Timestamp, within: Duration) -> Self {
         let number = number.unwrap_or_else(|| Uuid::new_v4().simple().to_string());
-        let until = Timestamp::now().saturating_add(within).unwrap_or(Timestamp::MAX).as_millisecond();
+        let until = now.saturating_add(within).unwrap_or(Timestamp::MAX).as_millisecond();
         Self { number, until, deeds }
     }
 
@@ -41,9 +47,13 @@ impl Plan {
 
     /// Whether somebody may be at work on it still.
     #[must_use]
-    pub fn is_running(&self) -> bool {
-        self.deeds.iter().any(|deed| deed.status == super::Status::Begun)
-            && Timestamp::now().as_millisecond() < self.until
+    pub fn is_running(&self, now: Timestamp) -> bool {
+        self.is_open() && now.as_millisecond() < self.until
+    }
+
+    /// Whether it is not known of all of its calls what came of them.
+    fn is_open(&self) -> bool {
+        self.deeds.iter().any(|deed| deed.status == Status::Begun)
     }
 
     /// What became of its calls, where nobody is at work on it any more.
@@ -77,6 +87,7 @@ pub enum Begun {
 /// Calls that are being made.
 pub struct Remembered {
     sessions: Sessions,
+    owner: Tenant,
     name: String,
     revision: u64,
     pub plan: Plan,
@@ -88,23 +99,24 @@ impl Once {
         Self(sessions)
     }
 
-    /// Remembers that these calls are about to be made under this name. `may_repeat`: the same name comes again for
+    /// Remembers for this owner that these calls are about to be made under this name. `may_repeat`: the same name comes again for
     /// another request, so that what ended before is no answer to it.
     ///
     /// # Errors
     /// What the store says: then they must not be made.
     pub async fn begin(
         &self,
+        owner: &Tenant,
         name: &str,
         deeds: Vec<Deed>,
         within: Duration,
         may_repeat: bool,
     ) -> Result<Begun, StoreError> {
         let name = format!("action-{}", blake3::hash(name.as_bytes()).to_hex());
-        let known = self.0.recall(&name).await?;
+        let known = self.0.recall(owner, &name).await?;
         if let Some(stored) = &known {
             let plan: Plan = serde_json::from_slice(&stored.data).map_err(|_| StoreError::Damaged)?;
-            if plan.is_running() {
+            if plan.is_running(self.0.now()) {
                 return Ok(Begun::Running);
             }
             if !may_repeat {
@@ -112,10 +124,13 @@ impl Once {
             }
         }
         let number = (!may_repeat).then(|| name.clone());
-        let plan = Plan::new(number, deeds, within);
+        let plan = Plan::new(number, deeds, self.0.now(), within);
         let revision = known.map(|stored| stored.revision);
-        match self.0.remember(&name, revision, &plan.bytes(), REMEMBERED).await {
-            Ok(revision) => Ok(Begun::First(Remembered { sessions: self.0.clone(), name, revision, plan })),
+        match self.0.remember(owner, &name, revision, &plan.bytes(), BEGUN).await {
+            Ok(revision) => {
+                let (sessions, owner) = (self.0.clone(), owner.clone());
+                Ok(Begun::First(Remembered { sessions, owner, name, revision, plan }))
+            }
             // Another process was faster.
             Err(StoreError::Conflict) => Ok(Begun::Running),
             Err(error) => Err(error),
@@ -129,8 +144,54 @@ impl Remembered {
     /// # Errors
     /// What the store says.
     pub async fn keep(&mut self) -> Result<(), StoreError> {
-        let kept = self.sessions.remember(&self.name, Some(self.revision), &self.plan.bytes(), REMEMBERED).await;
-        self.revision = kept?;
+        let Self { sessions, owner, name, revision, plan } = self;
+        let remembered = if plan.is_open() { BEGUN } else { REMEMBERED };
+        *revision = sessions.remember(owner, name, Some(*revision), &plan.bytes(), remembered).await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::conversation::store::{SessionOptions, StoreUrl};
+
+    /// However much its owner calls meanwhile.
+    #[tokio::test]
+    async fn what_is_being_called_is_not_forgotten() {
+        let options = SessionOptions {
+            url: StoreUrl::new("memory:"),
+            max_memories: 9,
+            max_memory_bytes: 2_000,
+            ..SessionOptions::default()
+        };
+        let sessions = Sessions::open(&options).expect("good options");
+        let (once, owner) = (Once::new(sessions.clone()), Tenant::of_key("greedy"));
+        let begin = async |name: &str, may_repeat| {
+            let deeds = vec![Deed::new("pay", &Map::new())];
+            once.begin(&owner, name, deeds, Duration::from_secs(60), may_repeat).await.expect("it is kept")
+        };
+        let first = begin("first", true).await;
+        assert!(matches!(first, Begun::First(_)));
+        for number in 0..30 {
+            let Begun::First(mut made) = begin(&number.to_string(), false).await else { panic!("it is new") };
+            made.plan.deeds[0] = Deed { status: Status::Done, text: "x".repeat(100), ..made.plan.deeds[0].clone() };
+            made.keep().await.expect("it is kept");
+            // Of what is kept in one millisecond none is older.
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        assert!(sessions.sweep().await.expect("it sweeps") >= 22);
+        assert!(matches!(begin("first", true).await, Begun::Running), "somebody is at work on it");
+        assert!(matches!(begin("29", false).await, Begun::Before(_)), "the oldest have gone");
+        assert!(matches!(begin("0", false).await, Begun::First(_)));
+        assert!(
+            matches!(
+                once.begin(&Tenant::of_key("other"), "29", Vec::new(), Duration::ZERO, false).await,
+                Ok(Begun::First(_))
+            ),
+            "what one owner called is no other's"
+        );
     }
 }

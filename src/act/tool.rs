@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{Answer, Status, http::Client};
-use crate::llm::Secret;
+use crate::{llm::Secret, text::foreign::Foreign};
 
 /// Calls `tool` of the server at `url`, by `until`; `key` goes along as `_meta`'s `idempotencyKey`.
 pub(super) async fn call(
@@ -38,7 +38,7 @@ pub(super) async fn call(
     let unsent = |cause: String| Answer { is_passing: true, ..Answer::refused(cause) };
     let service = match tokio::time::timeout_at(until, ().serve(transport)).await {
         Ok(Ok(service)) => service,
-        Ok(Err(error)) => return unsent(format!("the server cannot be reached: {error}")),
+        Ok(Err(error)) => return unsent(Foreign::new(&format!("the server cannot be reached: {error}")).to_string()),
         Err(_) => return unsent("the server cannot be reached in time".to_owned()),
     };
     let mut params = CallToolRequestParams::new(tool.to_owned());
@@ -54,7 +54,7 @@ pub(super) async fn call(
             text: error.message.to_string(),
             ..Answer::refused(format!("the server refuses: {}", error.code.0))
         },
-        Ok(Err(error)) => unheard(format!("the call broke off: {error}")),
+        Ok(Err(error)) => unheard(Foreign::new(&format!("the call broke off: {error}")).to_string()),
         Err(_) => unheard("there was no answer in time".to_owned()),
     };
     // A server that is not told goodbye forgets the session by itself.

@@ -147,7 +147,7 @@ pub(crate) async fn say(
         let has_heard = || listener.is_some_and(Listener::has_heard);
         match reply.map(|reply| reply.content.unwrap_or_default()) {
             Ok(text) if !text.trim().is_empty() => return Ok(text),
-            Ok(_) => failed = LlmError::Malformed("it says nothing".to_owned()).into(),
+            Ok(_) => failed = LlmError::Malformed("it says nothing".into()).into(),
             Err(error) => failed = error.into(),
         }
         if has_heard() || ledger.is_over() {

@@ -47,7 +47,7 @@ pub(crate) async fn run<T: ModelTask>(exchange: &mut Exchange<'_>, task: &T) -> 
             break;
         }
     }
-    best.ok_or_else(|| LlmError::Malformed("no reply held a usable answer".to_owned()).into())
+    best.ok_or_else(|| LlmError::Malformed("no reply held a usable answer".into()).into())
 }
 
 /// Adds the model's own answer and what was wrong with it, so that no request is ever sent twice.

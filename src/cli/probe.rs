@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_failure_has_its_hint() {
-        let status = |status| LlmError::Status { status, message: String::new(), retry_after: None };
+        let status = |status| LlmError::Status { status, message: "".into(), retry_after: None };
         for (error, word) in [
             (LlmError::Connect("refused".into()), "running"),
             (LlmError::Timeout, "timeout_ms"),

@@ -160,7 +160,7 @@ async fn carried_out(snapshot: &Snapshot, actor: Option<&Actor>, conversed: Conv
     if deeds.is_empty() {
         return conversed;
     }
-    let mut plan = Plan::new(None, deeds, actor.longest());
+    let mut plan = Plan::new(None, deeds, jiff::Timestamp::now(), actor.longest());
     for index in 0..plan.deeds.len() {
         let (key, deed) = (plan.key(index), plan.deeds[index].clone());
         let function = snapshot.module.function_named(&deed.function).map(|id| snapshot.module.function(id));

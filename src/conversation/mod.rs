@@ -8,14 +8,16 @@
 //! | `rules` | what has to hold between the values of a form |
 //! | `next` | what is to be done now: call, ask, confirm, hand off, or nothing |
 //! | `pending` | the question that is open |
+//! | `clock` | the time, which never goes back |
 //! | `tenant` | whose a conversation is |
 //! | `token` | a state as the text that a client echoes |
 //! | `options` | how it is signed and how long it may be |
 //! | `store` | where a service keeps states between turns |
 //!
-//! All but `store` are pure. Nothing here reads words: that is `understand`'s, which says what a turn did as values.
+//! All but `store` and `clock` are pure. Nothing here reads words: that is `understand`'s, which says what a turn did as values.
 
 pub mod apply;
+pub mod clock;
 pub mod merge;
 pub mod next;
 pub mod options;
@@ -28,6 +30,7 @@ pub mod tenant;
 pub mod token;
 
 pub use apply::{Act, Applied, apply};
+pub use clock::Clock;
 pub use merge::{Manner, Removal, Said};
 pub use next::{Manners, Next, next};
 pub use options::{ConversationOptions, KeyError};

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::shares::Owner;
+
 /// The key that brought something: what is kept of it, or remembered, is for no other key. A memory whose keys are made
 /// of an owner cannot be asked without one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,5 +26,15 @@ impl Tenant {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.0
+    }
+}
+
+/// Who has no key is everybody, from whatever address.
+impl From<&Owner> for Tenant {
+    fn from(owner: &Owner) -> Self {
+        match owner {
+            Owner::Key(id) => Self(Arc::clone(id)),
+            Owner::Address(_) | Owner::Process => Self::everybody(),
+        }
     }
 }

@@ -64,6 +64,17 @@ pub enum ConsentError {
     Store(#[from] StoreError),
 }
 
+impl ConsentError {
+    /// What the store says.
+    #[must_use]
+    pub const fn of_store(&self) -> Option<&StoreError> {
+        match self {
+            Self::Taken => None,
+            Self::Store(error) => Some(error),
+        }
+    }
+}
+
 /// Why an echoed state cannot be used. The remedy is always the same: to begin anew.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
@@ -149,7 +160,7 @@ impl OwnTokens {
         match &self.writes_with {
             None => format!("{PLAIN}.{body}"),
             Some(key) => {
-                let stamp = Stamp { written: Timestamp::now().as_second(), number: Uuid::new_v4() };
+                let stamp = Stamp { written: self.sessions.now().as_second(), number: Uuid::new_v4() };
                 let signed = format!("{SIGNED}.{body}.{}", stamp.text());
                 let signature = BASE64.encode(self.signature(key, signed.as_bytes()).as_bytes());
                 format!("{signed}.{signature}")
@@ -177,7 +188,7 @@ impl OwnTokens {
             return Err(TokenError::Malformed);
         }
         let mut state = state.adopted(module)?;
-        if stamp.is_some_and(|stamp| stamp.age() > self.confirm) {
+        if stamp.is_some_and(|stamp| stamp.age(self.sessions.now()) > self.confirm) {
             state.withdraw_consent();
         }
         // Places that no slot has would be a form's that nobody could finish.
@@ -203,7 +214,7 @@ impl OwnTokens {
     pub async fn take_consent(&self, text: &str) -> Result<(), ConsentError> {
         let Ok((_, Some(stamp))) = self.checked(text) else { return Ok(()) };
         // A clock of another replica may go before ours.
-        let first = self.sessions.take_once(&stamp.number.simple().to_string(), self.confirm * 2).await?;
+        let first = self.sessions.take_once(&self.owner, &stamp.number.simple().to_string(), self.confirm * 2).await?;
         if first { Ok(()) } else { Err(ConsentError::Taken) }
     }
 
@@ -266,8 +277,8 @@ impl Stamp {
         Some(Self { written: i64::from_be_bytes(*written), number: Uuid::from_slice(number).ok()? })
     }
 
-    fn age(self) -> Duration {
-        let seconds = Timestamp::now().as_second().saturating_sub(self.written);
+    fn age(self, now: Timestamp) -> Duration {
+        let seconds = now.as_second().saturating_sub(self.written);
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
     }
 }

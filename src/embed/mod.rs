@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+use crate::text::foreign::Foreign;
+
 pub use self::{
     acts::{ActOdds, SpeechActs, TurnOdds},
     hashed::Hashed,
@@ -92,7 +94,7 @@ pub enum EmbedError {
     #[error("embedding failed: {0}")]
     Inference(String),
     #[error("the embedding server failed: {0}")]
-    Remote(String),
+    Remote(Foreign),
     #[error("too many texts wait for the embedding model")]
     Busy,
 }

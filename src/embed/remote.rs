@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{sync::Semaphore, time};
 
 use super::{EmbedError, Embedder, Prefixes, Purpose, RemoteOptions, causes, unit};
+use crate::text::foreign::Foreign;
 
 /// Of an answer, per text and for the rest of it: 16,384 dimensions written out in full.
 const MOST_BYTES_PER_TEXT: usize = 512 * 1024;
@@ -78,7 +79,7 @@ struct Request<'a> {
 
 /// A try that failed.
 struct Fault {
-    what: String,
+    what: Foreign,
     /// `None`: another try would fail the same way.
     again: Option<Again>,
 }
@@ -169,15 +170,16 @@ impl Remote {
                 let Some(asked) = fault.again.filter(|_| number < self.attempts) else {
                     return Err(EmbedError::Remote(fault.what));
                 };
-                tracing::debug!(what = fault.what, number, "the embedding server failed; trying again");
+                tracing::debug!(what = %fault.what, number, "the embedding server failed; trying again");
                 time::sleep(asked.unwrap_or_else(|| jitter(wait)).min(LONGEST_WAIT)).await;
                 wait = (wait * 2).min(LONGEST_WAIT);
                 number += 1;
             }
         };
-        time::timeout(self.timeout, tries)
-            .await
-            .unwrap_or_else(|_| Err(EmbedError::Remote(format!("no answer within {} ms", self.timeout.as_millis()))))
+        time::timeout(self.timeout, tries).await.unwrap_or_else(|_| {
+            let what = format!("no answer within {} ms", self.timeout.as_millis());
+            Err(EmbedError::Remote(Foreign::new(&what)))
+        })
     }
 
     async fn attempt(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Fault> {
@@ -188,13 +190,15 @@ impl Remote {
             dimensions: self.shorten.then_some(self.dimensions),
         };
         // The address may hold a password.
-        let lost = |error: reqwest::Error| Fault { what: causes(&error.without_url()), again: Some(None) };
+        let lost =
+            |error: reqwest::Error| Fault { what: Foreign::new(&causes(&error.without_url())), again: Some(None) };
         let mut response = self.client.post(self.url.clone()).json(&request).send().await.map_err(lost)?;
         let most = MOST_BYTES_AROUND + texts.len() * MOST_BYTES_PER_TEXT;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(lost)? {
             if body.len() + chunk.len() > most {
-                return Err(Fault { what: format!("an answer of more than {most} bytes"), again: None });
+                let what = Foreign::new(&format!("an answer of more than {most} bytes"));
+                return Err(Fault { what, again: None });
             }
             body.extend_from_slice(&chunk);
         }
@@ -203,11 +207,11 @@ impl Remote {
             return Err(Fault { what: self.complaint(status, &body), again: again(status, response.headers()) });
         }
         let dimensions = Some(self.dimensions).filter(|&dimensions| dimensions > 0);
-        read_vectors(&body, texts.len(), dimensions).map_err(|what| Fault { what, again: None })
+        read_vectors(&body, texts.len(), dimensions).map_err(|what| Fault { what: Foreign::new(&what), again: None })
     }
 
     /// For the log: the status and the beginning of what the server says, without the key.
-    fn complaint(&self, status: StatusCode, body: &[u8]) -> String {
+    fn complaint(&self, status: StatusCode, body: &[u8]) -> Foreign {
         #[derive(Deserialize)]
         struct Body {
             error: Complaint,
@@ -218,12 +222,8 @@ impl Remote {
         }
         let said = serde_json::from_slice::<Body>(body)
             .map_or_else(|_| String::from_utf8_lossy(body).into_owned(), |body| body.error.message);
-        let said = match &self.key {
-            Some(key) => said.replace(key.expose_secret().trim(), "(hidden)"),
-            None => said,
-        };
-        let said: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
-        format!("status {}: {said}", status.as_u16())
+        let key = self.key.as_ref().map(|key| key.expose_secret().trim());
+        Foreign::new(&format!("status {}: {said}", status.as_u16())).without(key)
     }
 }
 
@@ -253,7 +253,10 @@ impl Embedder for Remote {
             let mut vectors = Vec::with_capacity(texts.len());
             for batch in texts.chunks(self.batch) {
                 let batch: Vec<&str> = batch.iter().map(String::as_str).collect();
-                vectors.extend(self.request(&batch).await?);
+                vectors.extend(self.request(&batch).await.map_err(|error| match error {
+                    EmbedError::Remote(what) => EmbedError::Remote(what.unless_said(batch.iter().copied())),
+                    other => other,
+                })?);
             }
             Ok(vectors)
         })
@@ -451,8 +454,22 @@ mod tests {
         })
         .await;
         let error = open(&options(&server), 1).await.unwrap_err().to_string();
-        assert_eq!(error, "the embedding server failed: status 401: bad key (hidden) (hidden)");
+        assert_eq!(error, "the embedding server failed: status 401: bad key *** ***");
         assert_eq!(server.requests.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_was_said_is_in_no_error() {
+        for body in [
+            json!({"error": {"message": "cannot embed: send it to Zürich"}}).to_string(),
+            json!({"data": "send it to Zürich"}).to_string(),
+        ] {
+            let status = if body.contains("error") { 400 } else { 200 };
+            let server = serve(move |_, _| (status, "", body.clone())).await;
+            let remote = open(&RemoteOptions { dimensions: Some(3), ..options(&server) }, 1).await.unwrap();
+            let error = remote.embed(vec!["send it to Zürich".into()], Purpose::Query).await.unwrap_err().to_string();
+            assert!(!error.contains("Zürich"), "{error}");
+        }
     }
 
     #[tokio::test]

@@ -12,7 +12,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Instant, SystemTime},
+    time::Instant,
 };
 
 use axum::http::{HeaderMap, header::AUTHORIZATION};
@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::{ApiError, Fault, HttpOptions};
-use crate::module::ModuleName;
+use crate::{files::FileStamp, module::ModuleName};
 
 const PREFIX: &str = "uk";
 const CONTEXT: &str = "uptake 2026 hash of the secret of a key";
@@ -306,7 +306,7 @@ pub(super) struct Keys {
 #[derive(Default)]
 struct Loaded {
     /// Of the file that was read.
-    stamp: Option<(SystemTime, u64)>,
+    stamp: Option<FileStamp>,
     /// It was looked whether there were keys before this start.
     is_begun: bool,
     /// There were keys.
@@ -384,8 +384,7 @@ impl Keys {
 
     /// What is in the file now.
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
-        // A file that is replaced has another time or length; one that is gone has neither.
-        let stamp = fs::metadata(&self.path).and_then(|file| Ok((file.modified()?, file.len()))).ok();
+        let stamp = fs::metadata(&self.path).ok().map(|file| FileStamp::of(&file));
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if !loaded.is_begun {
             loaded.is_begun = true;
@@ -435,8 +434,6 @@ mod tests {
 
         fn put(&self, keys: &[&Key]) {
             write(&self.keys.path, keys.iter().copied().cloned().collect()).unwrap();
-            // Files of one length may be written within one tick of the clock.
-            self.keys.loaded.lock().unwrap().stamp = Some((SystemTime::UNIX_EPOCH, 0));
         }
 
         fn ask(&self, bearer: &str) -> Result<Option<String>, u16> {
@@ -447,6 +444,28 @@ mod tests {
             let asked = self.keys.of(&headers).map(|holder| holder.map(|holder| holder.key.name.clone()));
             asked.map_err(|error| error.into_body().0.as_u16())
         }
+    }
+
+    /// As `cp -p` and unpacked archives leave it.
+    #[test]
+    #[cfg(unix)]
+    fn a_revoked_key_is_out_though_the_file_looks_the_same() {
+        let place = Place::new();
+        let (one, text) = Key::make("one", vec![Scope::Predict], Vec::new());
+        let two = Key { created: one.created.clone(), ..Key::make("two", vec![Scope::Predict], Vec::new()).0 };
+        place.put(&[&one]);
+        assert_eq!(place.ask(&text), Ok(Some("one".to_owned())));
+        let before = fs::metadata(&place.keys.path).unwrap();
+        place.put(&[&two]);
+        fs::File::options()
+            .write(true)
+            .open(&place.keys.path)
+            .unwrap()
+            .set_modified(before.modified().unwrap())
+            .unwrap();
+        let after = fs::metadata(&place.keys.path).unwrap();
+        assert_eq!((after.len(), after.modified().unwrap()), (before.len(), before.modified().unwrap()));
+        assert_eq!(place.ask(&text), Err(401));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::{sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+use crate::text::foreign::Foreign;
+
 pub mod breaker;
 mod cache;
 mod coalesce;
@@ -193,13 +195,13 @@ fn server(options: &LlmOptions, is_backed: bool) -> Result<Server, SetupError> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
     #[error("the model server cannot be reached: {0}")]
-    Connect(String),
+    Connect(Foreign),
     #[error("the model server did not answer in time")]
     Timeout,
     #[error("the model server answered {status}: {message}")]
-    Status { status: u16, message: String, retry_after: Option<Duration> },
+    Status { status: u16, message: Foreign, retry_after: Option<Duration> },
     #[error("the model server's answer could not be read: {0}")]
-    Malformed(String),
+    Malformed(Foreign),
     /// Nothing was sent: too many requests wait already.
     #[error("too many requests wait for the model server")]
     Overloaded,
@@ -209,6 +211,19 @@ pub enum LlmError {
 }
 
 impl LlmError {
+    /// The same with what the server says put another way.
+    #[must_use]
+    pub(crate) fn told(self, put: impl FnOnce(Foreign) -> Foreign) -> Self {
+        match self {
+            Self::Connect(text) => Self::Connect(put(text)),
+            Self::Malformed(text) => Self::Malformed(put(text)),
+            Self::Status { status, message, retry_after } => {
+                Self::Status { status, message: put(message), retry_after }
+            }
+            other @ (Self::Timeout | Self::Overloaded | Self::Unavailable(_)) => other,
+        }
+    }
+
     /// The variant's name, for traces and metrics: never the server's own text.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

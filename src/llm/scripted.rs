@@ -113,7 +113,7 @@ impl ChatModel for Scripted {
                 }
                 (Some(Line::Hang), _) => std::future::pending().await,
                 (None, Some(answer)) => answer(&request),
-                (None, None) => Err(LlmError::Malformed("the script has no more lines".to_owned())),
+                (None, None) => Err(LlmError::Malformed("the script has no more lines".into())),
             }
         })
     }

@@ -8,6 +8,7 @@ use super::{
     sse::{Event, Reader},
     wire,
 };
+use crate::text::foreign::Foreign;
 
 /// What the first bytes of a body tell. Its content type is not asked: gateways get it wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl Gathering {
             }
         }
         if self.finish.is_none() && !self.done && !self.is_enough() {
-            return Err(LlmError::Connect("the answer's stream ended in the middle".to_owned()));
+            return Err(LlmError::Connect("the answer's stream ended in the middle".into()));
         }
         wire::whole(&self.answer())
     }
@@ -180,7 +181,7 @@ impl Gathering {
                 } else {
                     Map::from_iter([("error".to_owned(), piece.into())])
                 };
-                Err(wire::failure(&piece).unwrap_or(LlmError::Malformed("it is an error without words".to_owned())))
+                Err(wire::failure(&piece).unwrap_or(LlmError::Malformed("it is an error without words".into())))
             }
             Ok(Value::Object(piece)) => self.piece(&piece),
             // Some servers put no empty line between their pieces.
@@ -193,8 +194,10 @@ impl Gathering {
                 }
                 Ok(Next::More)
             }
-            Ok(_) => Err(LlmError::Malformed("a piece of its stream is not a JSON object".to_owned())),
-            Err(error) => Err(LlmError::Malformed(format!("a piece of its stream is not JSON: {error}"))),
+            Ok(_) => Err(LlmError::Malformed("a piece of its stream is not a JSON object".into())),
+            Err(error) => {
+                Err(LlmError::Malformed(Foreign::new(&format!("a piece of its stream is not JSON: {error}"))))
+            }
         }
     }
 
@@ -292,7 +295,7 @@ impl Gathering {
     }
 
     fn too_long(&self) -> LlmError {
-        LlmError::Malformed(format!("it is longer than {} bytes", self.limit))
+        LlmError::Malformed(Foreign::new(&format!("it is longer than {} bytes", self.limit)))
     }
 
     /// The answer as it would have come in one piece.

@@ -9,6 +9,7 @@ use super::{
     dialect::{Complaint, Field, Fields},
     written,
 };
+use crate::text::foreign::Foreign;
 
 /// Tool calls that are read from one reply.
 pub(super) const MAX_CALLS: usize = 32;
@@ -231,7 +232,7 @@ struct SentSchema<'a> {
 /// # Errors
 /// [`LlmError::Malformed`] if it is no chat completion, [`LlmError::Status`] if it is an error all the same.
 pub fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
-    let malformed = |what: &str| LlmError::Malformed(what.to_owned());
+    let malformed = |what: &'static str| LlmError::Malformed(what.into());
     let Ok(text) = std::str::from_utf8(body) else { return Err(malformed("it is not UTF-8")) };
     let text = text.trim_start_matches('\u{FEFF}').trim();
     if text.is_empty() {
@@ -240,8 +241,7 @@ pub fn reply(body: &[u8]) -> Result<ChatReply, LlmError> {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(_) if text.starts_with('<') => return Err(malformed("it is a page, not JSON; is the address right?")),
-        // The parser's own message is a place and a kind; it repeats nothing of the text.
-        Err(error) => return Err(LlmError::Malformed(format!("it is not JSON: {error}"))),
+        Err(error) => return Err(LlmError::Malformed(Foreign::new(&format!("it is not JSON: {error}")))),
     };
     let Value::Object(answer) = value else { return Err(malformed("it is not a JSON object")) };
     whole(&answer)
@@ -252,13 +252,13 @@ pub(super) fn failure(answer: &Map<String, Value>) -> Option<LlmError> {
     let error = answer.get("error").filter(|error| !error.is_null())?;
     let code = error.get("code").and_then(Value::as_u64).or_else(|| error.get("status").and_then(Value::as_u64));
     let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
-    let message = error_text(&Value::Object(answer.clone())).unwrap_or_default();
+    let message = Foreign::new(&error_text(&Value::Object(answer.clone())).unwrap_or_default());
     Some(LlmError::Status { status: status.unwrap_or(502), message, retry_after: None })
 }
 
 /// Reads a whole answer.
 pub(super) fn whole(answer: &Map<String, Value>) -> Result<ChatReply, LlmError> {
-    let malformed = |what: &str| LlmError::Malformed(what.to_owned());
+    let malformed = |what: &'static str| LlmError::Malformed(what.into());
     if let Some(error) = failure(answer) {
         return Err(error);
     }
@@ -346,10 +346,10 @@ fn usage(usage: Option<&Value>) -> Usage {
 }
 
 /// What a failed answer says, on one line and short: from any of the usual error objects, or the text itself.
-pub(super) fn error_message(body: &[u8]) -> String {
+pub(super) fn error_message(body: &[u8]) -> Foreign {
     let text = String::from_utf8_lossy(body);
     let found = serde_json::from_str::<Value>(&text).ok().and_then(|value| error_text(&value));
-    short(found.as_deref().unwrap_or(&text))
+    Foreign::new(found.as_deref().unwrap_or(&text))
 }
 
 /// What a failed answer finds wrong with the request, one by one. What it repeats of the request is left out: that may
@@ -407,10 +407,10 @@ fn error_text(value: &Value) -> Option<String> {
         })
     };
     match value {
-        Value::String(text) => Some(short(text)),
+        Value::String(text) => Some(text.clone()),
         Value::Object(members) => {
             let inner = members.get("error").and_then(Value::as_object).and_then(text);
-            inner.or_else(|| text(members)).map(|text| short(&text))
+            inner.or_else(|| text(members))
         }
         Value::Array(items) => items.first().and_then(error_text),
         _ => None,
@@ -605,9 +605,9 @@ mod tests {
             ("plain\ntext", "plain text"),
             ("", ""),
         ] {
-            assert_eq!(error_message(body.as_bytes()), message, "{body}");
+            assert_eq!(error_message(body.as_bytes()).as_str(), message, "{body}");
         }
-        assert!(error_message("x".repeat(1 << 20).as_bytes()).len() <= MAX_MESSAGE);
+        assert!(error_message("x ".repeat(1 << 20).as_bytes()).as_str().len() <= MAX_MESSAGE);
     }
 
     proptest! {

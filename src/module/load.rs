@@ -6,7 +6,6 @@ use std::{
     io::{self, Read as _},
     num::NonZero,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
 use serde_json::Value;
@@ -22,7 +21,7 @@ use super::{
     resolve, schema, slots,
     source::{self, SourceFile, SourceFunction, locate},
 };
-use crate::language::Language;
+use crate::{files::FileStamp, language::Language};
 
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -72,9 +71,9 @@ pub fn content_version(directory: &Path) -> io::Result<String> {
     Ok(version(&files))
 }
 
-/// When a module's files were last touched: equal stamps mean, as far as file systems tell, equal files.
+/// What a file system tells of a module's files: equal stamps mean, as far as file systems tell, equal files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Stamp(Vec<(&'static str, Option<SystemTime>, u64)>);
+pub struct Stamp(Vec<(&'static str, FileStamp)>);
 
 /// The stamp of a module's files; reads none of them.
 ///
@@ -87,7 +86,7 @@ pub fn stamp(directory: &Path) -> io::Result<Stamp> {
     let has_prompts = metadata(&directory.join(PROMPTS))?.is_some();
     for name in file_names().filter(|name| has_prompts || !name.starts_with(PROMPTS)) {
         if let Some(found) = metadata(&directory.join(name))? {
-            stamp.push((name, found.modified().ok(), found.len()));
+            stamp.push((name, FileStamp::of(&found)));
         }
     }
     Ok(Stamp(stamp))

@@ -256,6 +256,21 @@ fn files_are_read_with_care() {
     assert!(stamp(&nowhere).is_err());
 }
 
+/// As `cp -p` and unpacked archives leave it.
+#[test]
+#[cfg(unix)]
+fn a_file_that_looks_the_same_changes_the_stamp() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (file, next) = (directory.path().join("schema.json"), directory.path().join("next"));
+    fs::write(&file, SCHEMA).expect("written");
+    let before = stamp(directory.path()).expect("read");
+    fs::write(&next, SCHEMA.replace('a', "b")).expect("written");
+    let modified = fs::metadata(&file).and_then(|file| file.modified()).expect("a time");
+    fs::File::options().write(true).open(&next).and_then(|next| next.set_modified(modified)).expect("dated");
+    fs::rename(&next, &file).expect("replaced");
+    assert_ne!(stamp(directory.path()).expect("read"), before);
+}
+
 #[test]
 fn a_change_of_a_file_changes_the_stamp() {
     let directory = tempfile::tempdir().expect("a directory");

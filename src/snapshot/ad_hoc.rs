@@ -1,17 +1,23 @@
-//! Modules out of functions that requests bring, compiled once per content.
+//! Modules out of functions that requests bring, compiled once per owner and content. What one owner brought is not shared
+//! with another one, who could tell by the time that it takes what others bring.
 
 use std::{
+    collections::HashMap,
     num::NonZero,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use lru::LruCache;
 use serde_json::Value;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 
 use super::{PrepareError, Snapshot, Snapshots, compile, lock, unwatched};
-use crate::module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind};
+use crate::{
+    conversation::Tenant,
+    module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind},
+    shares::{Owner, Shares},
+};
 
 /// Bytes that the kept modules take, all together.
 const MOST_BYTES: usize = 128 << 20;
@@ -23,26 +29,49 @@ const SEARCHED: usize = 2;
 /// What an expression of a list takes in the automaton and beside it, in bytes: an estimate, on the safe side.
 const EXPRESSION: usize = 256;
 
-type Key = [u8; blake3::OUT_LEN];
+/// Microseconds that compiling takes, about: for any functions, and more for each byte of their JSON. What it took in truth
+/// is put right at its end.
+const COMPILE: u64 = 1_000;
+const BYTE: u64 = 1;
+/// What takes longer leaves the last place to others.
+const LONG: u64 = 100_000;
 
-/// See [the module](self). The least recently used makes room.
+/// Whose functions, and their hash.
+type Key = (Tenant, [u8; blake3::OUT_LEN]);
+
+/// See [the module](self). What its owner did not use for longest makes room.
 pub(super) struct AdHoc {
     kept: Mutex<Kept>,
     /// Compiling is work for a core: no more of it than there are cores, so that strangers' schemas never crowd out
-    /// everything else.
-    compiling: Arc<Semaphore>,
+    /// everything else; and of those who wait, who had least comes first.
+    compiling: Shares,
 }
 
 struct Kept {
     entries: LruCache<Key, Entry>,
+    most: usize,
     /// Of all entries.
     bytes: usize,
 }
 
 impl Kept {
+    /// Of the owner that has most, what was not used for longest goes first: nobody else loses anything to it.
     fn make_room(&mut self) {
-        while self.bytes > MOST_BYTES {
-            let Some((_, dropped)) = self.entries.pop_lru() else { break };
+        while self.entries.len() > self.most || self.bytes > MOST_BYTES {
+            let are_many = self.entries.len() > self.most;
+            let mut held: HashMap<&Tenant, usize> = HashMap::new();
+            for ((owner, _), entry) in &self.entries {
+                *held.entry(owner).or_default() += if are_many { 1 } else { entry.bytes };
+            }
+            let most = held.values().max().copied();
+            let is_greedy = |(owner, _): &&Key| held.get(owner).copied() == most;
+            let Some(key) = self.entries.iter().rev().map(|(key, _)| key).find(is_greedy).cloned() else { return };
+            self.remove(&key);
+        }
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some(dropped) = self.entries.pop(key) {
             self.bytes -= dropped.bytes;
         }
     }
@@ -57,24 +86,20 @@ struct Entry {
 impl AdHoc {
     /// Keeps at most `most` (at least one).
     pub(super) fn new(most: usize) -> Self {
-        let most = NonZero::new(most).unwrap_or(NonZero::<usize>::MIN);
-        // Grows as it is filled.
-        let mut entries = LruCache::unbounded();
-        entries.resize(most);
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Self { kept: Mutex::new(Kept { entries, bytes: 0 }), compiling: Arc::new(Semaphore::new(cores)) }
+        // `make_room` bounds it.
+        let kept = Kept { entries: LruCache::unbounded(), most: most.max(1), bytes: 0 };
+        Self { kept: Mutex::new(kept), compiling: Shares::of_places(cores as u64, LONG) }
     }
 
-    fn cell(&self, key: Key, bytes: usize) -> Arc<OnceCell<Arc<Snapshot>>> {
+    fn cell(&self, key: &Key, bytes: usize) -> Arc<OnceCell<Arc<Snapshot>>> {
         let mut kept = lock(&self.kept);
-        if let Some(entry) = kept.entries.get(&key) {
+        if let Some(entry) = kept.entries.get(key) {
             return Arc::clone(&entry.cell);
         }
         let cell = Arc::new(OnceCell::new());
         kept.bytes += bytes;
-        if let Some((_, dropped)) = kept.entries.push(key, Entry { cell: Arc::clone(&cell), bytes }) {
-            kept.bytes -= dropped.bytes;
-        }
+        kept.entries.put(key.clone(), Entry { cell: Arc::clone(&cell), bytes });
         kept.make_room();
         cell
     }
@@ -91,10 +116,8 @@ impl AdHoc {
     /// What did not compile must not take the place of what did.
     fn forget(&self, key: &Key) {
         let mut kept = lock(&self.kept);
-        if kept.entries.peek(key).is_some_and(|entry| !entry.cell.initialized())
-            && let Some(dropped) = kept.entries.pop(key)
-        {
-            kept.bytes -= dropped.bytes;
+        if kept.entries.peek(key).is_some_and(|entry| !entry.cell.initialized()) {
+            kept.remove(key);
         }
     }
 }
@@ -102,12 +125,13 @@ impl AdHoc {
 impl Snapshots {
     /// A module of `functions` alone, each as the `OpenAI` API has it, named `name`; what `known` knows of functions of
     /// the same names is theirs too, its language among it; without it they are understood in `language`, a BCP 47 tag.
-    /// Compiled once for the same content, and kept for the next request.
+    /// Compiled once for the same owner and content, and kept for its next request.
     ///
     /// # Errors
     /// [`PrepareError::Refused`] with pointers into `functions`; the others as for a module on disk.
     pub async fn ad_hoc(
         &self,
+        owner: &Owner,
         name: &ModuleName,
         functions: &[Value],
         known: Option<&Arc<Snapshot>>,
@@ -118,11 +142,11 @@ impl Snapshots {
         for part in [name.as_str(), known.map_or("", |known| &known.module.version), language.unwrap_or_default()] {
             hasher.update(part.as_bytes()).update(b"\0");
         }
-        let key = *hasher.update(&bytes).finalize().as_bytes();
-        let cell = self.shared.ad_hoc.cell(key, bytes.len());
+        let key = (Tenant::from(owner), *hasher.update(&bytes).finalize().as_bytes());
+        let cell = self.shared.ad_hoc.cell(&key, bytes.len());
         let limit_ms = self.shared.options.ad_hoc_ms;
         let built = cell.get_or_try_init(|| async {
-            let prepared = self.prepare_ad_hoc((name, functions), known, language, bytes.len());
+            let prepared = self.prepare_ad_hoc(owner, (name, functions), known, language, bytes.len());
             let prepared = tokio::time::timeout(Duration::from_millis(limit_ms), prepared).await;
             let (snapshot, weight) = prepared.map_err(|_| PrepareError::Slow { limit_ms })??;
             self.shared.ad_hoc.weigh(&key, weight);
@@ -139,13 +163,13 @@ impl Snapshots {
     /// that runs.
     async fn prepare_ad_hoc(
         &self,
+        owner: &Owner,
         (name, functions): (&ModuleName, &[Value]),
         known: Option<&Arc<Snapshot>>,
         language: Option<&str>,
         json_bytes: usize,
     ) -> Result<(Arc<Snapshot>, usize), PrepareError> {
-        let permit = Arc::clone(&self.shared.ad_hoc.compiling).acquire_owned().await;
-        let permit = permit.map_err(|_| super::interrupted(name))?;
+        let place = self.shared.ad_hoc.compiling.take(owner, 1, COMPILE + BYTE * json_bytes as u64).await;
         // Its strong count tells whether anybody waits.
         let waiting = Arc::new(());
         let watched = Arc::downgrade(&waiting);
@@ -153,7 +177,7 @@ impl Snapshots {
         let (owned, functions, known) = (name.clone(), functions.to_vec(), known.map(Arc::clone));
         let (language, limits) = (language.map(str::to_owned), self.shared.options.limits.clone());
         let compiled = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
+            let (place, clock) = (place, Instant::now());
             let wanted = || watched.strong_count() > 0;
             if !wanted() {
                 return Err(super::interrupted(&owned));
@@ -165,7 +189,9 @@ impl Snapshots {
                 return Err(super::interrupted(&owned));
             }
             let weight = weight(&module, json_bytes, &limits);
-            compile(module, &wanted).map(|parts| (parts, weight))
+            let parts = compile(module, &wanted)?;
+            place.end(u64::try_from(clock.elapsed().as_micros()).unwrap_or(u64::MAX));
+            Ok((parts, weight))
         });
         let (parts, weight) = compiled.await.map_err(|_| super::interrupted(name))??;
         drop(waiting);
@@ -201,27 +227,51 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_by_number_and_by_size() {
         let kept = AdHoc::new(2);
-        let key = |n: u8| [n; blake3::OUT_LEN];
+        let key = |n: u8| (Tenant::everybody(), [n; blake3::OUT_LEN]);
         let sizes = || {
             let kept = lock(&kept.kept);
             (kept.entries.len(), kept.bytes)
         };
-        let first = kept.cell(key(1), 10);
-        assert!(Arc::ptr_eq(&first, &kept.cell(key(1), 10)));
-        kept.cell(key(2), 10);
-        kept.cell(key(3), 10);
+        let first = kept.cell(&key(1), 10);
+        assert!(Arc::ptr_eq(&first, &kept.cell(&key(1), 10)));
+        kept.cell(&key(2), 10);
+        kept.cell(&key(3), 10);
         assert_eq!(sizes(), (2, 20));
-        assert!(!Arc::ptr_eq(&first, &kept.cell(key(1), 10)), "the oldest has gone");
+        assert!(!Arc::ptr_eq(&first, &kept.cell(&key(1), 10)), "the oldest has gone");
         kept.weigh(&key(1), MOST_BYTES - 30);
         assert_eq!(sizes(), (2, MOST_BYTES - 20));
-        kept.cell(key(4), 15);
+        kept.cell(&key(4), 15);
         assert_eq!(sizes(), (2, MOST_BYTES - 15), "by number");
         kept.weigh(&key(4), 31);
         assert_eq!(sizes(), (1, 31), "by size");
         kept.forget(&key(4));
-        kept.cell(key(5), 10);
+        kept.cell(&key(5), 10);
         kept.weigh(&key(5), MOST_BYTES + 1);
         assert_eq!(sizes(), (0, 0), "what is too large by itself is not kept");
+    }
+
+    #[test]
+    fn an_owner_pushes_out_no_tools_of_another() {
+        let key = |owner: &str, n: u8| (Tenant::of_key(owner), [n; blake3::OUT_LEN]);
+        let kept = AdHoc::new(10);
+        let polite = kept.cell(&key("polite", 1), 10);
+        let is_kept = || lock(&kept.kept).entries.peek(&key("polite", 1)).is_some();
+        assert!(
+            !Arc::ptr_eq(&polite, &kept.cell(&key("other", 1), 10)),
+            "what one compiled is not told by time to another"
+        );
+        for n in 0..100 {
+            kept.cell(&key("greedy", n), 10);
+        }
+        assert!(is_kept(), "by number");
+        kept.weigh(&key("greedy", 99), MOST_BYTES - 20);
+        kept.cell(&key("greedy", 98), 1_000);
+        assert!(is_kept(), "by size");
+        kept.weigh(&key("greedy", 98), MOST_BYTES + 1);
+        assert!(is_kept(), "by one that is too large");
+        let kept = lock(&kept.kept);
+        assert!(kept.entries.len() <= 10 && kept.bytes <= MOST_BYTES);
+        assert_eq!(kept.bytes, kept.entries.iter().map(|(_, entry)| entry.bytes).sum::<usize>());
     }
 
     /// An embedder that does not come back.
@@ -253,16 +303,15 @@ mod tests {
             ModulesOptions { root: root.path().into(), index: root.path().join("index"), ..ModulesOptions::default() };
         let limit = options.ad_hoc_ms;
         let snapshots = Snapshots::new(options, RetrieveOptions::default(), Arc::new(Away));
-        let places = snapshots.shared.ad_hoc.compiling.available_permits();
         let tools = [json!({"name": "f", "description": "Do something", "parameters": {"type": "object"}})];
         let name = ModuleName::new("tools").unwrap();
-        for _ in 0..places + 1 {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) + 1 {
             let began = tokio::time::Instant::now();
-            let given_up = snapshots.ad_hoc(&name, &tools, None, None).await;
+            let given_up = snapshots.ad_hoc(&Owner::Process, &name, &tools, None, None).await;
             assert!(matches!(given_up, Err(PrepareError::Slow { limit_ms }) if limit_ms == limit), "{given_up:?}");
             assert_eq!(began.elapsed().as_millis(), u128::from(limit));
         }
         assert!(lock(&snapshots.shared.ad_hoc.kept).entries.is_empty());
-        assert_eq!(snapshots.shared.ad_hoc.compiling.available_permits(), places);
+        assert_eq!(snapshots.shared.ad_hoc.compiling.in_use(), 0);
     }
 }

@@ -1,5 +1,150 @@
 //! Texts of others (of clients, of services that are called) on their way to a person or into a log.
 
+use std::{borrow::Cow, collections::HashSet, fmt};
+
+/// Characters of an error of others that are told, and that are looked at for that.
+const LONGEST: usize = 300;
+const LOOKED_AT: usize = 16 * LONGEST;
+/// So much of a secret in a row gives it away. Shorter secrets are in every text.
+const GIVES_AWAY: usize = 6;
+/// Shorter words of letters alone are in every text, and shorter numbers too.
+const SHORTEST: usize = 3;
+const SHORTEST_NUMBER: usize = 4;
+const HIDDEN: &str = "***";
+
+/// What another program says of its failure, as it may stand in a log or a reply: on one line, short, without what a terminal
+/// acts on, and without what looks like a credential. An error that holds one can be logged as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Foreign(Cow<'static, str>);
+
+impl Foreign {
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut discreet = without_credentials(&shown(text, LOOKED_AT));
+        if let Some((cut, _)) = discreet.char_indices().nth(LONGEST) {
+            // Nothing is told of a word but all of it: its beginning would be the beginning of a secret, which shows less.
+            let whole = discreet[..cut].rfind(' ').unwrap_or(cut);
+            discreet.truncate(whole);
+        }
+        Self(discreet.into())
+    }
+
+    /// The same without each word that has a part of one of these secrets in it, in whatever case.
+    #[must_use]
+    pub fn without<'s>(&self, secrets: impl IntoIterator<Item = &'s str>) -> Self {
+        let pieces: HashSet<Vec<u8>> = secrets
+            .into_iter()
+            .flat_map(|secret| {
+                secret.to_ascii_lowercase().as_bytes().windows(GIVES_AWAY).map(<[u8]>::to_vec).collect::<Vec<_>>()
+            })
+            .collect();
+        let gives_away =
+            |word: &str| word.to_ascii_lowercase().as_bytes().windows(GIVES_AWAY).any(|part| pieces.contains(part));
+        let ends = |c: char| {
+            c.is_whitespace()
+                || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '<' | '>' | '[' | ']' | '{' | '}')
+        };
+        Self(replaced(&self.0, |c| !ends(c), gives_away).into())
+    }
+
+    /// The same, unless a word of it may be one of these texts': then nothing of it.
+    #[must_use]
+    pub fn unless_said<'s>(self, said: impl IntoIterator<Item = &'s str>) -> Self {
+        let told: HashSet<String> = parts(&self.0).collect();
+        // Digits are grouped in many ways.
+        let numbers: Vec<&String> = told
+            .iter()
+            .filter(|word| word.len() >= SHORTEST_NUMBER && word.bytes().any(|byte| byte.is_ascii_digit()))
+            .collect();
+        let joined =
+            |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+        let has_number = |text: String| numbers.iter().any(|number| text.contains(number.as_str()));
+        let repeats = |text: &str| parts(text).any(|part| told.contains(&part)) || has_number(joined(text));
+        if said.into_iter().any(repeats) { Self::from("what it says may repeat what was said") } else { self }
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Words of ours.
+impl From<&'static str> for Foreign {
+    fn from(text: &'static str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The words without credentials: what stands before the host of an address or behind the name of the scheme, and what no
+/// language has as a word.
+fn without_credentials(text: &str) -> String {
+    let mut words = Vec::new();
+    let mut is_announced = false;
+    for word in text.split_whitespace() {
+        let name = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_word = word.chars().all(|c| c.is_lowercase() || c.is_ascii_punctuation());
+        words.push(match word.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?))) {
+            _ if is_announced && !is_word => HIDDEN.to_owned(),
+            Some((scheme, (_, host))) => format!("{scheme}://{HIDDEN}@{host}"),
+            None => {
+                replaced(word, is_of_token, |token| token.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random))
+            }
+        });
+        is_announced = name.eq_ignore_ascii_case("bearer");
+    }
+    words.join(" ")
+}
+
+const fn is_of_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '=')
+}
+
+/// Whether letters and digits in a row are longer than words, numbers and names of versions are.
+fn is_random(run: &str) -> bool {
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let most = match run.len() - digits {
+        0 => 11,
+        _ if digits > 0 => 15,
+        _ => 31,
+    };
+    run.len() > most
+}
+
+/// The text with each run of such characters hidden that is to be.
+fn replaced(text: &str, is_of_run: impl Fn(char) -> bool, is_hidden: impl Fn(&str) -> bool) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(&is_of_run) {
+        let (before, from) = rest.split_at(start);
+        let (run, after) = from.split_at(from.find(|c: char| !is_of_run(c)).unwrap_or(from.len()));
+        made.push_str(before);
+        made.push_str(if is_hidden(run) { HIDDEN } else { run });
+        rest = after;
+    }
+    made.push_str(rest);
+    made
+}
+
+/// Words in lower case; of scripts that may have no spaces, pairs of characters.
+fn parts(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|character: char| !character.is_alphanumeric()).map(str::to_lowercase);
+    words.flat_map(|word| {
+        if word.is_ascii() {
+            let counts = word.len() >= SHORTEST || word.bytes().any(|byte| byte.is_ascii_digit());
+            return if counts { vec![word] } else { Vec::new() };
+        }
+        let characters: Vec<char> = word.chars().collect();
+        characters.windows(2.min(characters.len())).map(|pair| pair.iter().collect()).collect()
+    })
+}
+
 /// The text without what a terminal or a page would act on, and at most so many characters of it: control characters
 /// and those that turn the direction of writing are left out; line breaks and tabs are spaces.
 #[must_use]
@@ -30,5 +175,66 @@ mod tests {
         assert_eq!(shown(text, 99), "a[31mb c dé日本");
         assert_eq!(shown(text, 3), "a[3");
         assert_eq!(lines(text), "a[31mb\nc\tdé日本");
+        assert_eq!(Foreign::new(text).as_str(), "a[31mb c dé日本");
+    }
+
+    #[test]
+    fn what_looks_like_a_credential_is_hidden() {
+        for (text, expected) in [
+            ("Incorrect API key provided: sk-SECRETKEY1234567890.", "Incorrect API key provided: ***."),
+            ("bad key sk-proj-ab12_Cd34-secretkey1234567890", "bad key ***"),
+            ("{\"key\":\"c2stU0VDUkVUS0VZMTIzNDU2Nzg5MA==\"}", "{\"key\":\"***\"}"),
+            ("Authorization: Bearer abC rejected", "Authorization: Bearer *** rejected"),
+            ("the bearer token is missing", "the bearer token is missing"),
+            ("no route to http://me:pass@host:1/x", "no route to http://***@host:1/x"),
+            ("token 4929123456789012 not allowed", "token *** not allowed"),
+            ("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "***"),
+        ] {
+            assert_eq!(Foreign::new(text).as_str(), expected);
+        }
+        for told in [
+            "model `gpt-4o-mini-2024-07-18` not found",
+            "context length 131072 exceeded at 1732732800",
+            "request 550e8400-e29b-41d4-a716-44665544abcd failed",
+            "Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf: no such file",
+            "HTTPConnectionPoolTimeoutError in max_completion_tokens",
+        ] {
+            assert_eq!(Foreign::new(told).as_str(), told);
+        }
+    }
+
+    #[test]
+    fn what_is_long_is_cut_between_words() {
+        let text = format!("{}sk-secret", "and ".repeat(LONGEST / 4 - 1));
+        let told = Foreign::new(&text);
+        assert!(told.as_str().ends_with("and"), "{told}");
+        assert!(Foreign::new(&"and ".repeat(9_000)).as_str().chars().count() <= LONGEST);
+    }
+
+    #[test]
+    fn a_part_of_a_secret_gives_it_away() {
+        for (text, expected) in [
+            ("bad key sk-secretly", "bad key ***"),
+            ("bad key \"sk-SECRETLY\"", "bad key \"***\""),
+            ("bad key SECRET***", "bad key ***"),
+            ("bad key sk%2Dsecretly, sorry", "bad key ***, sorry"),
+            ("bad key se", "bad key se"),
+        ] {
+            assert_eq!(Foreign::new(text).without(["sk-secretly", "ab"]).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn words_that_were_said_are_hidden_and_others_are_told() {
+        let said = ["Zürich, 5 pm: 電気", "my number is 0171 23 45 67"];
+        for message in ["model `x` not found", "context length 4096 exceeded", "invalid api key"] {
+            assert_eq!(Foreign::new(message).unless_said(said).as_str(), message);
+        }
+        for message in
+            ["bad prompt: ... zürich ...", "at 5", "電気をつけて", "[\"Zürich, 5 pm\"]", "near 0171234567", "near 2345"]
+        {
+            let told = Foreign::new(message).unless_said(said);
+            assert!(!told.as_str().contains(message), "{told}");
+        }
     }
 }

@@ -47,7 +47,7 @@ impl Embedder for Sometimes {
     fn embed(&self, texts: Vec<String>, purpose: Purpose) -> BoxFuture<'_, Result<Vec<Vec<f32>>, EmbedError>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         if self.is_away.load(Ordering::SeqCst) {
-            return Box::pin(std::future::ready(Err(EmbedError::Remote("no route to secret-host".to_owned()))));
+            return Box::pin(std::future::ready(Err(EmbedError::Remote("no route to secret-host".into()))));
         }
         self.inner.embed(texts, purpose)
     }

@@ -151,7 +151,7 @@ async fn attempts_are_counted_by_what_came_of_them() {
         .reply(call(r#"{"location": "Seattle, WA", "format": "celsius", "num_days": "many"}"#))
         .reply(call(good))
         .reply(call("{'location': 'Seattle, WA', 'format': 'celsius', 'num_days': 3}"))
-        .fail(LlmError::Status { status: 500, message: "sk-secret at /opt/model".to_owned(), retry_after: None })
+        .fail(LlmError::Status { status: 500, message: "sk-secret at /opt/model".into(), retry_after: None })
         .fail(LlmError::Timeout);
     let (app, _index) = with_model_server(chat);
     for status in [200, 200, 200, 502, 504] {
@@ -181,7 +181,7 @@ async fn attempts_are_counted_by_what_came_of_them() {
 
 #[tokio::test]
 async fn a_failure_that_auto_gets_over_is_counted_too() {
-    let (app, _index) = with_model_server(Scripted::new().fail(LlmError::Connect("no".to_owned())));
+    let (app, _index) = with_model_server(Scripted::new().fail(LlmError::Connect("no".into())));
     let body = serde_json::json!({ "utterance": "is it nice", "strategy": "auto" }).to_string();
     let (status, _, text) = send(&app, json_request("/v1/predict/weather").body(body.into()).unwrap()).await;
     assert_eq!(status.as_u16(), 200, "{text}");

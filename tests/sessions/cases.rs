@@ -4,7 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use uptake::{
-    conversation::store::{SessionOptions, Store, StoreError, Stored},
+    conversation::{
+        Tenant,
+        store::{Part, SessionOptions, Store, StoreError, Stored},
+    },
     llm::Secret,
 };
 
@@ -51,6 +54,7 @@ for_every_store!(
     a_state_that_is_too_large_is_refused,
     sessions_of_an_owner_are_counted,
     an_owner_loses_no_session_to_another,
+    a_greedy_owner_pushes_out_no_memory_of_another,
     keys_can_be_changed_and_are_needed,
     stored_text_cannot_be_moved_to_another_session,
 );
@@ -265,12 +269,42 @@ async fn an_owner_loses_no_session_to_another(place: Place) {
     for number in 0..30 {
         save(&number.to_string(), "greedy", 10, 3 + number).await;
     }
-    assert_eq!(store.shed(10, 1_000).await, Ok(22));
+    assert_eq!(store.shed(Part::Sessions, 10, 1_000).await, Ok(22));
     assert_eq!(store.count("greedy", now()).await, Ok(8));
-    assert_eq!(store.shed(10, 40).await, Ok(5));
+    assert_eq!(store.shed(Part::Sessions, 10, 40).await, Ok(5));
     assert_eq!((store.count("polite", now()).await, store.count("greedy", now()).await), (Ok(1), Ok(3)));
     assert!(store.load(&id("first"), now()).await.unwrap().is_some());
     assert!(store.load(&id("29").of("greedy"), now()).await.unwrap().is_some(), "its oldest have gone");
+}
+
+/// What is remembered of consents and calls: neither by number nor by bytes, and no session is pushed out either.
+async fn a_greedy_owner_pushes_out_no_memory_of_another(place: Place) {
+    let (polite, everybody, greedy) = (Tenant::of_key("polite"), Tenant::everybody(), Tenant::of_key("greedy"));
+    let with = |max_memories, max_memory_bytes| {
+        place.sessions(&SessionOptions { max_memories, max_memory_bytes, ..SessionOptions::default() })
+    };
+    let sessions = with(10, 1_000_000);
+    let remember = async |owner: &Tenant, name: &str, bytes: usize, seconds| {
+        sessions.remember(owner, name, None, &vec![1; bytes], Duration::from_secs(seconds)).await.unwrap();
+    };
+    sessions.begin(&id("a").of("greedy")).await.unwrap().commit("x").await.unwrap();
+    remember(&polite, "call", 400, 100).await;
+    remember(&everybody, "call", 400, 101).await;
+    assert_eq!(sessions.take_once(&polite, "consent", Duration::from_secs(102)).await, Ok(true));
+    for number in 0..30 {
+        remember(&greedy, &number.to_string(), 1_000, 1_000 + number).await;
+    }
+    assert_eq!(sessions.sweep().await, Ok(23), "by number");
+    let sessions = with(1_000, 4_000);
+    assert_eq!(sessions.sweep().await, Ok(4), "by bytes");
+    for owner in [&polite, &everybody] {
+        assert!(sessions.recall(owner, "call").await.unwrap().is_some());
+    }
+    assert_eq!(sessions.take_once(&polite, "consent", Duration::from_secs(9)).await, Ok(false));
+    assert!(sessions.recall(&greedy, "26").await.unwrap().is_none(), "its oldest have gone");
+    assert!(sessions.recall(&greedy, "29").await.unwrap().is_some());
+    assert_eq!(sessions.recall(&polite, "29").await, Ok(None), "what is remembered is its owner's");
+    assert_eq!(sessions.count("greedy").await, Ok(1), "no memory is a session");
 }
 
 async fn each_turn_renews_the_expiry(place: Place) {

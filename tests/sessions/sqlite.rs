@@ -4,7 +4,10 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use rusqlite::Connection;
 use uptake::{
-    conversation::store::{SessionOptions, Sessions, StoreError, StoreUrl},
+    conversation::{
+        Tenant,
+        store::{SessionOptions, Sessions, StoreError, StoreUrl},
+    },
     llm::Secret,
 };
 
@@ -187,7 +190,10 @@ async fn sessions_that_rest_make_room() {
         }
         // Used again: the first one rests no longer than the last.
         sessions.begin(&id("0")).await.unwrap().commit("x".repeat(100)).await.unwrap();
-        assert_eq!(sessions.take_once("spent", std::time::Duration::from_secs(60)).await, Ok(true));
+        assert_eq!(
+            sessions.take_once(&Tenant::everybody(), "spent", std::time::Duration::from_secs(60)).await,
+            Ok(true)
+        );
         assert_eq!(sessions.sweep().await, Ok(3), "{url}");
         let mut left = Vec::new();
         for number in 0..6 {
@@ -195,7 +201,7 @@ async fn sessions_that_rest_make_room() {
         }
         assert_eq!(left, [true, false, false, false, true, true], "{url}");
         assert_eq!(
-            sessions.take_once("spent", std::time::Duration::from_secs(60)).await,
+            sessions.take_once(&Tenant::everybody(), "spent", std::time::Duration::from_secs(60)).await,
             Ok(false),
             "it is no session"
         );

@@ -237,7 +237,7 @@ async fn yes_or_no(exchange: &mut Exchange<'_>, prompts: Vec<Vec<Message>>) -> R
         answers.push(answer);
     }
     if answers.iter().all(Option::is_none) {
-        return Err(LlmError::Malformed("no reply said yes or no".to_owned()).into());
+        return Err(LlmError::Malformed("no reply said yes or no".into()).into());
     }
     Ok(answers)
 }
@@ -372,7 +372,7 @@ async fn by_slot(exchange: &mut Exchange<'_>, id: FunctionId) -> Result<Vec<Judg
         }
         if asked.is_empty() || !exchange.ledger.may_retry(&requests[asked[0]]) {
             if values.iter().all(Option::is_none) {
-                return Err(LlmError::Malformed("no reply held a value".to_owned()).into());
+                return Err(LlmError::Malformed("no reply held a value".into()).into());
             }
             return Ok(read.answer.unwrap_or_default());
         }

@@ -6,7 +6,7 @@ use std::{
 use futures::future::{self, BoxFuture, FutureExt as _};
 use jiff::Timestamp;
 
-use super::{SessionId, Store, StoreError, Stored, first_revision};
+use super::{Part, SessionId, Store, StoreError, Stored, first_revision};
 
 /// Sessions of this process alone, gone at its end; for tests.
 #[derive(Debug, Default)]
@@ -63,11 +63,11 @@ impl Store for Memory {
         future::ready(Ok((before - sessions.len()) as u64)).boxed()
     }
 
-    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
         let mut sessions = self.sessions();
         let mut latest: Vec<_> = sessions
             .iter()
-            .filter(|(id, _)| !id.is_reserved())
+            .filter(|(id, _)| id.part() == part)
             .map(|(id, one)| (one.expires, one.data.len() as u64, id.clone()))
             .collect();
         latest.sort_unstable_by(|one, other| other.cmp(one));

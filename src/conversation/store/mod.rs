@@ -33,6 +33,8 @@ use std::{fmt, sync::Arc};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
+use super::tenant::Tenant;
+
 pub use memory::Memory;
 pub use options::{OpenError, SessionOptions, SyncMode};
 pub use postgres::Postgres;
@@ -90,13 +92,16 @@ impl SessionId {
         self.0.rsplit_once('/').map(|(owner, _)| owner)
     }
 
-    /// A name that no client can give: it begins with a character that ids do not have.
-    fn reserved(text: &str) -> Self {
-        Self(format!("!{text}").into())
+    /// What is remembered for this owner under a name that no client can give: it begins with a character that ids do not
+    /// have.
+    fn reserved(owner: &Tenant, text: &str) -> Self {
+        let owner = owner.id();
+        Self(if owner.is_empty() { format!("!{text}") } else { format!("!{owner}/{text}") }.into())
     }
 
-    fn is_reserved(&self) -> bool {
-        self.0.starts_with('!')
+    /// Of which part of a store it is.
+    fn part(&self) -> Part {
+        if self.0.starts_with('!') { Part::Memories } else { Part::Sessions }
     }
 
     /// As it is stored, with its owner.
@@ -111,6 +116,14 @@ impl fmt::Display for SessionId {
         // Whose it is, is nobody else's affair.
         formatter.write_str(self.0.rsplit('/').next().unwrap_or_default())
     }
+}
+
+/// The parts of a store, each within bounds of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Sessions,
+    /// What happens once: consents that were taken, calls that were made.
+    Memories,
 }
 
 /// What is kept of a session.
@@ -152,10 +165,9 @@ pub trait Store: Send + Sync {
     /// Removes what is expired; how many sessions that were.
     fn sweep(&self, now: Timestamp) -> BoxFuture<'_, Result<u64, StoreError>>;
 
-    /// Removes sessions until no more than so many, and so many bytes, are left; how many that were. Of the owner that has
-    /// most, those that expire first: an owner loses none to others while it has less than they do. What is kept under
-    /// reserved names stays.
-    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
+    /// Removes what one part has until no more than so many, and so many bytes, are left of it; how many that were. Of the
+    /// owner that has most, those that expire first: an owner loses none to others while it has less than they do.
+    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 
 /// Why a session could not be had or kept. No message shows what is stored or a password; those of `Unavailable` and
@@ -205,7 +217,12 @@ mod tests {
             assert_eq!(SessionId::new(text).unwrap().as_str(), text);
         }
         let beside = SessionId::new("a").unwrap().beside();
-        assert!(SessionId::new(beside.as_str()).is_err() && !beside.is_reserved());
+        assert!(SessionId::new(beside.as_str()).is_err() && beside.part() == Part::Sessions);
+        for owner in [Tenant::everybody(), Tenant::of_key("k")] {
+            let reserved = SessionId::reserved(&owner, "a");
+            assert!(SessionId::new(reserved.as_str()).is_err() && reserved.part() == Part::Memories);
+            assert_ne!(reserved.owner(), Some("k"), "it is none of the owner's sessions");
+        }
         assert_eq!(SessionId::new(""), Err(InvalidSessionId::Length { length: 0 }));
         assert_eq!(SessionId::new(&"x".repeat(129)), Err(InvalidSessionId::Length { length: 129 }));
         for found in [' ', '/', '\0', '\n', 'é', '\'', '%'] {

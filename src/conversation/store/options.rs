@@ -43,6 +43,11 @@ pub struct SessionOptions {
     pub max_sessions: u64,
     /// Bytes of all their states together.
     pub max_total_bytes: u64,
+    /// Consents that were taken and calls that were made which are remembered, so that none is taken or made twice; of the key
+    /// that has most, the oldest go first.
+    pub max_memories: u64,
+    /// Bytes of all of them together.
+    pub max_memory_bytes: u64,
     /// Connections to PostgreSQL at most.
     pub connections: u32,
 }
@@ -63,6 +68,8 @@ impl Default for SessionOptions {
             max_bytes: 1 << 20,
             max_sessions: 100_000,
             max_total_bytes: 1 << 30,
+            max_memories: 500_000,
+            max_memory_bytes: 256 << 20,
             connections: 8,
         }
     }
@@ -102,6 +109,8 @@ impl SessionOptions {
             ("max_bytes", self.max_bytes == 0),
             ("max_sessions", self.max_sessions == 0),
             ("max_total_bytes", self.max_total_bytes == 0),
+            ("max_memories", self.max_memories == 0),
+            ("max_memory_bytes", self.max_memory_bytes == 0),
             ("connections", self.connections == 0),
         ];
         if let Some((key, _)) = counts.into_iter().find(|(_, is_zero)| *is_zero) {
@@ -221,6 +230,8 @@ mod tests {
             (r#"{"connections": 0}"#, "connections"),
             (r#"{"max_sessions": 0}"#, "max_sessions"),
             (r#"{"max_total_bytes": 0}"#, "max_total_bytes"),
+            (r#"{"max_memories": 0}"#, "max_memories"),
+            (r#"{"max_memory_bytes": 0}"#, "max_memory_bytes"),
             (r#"{"url": "sqlite:"}"#, "url"),
             (r#"{"url": "sqlite://data/x.db"}"#, "url"),
             (r#"{"url": "data/sessions.db"}"#, "url"),

@@ -13,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{OpenError, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, url::connect_options};
+use super::{OpenError, Part, SessionId, Store, StoreError, StoreUrl, Stored, first_revision, url::connect_options};
 
 /// In `uptake_sessions_format`.
 const FORMAT: i32 = 1;
@@ -246,8 +246,8 @@ impl Store for Postgres {
         .boxed()
     }
 
-    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
-        self.run(move |pool, _| shed_all(pool, most, most_bytes)).boxed()
+    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+        self.run(move |pool, _| shed_all(pool, part, most, most_bytes)).boxed()
     }
 }
 
@@ -303,7 +303,7 @@ async fn sweep_some(pool: PgPool, now: Timestamp) -> Result<u64, sqlx::Error> {
     Ok(done.rows_affected())
 }
 
-async fn shed_all(pool: PgPool, most: u64, most_bytes: u64) -> Result<u64, sqlx::Error> {
+async fn shed_all(pool: PgPool, part: Part, most: u64, most_bytes: u64) -> Result<u64, sqlx::Error> {
     let delete = "DELETE FROM uptake_sessions WHERE id IN (
          SELECT id FROM (
              SELECT id, row_number() OVER (ORDER BY own_place, expires DESC, id) AS place,
@@ -311,12 +311,17 @@ async fn shed_all(pool: PgPool, most: u64, most_bytes: u64) -> Result<u64, sqlx:
              FROM (
                  SELECT id, expires, octet_length(data) AS size, row_number() OVER own AS own_place,
                      sum(octet_length(data)) OVER own AS own_bytes
-                 FROM uptake_sessions WHERE left(id, 1) <> '!'
+                 FROM uptake_sessions WHERE (left(id, 1) = '!') = $3
                  WINDOW own AS (PARTITION BY left(id, strpos(id, '/')) ORDER BY expires DESC, id
                      ROWS UNBOUNDED PRECEDING)
              ) AS ranked
          ) AS kept WHERE place > $1 OR bytes > $2)";
     let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
-    let done = sqlx::query(delete).bind(bound(most)).bind(bound(most_bytes)).execute(&pool).await?;
+    let done = sqlx::query(delete)
+        .bind(bound(most))
+        .bind(bound(most_bytes))
+        .bind(part == Part::Memories)
+        .execute(&pool)
+        .await?;
     Ok(done.rows_affected())
 }

@@ -10,15 +10,17 @@ use jiff::Timestamp;
 use tokio::{sync::Notify, task::JoinHandle, time::MissedTickBehavior};
 
 use super::{
-    Memory, OpenError, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
+    Memory, OpenError, Part, Postgres, SessionId, SessionOptions, Sqlite, Store, StoreError, Stored,
     cipher::Cipher,
     locks::{Locks, Turn},
     url::Place,
 };
+use crate::conversation::{clock::Clock, tenant::Tenant};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Sessions that begin between two sweeps.
+/// What begins, and the bytes that are kept, between two sweeps.
 const SWEEP_AFTER: u64 = 1_000;
+const SWEEP_AFTER_BYTES: u64 = 64 << 20;
 
 /// The sessions of a service. Cheap to clone; all clones share their locks, so that a process should open one.
 #[derive(Clone)]
@@ -26,6 +28,7 @@ pub struct Sessions(Arc<Inner>);
 
 struct Inner {
     store: Arc<dyn Store>,
+    clock: Clock,
     cipher: Cipher,
     /// The same where there is a key; else a key that stays in this process.
     hiding: Cipher,
@@ -35,9 +38,12 @@ struct Inner {
     max_bytes: usize,
     max_sessions: u64,
     max_total_bytes: u64,
-    /// Sessions that began since the last sweep.
+    max_memories: u64,
+    max_memory_bytes: u64,
+    /// What began since the last sweep, and bytes that were kept.
     begun: AtomicU64,
-    /// Many began.
+    bytes: AtomicU64,
+    /// Much was kept.
     crowded: Notify,
 }
 
@@ -63,6 +69,14 @@ impl Sessions {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn over(store: Arc<dyn Store>, options: &SessionOptions) -> Result<Self, OpenError> {
+        Self::by(Clock::default(), store, options)
+    }
+
+    /// [`over`](Self::over), by this clock.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn by(clock: Clock, store: Arc<dyn Store>, options: &SessionOptions) -> Result<Self, OpenError> {
         if let Some((key, problem)) = options.problem() {
             return Err(OpenError::Setting { key, problem });
         }
@@ -70,6 +84,7 @@ impl Sessions {
         let reads_plain = options.read_plain || key.is_none();
         Ok(Self(Arc::new(Inner {
             store,
+            clock,
             cipher: Cipher::new(key.as_ref(), &older, options.read_plain),
             hiding: Cipher::new(Some(&key.unwrap_or_else(Cipher::random_key)), &older, reads_plain),
             locks: Locks::default(),
@@ -78,9 +93,18 @@ impl Sessions {
             max_bytes: options.max_bytes,
             max_sessions: options.max_sessions,
             max_total_bytes: options.max_total_bytes,
+            max_memories: options.max_memories,
+            max_memory_bytes: options.max_memory_bytes,
             begun: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
             crowded: Notify::new(),
         })))
+    }
+
+    /// The time by which all of it is kept: it never goes back.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
     }
 
     /// Begins a turn: waits until no other turn of the session runs in this process, and reads what is kept. The
@@ -92,7 +116,7 @@ impl Sessions {
         let turn = self.0.locks.acquire(id, self.0.wait).await?;
         let stored = self.read(id).await?;
         let age = stored.as_ref().map_or(Duration::ZERO, |stored| {
-            let left = Timestamp::now().duration_until(stored.expires).try_into().unwrap_or(Duration::ZERO);
+            let left = self.now().duration_until(stored.expires).try_into().unwrap_or(Duration::ZERO);
             self.0.ttl.saturating_sub(left)
         });
         let (data, revision) = stored.map(|stored| (stored.data, stored.revision)).unzip();
@@ -117,7 +141,7 @@ impl Sessions {
     }
 
     async fn opened(&self, id: &SessionId, cipher: &Cipher) -> Result<Option<Stored>, StoreError> {
-        let Some(stored) = self.0.store.load(id, Timestamp::now()).await? else { return Ok(None) };
+        let Some(stored) = self.0.store.load(id, self.now()).await? else { return Ok(None) };
         let data = cipher.open(id, &stored.data)?;
         Ok(Some(Stored { data, ..stored }))
     }
@@ -127,7 +151,7 @@ impl Sessions {
     /// # Errors
     /// What the store says.
     pub async fn count(&self, owner: &str) -> Result<u64, StoreError> {
-        self.0.store.count(owner, Timestamp::now()).await
+        self.0.store.count(owner, self.now()).await
     }
 
     /// Forgets the session; whether there was one. A turn of it in this process is waited for; one in another process
@@ -137,18 +161,21 @@ impl Sessions {
     /// [`StoreError::Busy`] if the turns before take too long; else what the store says.
     pub async fn delete(&self, id: &SessionId) -> Result<bool, StoreError> {
         let _turn = self.0.locks.acquire(id, self.0.wait).await?;
-        self.0.store.delete(id, Timestamp::now()).await
+        self.0.store.delete(id, self.now()).await
     }
 
     /// Removes what is expired from the store, which is absent before that too, and of what is too much those that
-    /// rested for longest; how many sessions that were.
+    /// rested for longest; how many that were, sessions and memories.
     ///
     /// # Errors
     /// What the store says.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
+        let Inner { store, max_sessions, max_total_bytes, max_memories, max_memory_bytes, .. } = &*self.0;
         self.0.begun.store(0, Ordering::Relaxed);
-        let expired = self.0.store.sweep(Timestamp::now()).await?;
-        Ok(expired + self.0.store.shed(self.0.max_sessions, self.0.max_total_bytes).await?)
+        self.0.bytes.store(0, Ordering::Relaxed);
+        let expired = store.sweep(self.now()).await?;
+        let sessions = store.shed(Part::Sessions, *max_sessions, *max_total_bytes).await?;
+        Ok(expired + sessions + store.shed(Part::Memories, *max_memories, *max_memory_bytes).await?)
     }
 
     /// Sweeps now, once a minute, and whenever many sessions began. Must be called within a Tokio runtime.
@@ -181,45 +208,60 @@ impl Sessions {
         }))
     }
 
-    /// Takes what can be taken once, in all processes that share the store; whether this was the first time. `name` is
+    /// Takes what this owner can take once, in all processes that share the store; whether this was the first time. `name` is
     /// remembered for so long.
     ///
     /// # Errors
     /// What the store says: then nobody knows.
-    pub async fn take_once(&self, name: &str, remembered: Duration) -> Result<bool, StoreError> {
-        let now = Timestamp::now();
+    pub async fn take_once(&self, owner: &Tenant, name: &str, remembered: Duration) -> Result<bool, StoreError> {
+        let now = self.now();
         let until = now.saturating_add(remembered).unwrap_or(Timestamp::MAX);
-        match self.0.store.save(&SessionId::reserved(name), None, Vec::new(), until, now).await {
-            Ok(_) => Ok(true),
+        match self.0.store.save(&SessionId::reserved(owner, name), None, Vec::new(), until, now).await {
+            Ok(_) => {
+                self.grew(true, 0);
+                Ok(true)
+            }
             Err(StoreError::Conflict) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// What is kept under a name of the service's own, which no client can give.
+    /// What is remembered for this owner under a name of the service's own, which no client can give.
     ///
     /// # Errors
     /// What the store or the key says.
-    pub async fn recall(&self, name: &str) -> Result<Option<Stored>, StoreError> {
-        self.read(&SessionId::reserved(name)).await
+    pub async fn recall(&self, owner: &Tenant, name: &str) -> Result<Option<Stored>, StoreError> {
+        self.read(&SessionId::reserved(owner, name)).await
     }
 
-    /// Keeps something under such a name for so long, if it is still at this revision; the new one.
+    /// Remembers something under such a name for so long, if it is still at this revision; the new one.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] if it is at another revision; else what the store says.
     pub async fn remember(
         &self,
+        owner: &Tenant,
         name: &str,
         expected: Option<u64>,
         data: &[u8],
         remembered: Duration,
     ) -> Result<u64, StoreError> {
         let Inner { store, cipher, .. } = &*self.0;
-        let (id, now) = (SessionId::reserved(name), Timestamp::now());
+        let (id, now) = (SessionId::reserved(owner, name), self.now());
         let until = now.saturating_add(remembered).unwrap_or(Timestamp::MAX);
         let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
-        store.save(&id, expected, cipher.seal(&id, data)?, until, now).await
+        let revision = store.save(&id, expected, cipher.seal(&id, data)?, until, now).await?;
+        self.grew(expected.is_none(), data.len());
+        Ok(revision)
+    }
+
+    /// Counts what was kept, and has the sweeper come where that is much.
+    fn grew(&self, is_new: bool, bytes: usize) {
+        let begun = self.0.begun.fetch_add(u64::from(is_new), Ordering::Relaxed);
+        let kept = self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        if begun >= SWEEP_AFTER || kept >= SWEEP_AFTER_BYTES {
+            self.0.crowded.notify_one();
+        }
     }
 
     async fn save(
@@ -233,13 +275,11 @@ impl Sessions {
         if data.len() > *limit {
             return Err(StoreError::TooLarge { bytes: data.len(), limit: *limit });
         }
-        let now = Timestamp::now();
+        let now = self.now();
         let expires = now.saturating_add(*ttl).unwrap_or(Timestamp::MAX);
         let expires = Timestamp::from_millisecond(expires.as_millisecond()).unwrap_or(expires);
         let revision = store.save(id, expected, cipher.seal(id, data)?, expires, now).await?;
-        if expected.is_none() && self.0.begun.fetch_add(1, Ordering::Relaxed) >= SWEEP_AFTER {
-            self.0.crowded.notify_one();
-        }
+        self.grew(expected.is_none(), data.len());
         Ok(revision)
     }
 }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
 use tokio::sync::oneshot;
 
-use super::{OpenError, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
+use super::{OpenError, Part, SessionId, Store, StoreError, Stored, SyncMode, first_revision};
 
 /// In the file's header, so that the database of something else is never taken for ours: "Uptk".
 const APPLICATION: i64 = 0x5570_746B;
@@ -177,8 +177,8 @@ impl Store for Sqlite {
         .boxed()
     }
 
-    fn shed(&self, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
-        self.run(true, move |keeper| keeper.shed(most, most_bytes))
+    fn shed(&self, part: Part, most: u64, most_bytes: u64) -> BoxFuture<'_, Result<u64, StoreError>> {
+        self.run(true, move |keeper| keeper.shed(part, most, most_bytes))
     }
 }
 
@@ -211,13 +211,21 @@ impl Keeper {
         self.connection.as_mut().ok_or_else(|| unavailable("it is not open"))
     }
 
-    /// Removes sessions until so many are left: ranked by how many their owner has that expire later. What is reserved is no
-    /// session.
-    fn shed(&mut self, most: u64, most_bytes: u64) -> Result<u64, Failure> {
+    /// Removes of one part until so many are left: ranked by how many their owner has that expire later.
+    fn shed(&mut self, part: Part, most: u64, most_bytes: u64) -> Result<u64, Failure> {
         if self.connection.is_none() && !self.path.exists() {
             return Ok(0);
         }
         let connection = self.open()?;
+        let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
+        let (are_memories, most, most_bytes) = (part == Part::Memories, bound(most), bound(most_bytes));
+        // Ranking takes far longer than counting, and is seldom needed.
+        let mut all = connection.prepare_cached(
+            "SELECT count(*) > ?2 OR total(length(data)) > ?3 FROM sessions WHERE (substr(id, 1, 1) = '!') = ?1",
+        )?;
+        if !all.query_row(params![are_memories, most, most_bytes], |row| row.get::<_, bool>(0))? {
+            return Ok(0);
+        }
         let mut delete = connection.prepare_cached(
             "DELETE FROM sessions WHERE id IN (
                 SELECT id FROM (
@@ -227,17 +235,16 @@ impl Keeper {
                     FROM (
                         SELECT id, expires, length(data) AS size, row_number() OVER own AS own_place,
                             sum(length(data)) OVER own AS own_bytes
-                        FROM sessions WHERE substr(id, 1, 1) <> '!'
+                        FROM sessions WHERE (substr(id, 1, 1) = '!') = ?1
                         WINDOW own AS (PARTITION BY substr(id, 1, instr(id, '/')) ORDER BY expires DESC, id
                             ROWS UNBOUNDED PRECEDING)
                     )
-                ) WHERE place > ?1 OR bytes > ?2
+                ) WHERE place > ?2 OR bytes > ?3
             )",
         )?;
-        let bound = |most: u64| i64::try_from(most).unwrap_or(i64::MAX);
-        let gone = delete.execute(params![bound(most), bound(most_bytes)])?;
+        let gone = delete.execute(params![are_memories, most, most_bytes])?;
         if gone > 0 {
-            forget_the_log(connection)?;
+            give_back(connection)?;
         }
         Ok(gone as u64)
     }
@@ -254,9 +261,7 @@ impl Keeper {
         let limit = i64::try_from(SWEPT_AT_ONCE).unwrap_or(i64::MAX);
         let swept = delete.execute(params![now.as_millisecond(), limit])?;
         if swept > 0 {
-            // Gives what was freed back to the disk; a row per page.
-            connection.prepare_cached("PRAGMA incremental_vacuum")?.query([])?.mapped(|_| Ok(())).for_each(drop);
-            forget_the_log(connection)?;
+            give_back(connection)?;
         }
         Ok(swept)
     }
@@ -275,6 +280,12 @@ fn file_id(path: &Path) -> Option<FileId> {
 #[cfg(not(unix))]
 fn file_id(_: &Path) -> Option<FileId> {
     None
+}
+
+/// Gives what was freed back to the disk; a row per page.
+fn give_back(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached("PRAGMA incremental_vacuum")?.query([])?.mapped(|_| Ok(())).for_each(drop);
+    forget_the_log(connection)
 }
 
 /// Deleted text is overwritten in the file, but the log still has what was written before; so it is emptied. Where

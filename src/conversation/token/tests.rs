@@ -1,3 +1,9 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use jiff::SignedDuration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -5,8 +11,8 @@ use super::*;
 use crate::{
     call::{SlotValue, Source},
     conversation::{
-        Expects, Form, Who,
-        store::{SessionOptions, StoreUrl},
+        Clock, Expects, Form, Who,
+        store::{Memory, SessionId, SessionOptions, StoreUrl},
     },
     llm::Secret,
     module::fixture,
@@ -115,6 +121,27 @@ fn a_consent_that_comes_late_is_none() {
     assert!(soon.awaits_consent());
     assert!(!late.awaits_consent() && late.forms[0].confirmation == Confirmation::Open);
     assert_eq!(late.forms[0].slots, soon.forms[0].slots);
+}
+
+/// The machine's clock is put forward until what was taken is forgotten, and back again.
+#[tokio::test]
+async fn a_clock_that_goes_back_brings_no_consent_back() {
+    let ahead = Arc::new(AtomicI64::new(0));
+    let of_machine = Arc::clone(&ahead);
+    let clock = Clock::new(move || Timestamp::now() + SignedDuration::from_secs(of_machine.load(Ordering::Relaxed)));
+    let sessions = Sessions::by(clock, Arc::new(Memory::default()), &SessionOptions::default()).expect("good options");
+    let options = ConversationOptions { key: Some(Secret::new(SECRET)), ..ConversationOptions::default() };
+    let tokens = Tokens::open(&options, sessions.clone()).expect("good options").of(&Tenant::everybody());
+    let (module, id) = (fixture::module(), SessionId::new("a").unwrap());
+    sessions.begin(&id).await.unwrap().commit("x").await.unwrap();
+    let text = tokens.write(&asking()).unwrap();
+    assert!(tokens.read(&text, &module).unwrap().awaits_consent());
+    assert_eq!(tokens.take_consent(&text).await, Ok(()));
+    ahead.store(3_600, Ordering::Relaxed);
+    assert_eq!(sessions.sweep().await, Ok(1));
+    ahead.store(0, Ordering::Relaxed);
+    assert!(!tokens.read(&text, &module).unwrap().awaits_consent(), "it is not young again");
+    assert!(sessions.begin(&id).await.unwrap().age.as_secs() >= 3_600);
 }
 
 #[test]

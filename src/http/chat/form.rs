@@ -7,6 +7,7 @@ use crate::{
     answer::{ChatCompletion, FunctionCall, ToolCall},
     http::AppState,
     module::{FunctionId, ModuleName},
+    shares::Owner,
     understand::CallResult,
 };
 
@@ -38,7 +39,7 @@ impl Ending {
     /// Puts what is said into a call of the function. What does not fit stays as it is said.
     pub(super) async fn call(
         &self,
-        app: &AppState,
+        (app, owner): (&AppState, &Owner),
         results: &[CallResult],
         completion: &mut ChatCompletion,
         id: String,
@@ -48,7 +49,7 @@ impl Ending {
             let Some(text) = message.content.clone().filter(|_| message.tool_calls.is_none()) else { continue };
             let arguments = match self.text() {
                 Some(argument) => Some(Map::from_iter([(argument.to_owned(), text.into())])),
-                None => filled(app, &self.function, results, &text).await,
+                None => filled((app, owner), &self.function, results, &text).await,
             };
             let Some(arguments) = arguments else { continue };
             let function = FunctionCall {
@@ -79,14 +80,19 @@ fn properties(function: &Value) -> Option<&Map<String, Value>> {
 }
 
 /// Puts what is said into the object that was asked for. What cannot be said so is a refusal: nothing is made up.
-pub(super) async fn shape(app: &AppState, words: &Words, results: &[CallResult], completion: &mut ChatCompletion) {
+pub(super) async fn shape(
+    at: (&AppState, &Owner),
+    words: &Words,
+    results: &[CallResult],
+    completion: &mut ChatCompletion,
+) {
     for choice in &mut completion.choices {
         let message = &mut choice.message;
         let Some(text) = message.content.take() else { continue };
         match words {
             Words::Text => message.content = Some(text),
             Words::Json => message.content = Some(json!({ "reply": text }).to_string()),
-            Words::Object(function) => match filled(app, function, results, &text).await {
+            Words::Object(function) => match filled(at, function, results, &text).await {
                 Some(object) => message.content = Some(Value::Object(object).to_string()),
                 None => message.refusal = Some(text),
             },
@@ -96,7 +102,12 @@ pub(super) async fn shape(app: &AppState, words: &Words, results: &[CallResult],
 
 /// The object with the members of the results that it takes; a single text that is missing is what is said. `None` if
 /// that is not valid.
-async fn filled(app: &AppState, function: &Value, results: &[CallResult], text: &str) -> Option<Map<String, Value>> {
+async fn filled(
+    (app, owner): (&AppState, &Owner),
+    function: &Value,
+    results: &[CallResult],
+    text: &str,
+) -> Option<Map<String, Value>> {
     let schema = function.get("parameters")?;
     let properties = properties(function)?;
     let values: Vec<Value> =
@@ -109,7 +120,7 @@ async fn filled(app: &AppState, function: &Value, results: &[CallResult], text: 
         object.insert(key.to_owned(), text.into());
     }
     let name = ModuleName::new(name_of(function)).ok()?;
-    let snapshot = app.snapshots.ad_hoc(&name, std::slice::from_ref(function), None, None).await.ok()?;
+    let snapshot = app.snapshots.ad_hoc(owner, &name, std::slice::from_ref(function), None, None).await.ok()?;
     let id = FunctionId::from_index(0);
     let checked = snapshot.validator.check(snapshot.module.function(id), id, object);
     checked.violations.is_empty().then_some(checked.arguments)

@@ -48,6 +48,7 @@ use crate::{
         FunctionId,
         settings::{ChatCalls, ForeignTools, StrategyName},
     },
+    shares::Owner,
     snapshot::Snapshot,
     understand::{CallResult, Demand, Front, Outcome, Said, Turn, TurnRequest, request as read, told, understood},
 };
@@ -136,6 +137,8 @@ pub(super) struct Job {
     /// Which calls the answer has.
     calls: ChatCalls,
     repeat: Repeat,
+    /// Whose share the answer takes.
+    owner: Owner,
     /// Calls of the request that were made before, one in each answer.
     made: usize,
     /// What errors call the utterance.
@@ -194,7 +197,8 @@ impl Job {
         }
         let mut request = turn_request(app, &snapshot, conversation, &task, demand, options)?;
         request.first = first;
-        request.owner = caller.as_owner();
+        let owner = caller.as_owner();
+        request.owner = owner.clone();
         let language = request.language.clone();
         let before = (!is_new).then(|| std::mem::take(&mut request));
         let request = is_new.then_some(request);
@@ -212,6 +216,7 @@ impl Job {
             theirs,
             calls,
             repeat: Repeat::of(headers, caller),
+            owner,
             made,
             param,
             named_strategy,
@@ -279,9 +284,10 @@ impl Job {
         if let Some(kept) = kept {
             completion.uptake.keep(kept);
         }
-        form::shape(app, &self.task.words, &self.results, &mut completion).await;
+        let at = (app, &self.owner);
+        form::shape(at, &self.task.words, &self.results, &mut completion).await;
         if let (Some(ending), Choice::Required) = (&self.task.ending, &self.task.choice) {
-            ending.call(app, &self.results, &mut completion, id).await;
+            ending.call(at, &self.results, &mut completion, id).await;
         }
         Ok(completion)
     }

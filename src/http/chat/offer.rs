@@ -53,7 +53,7 @@ pub(super) async fn offer(
     let functions = task.functions.as_deref().unwrap_or_default();
     if model == OWN {
         let language = spoken().or_else(|| spoken::spoken(functions.iter().flat_map(descriptions)));
-        let snapshot = own_tools(app, &name, functions, language, task).await?;
+        let snapshot = own_tools((app, caller), &name, functions, language, task).await?;
         return Ok(Offer::of(snapshot, functions));
     }
     let known = named(app, caller, &name).await?;
@@ -66,15 +66,15 @@ pub(super) async fn offer(
         // Whoever demands a function by its name means it.
         _ if demands_foreign(task, functions, &known.module) => {}
         ForeignTools::Replace => {}
-        ForeignTools::Ignore => return without_foreign(app, &name, functions, known, task).await,
-        ForeignTools::Add => return with_foreign(app, &name, functions, known, task).await,
+        ForeignTools::Ignore => return without_foreign((app, caller), &name, functions, known, task).await,
+        ForeignTools::Add => return with_foreign((app, caller), &name, functions, known, task).await,
     }
-    compiled(app, &name, functions, Some(&known), task).await.map(|snapshot| Offer::of(snapshot, functions))
+    compiled((app, caller), &name, functions, Some(&known), task).await.map(|snapshot| Offer::of(snapshot, functions))
 }
 
 /// The module's own functions: those that the client offers, or all of them if it offers none.
 async fn without_foreign(
-    app: &AppState,
+    at: (&AppState, &Caller),
     name: &ModuleName,
     functions: &[Value],
     known: Arc<Snapshot>,
@@ -84,13 +84,13 @@ async fn without_foreign(
     let note = (!foreign.is_empty()).then(|| {
         format!("{} tools of the request are not the module's own and are left out (`chat.tools`)", foreign.len())
     });
-    let snapshot = if own.is_empty() { known } else { compiled(app, name, &own, Some(&known), task).await? };
+    let snapshot = if own.is_empty() { known } else { compiled(at, name, &own, Some(&known), task).await? };
     Ok(Offer { notes: note.into_iter().collect(), ..Offer::of(snapshot, &own) })
 }
 
 /// All functions of the module, under the names that the client has for them, and behind them what is not its own.
 async fn with_foreign(
-    app: &AppState,
+    at: (&AppState, &Caller),
     name: &ModuleName,
     functions: &[Value],
     known: Arc<Snapshot>,
@@ -107,7 +107,7 @@ async fn with_foreign(
     let mut all: Vec<Value> = own.into_iter().chain(others).collect();
     let count = all.len();
     all.extend(foreign);
-    let snapshot = compiled(app, name, &all, Some(&known), task).await?;
+    let snapshot = compiled(at, name, &all, Some(&known), task).await?;
     let first = Some((0..count).map(FunctionId::from_index).collect());
     Ok(Offer { snapshot, first, theirs, notes: Vec::new() })
 }
@@ -149,25 +149,27 @@ fn descriptions(function: &Value) -> impl Iterator<Item = &str> {
 
 /// The module that these functions make, with what `known` knows of them.
 async fn compiled(
-    app: &AppState,
+    (app, caller): (&AppState, &Caller),
     name: &ModuleName,
     functions: &[Value],
     known: Option<&Arc<Snapshot>>,
     task: &Task,
 ) -> Result<Arc<Snapshot>, ApiError> {
-    app.snapshots.ad_hoc(name, functions, known, None).await.map_err(|error| refused(app, &error, task))
+    let owner = caller.as_owner();
+    app.snapshots.ad_hoc(&owner, name, functions, known, None).await.map_err(|error| refused(app, &error, task))
 }
 
 /// The module of a request's own tools, understood in a language.
 async fn own_tools(
-    app: &AppState,
+    (app, caller): (&AppState, &Caller),
     name: &ModuleName,
     functions: &[Value],
     language: Option<&'static Language>,
     task: &Task,
 ) -> Result<Arc<Snapshot>, ApiError> {
     let code = language.map(|language| language.code);
-    app.snapshots.ad_hoc(name, functions, None, code).await.map_err(|error| refused(app, &error, task))
+    let owner = caller.as_owner();
+    app.snapshots.ad_hoc(&owner, name, functions, None, code).await.map_err(|error| refused(app, &error, task))
 }
 
 fn refused(app: &AppState, error: &PrepareError, task: &Task) -> ApiError {

@@ -72,7 +72,10 @@ impl AppState {
             Under::Request => spoken.repeat.remembered(snapshot, spoken.request),
         };
         let within = acts.within(deeds.len());
-        let begun = self.conversations.once.begin(&name, deeds.clone(), within, may_repeat).await;
+        let clock = Instant::now();
+        let once = &self.conversations.once;
+        let begun = once.begin(&spoken.repeat.owner, &name, deeds.clone(), within, may_repeat).await;
+        self.metrics.stored("remember", clock.elapsed(), begun.as_ref().err());
         let done = match begun.map_err(|error| of_store(&error))? {
             Begun::Running => return Err(conflict("the same call is being made just now")),
             Begun::Before(before) => {
@@ -88,7 +91,10 @@ impl AppState {
                 let work = async move {
                     for index in 0..remembered.plan.deeds.len() {
                         acts.one(&mut remembered.plan, index).await;
-                        if let Err(error) = remembered.keep().await {
+                        let clock = Instant::now();
+                        let kept = remembered.keep().await;
+                        acts.app.metrics.stored("remember", clock.elapsed(), kept.as_ref().err());
+                        if let Err(error) = kept {
                             tracing::error!(%error, "it could not be kept what a call came to");
                         }
                     }
@@ -113,7 +119,7 @@ impl Acts {
     /// A plan for these calls.
     pub(super) fn plan(&self, deeds: Vec<Deed>) -> Plan {
         let within = self.within(deeds.len());
-        Plan::new(None, deeds, within)
+        Plan::new(None, deeds, self.app.conversations.sessions.now(), within)
     }
 
     /// How long so many calls take at most.

@@ -111,7 +111,11 @@ impl AppState {
                 // A state leads to our own calls once in any case, and whoever asks again hears what came of them.
                 let is_ours = self.acts(snapshot, spoken, &conversed, since).is_some();
                 if awaits_consent && !is_ours && matches!(conversed.turn.outcome, Outcome::Call(_)) {
-                    tokens.take_consent(text).await.map_err(|error| of_consent(&error))?;
+                    let clock = Instant::now();
+                    let taken = tokens.take_consent(text).await;
+                    let trouble = taken.as_ref().err().and_then(ConsentError::of_store);
+                    self.metrics.stored("consent", clock.elapsed(), trouble);
+                    taken.map_err(|error| of_consent(&error))?;
                 }
                 let conversed = self.acted(snapshot, spoken, Under::State(text), conversed, since).await?;
                 self.echoed(snapshot, conversed, (&spoken.repeat.owner, request), true)
@@ -182,7 +186,8 @@ impl AppState {
                 return Err(conflict("the session is at another revision").about("revision"));
             }
             let mut record = Record::of(session.data.as_deref(), &snapshot.module)?;
-            if record.plan.as_ref().is_some_and(Plan::is_running) {
+            let now = self.conversations.sessions.now();
+            if record.plan.as_ref().is_some_and(|plan| plan.is_running(now)) {
                 return Err(conflict("a call of the session is being made just now").about("session_id"));
             }
             let cut_off = record.plan.take().map(Plan::ended).unwrap_or_default();

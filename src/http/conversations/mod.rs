@@ -24,8 +24,6 @@ pub(super) mod session;
 mod spoken;
 mod store;
 
-use jiff::Timestamp;
-
 use crate::{
     act::{Actor, Once},
     conversation::{
@@ -101,6 +99,6 @@ impl Conversations {
 
     /// When a session expires that was committed now, in seconds since 1970.
     fn expiry(&self) -> i64 {
-        Timestamp::now().as_second().saturating_add(i64::try_from(self.ttl_s).unwrap_or(i64::MAX))
+        self.sessions.now().as_second().saturating_add(i64::try_from(self.ttl_s).unwrap_or(i64::MAX))
     }
 }

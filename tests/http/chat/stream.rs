@@ -99,7 +99,7 @@ impl ChatModel for Late {
     fn complete(&self, _: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
         Box::pin(async {
             self.0.notified().await;
-            Err(LlmError::Malformed("secret words of a server".to_owned()))
+            Err(LlmError::Malformed("secret words of a server".into()))
         })
     }
 }

@@ -164,7 +164,8 @@ async fn the_same_tools_are_compiled_once() {
     let name = uptake::module::ModuleName::new("uptake").expect("a name");
     let mut function = lights()["function"].clone();
     function.as_object_mut().expect("a function").shift_remove("strict");
-    let kept = || service.app.snapshots.ad_hoc(&name, std::slice::from_ref(&function), None, None);
+    let owner = uptake::shares::Owner::Process;
+    let kept = || service.app.snapshots.ad_hoc(&owner, &name, std::slice::from_ref(&function), None, None);
     let (one, other) = (kept().await.expect("it compiles"), kept().await.expect("it compiles"));
     assert!(std::sync::Arc::ptr_eq(&one, &other));
     assert_eq!(many[0], json!(one.module.version));
