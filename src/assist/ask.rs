@@ -11,9 +11,10 @@ use crate::{
         repair_loop,
         strategy::{self, DecidedBy, best_strategy},
         task::ModelTask,
+        weigh::weigh,
     },
     decide::outcome::Decision,
-    llm::Server,
+    llm::{LlmError, Server},
     module::settings::StrategyName,
     telemetry::milliseconds,
 };
@@ -27,13 +28,15 @@ pub(crate) struct Decided {
     pub decide_ms: f64,
 }
 
-/// What a model server decides, by the strategy that was named or else by the one that it does best.
+/// What a model server decides, by the strategy that was named or else by the one that it does best; where something was
+/// read locally, the likelier of the two.
 ///
 /// # Errors
 /// Of the last server that was asked.
 pub(crate) async fn decide(
     servers: &[Server],
     named: Option<StrategyName>,
+    local: Option<&Decision>,
     brief: &Brief<'_>,
     ledger: &mut Ledger,
 ) -> Result<Decided, AskError> {
@@ -49,10 +52,21 @@ pub(crate) async fn decide(
         let strategy = strategy::named(name);
         match strategy.decide(&mut exchange).await {
             Ok(decision) => {
+                let (decision, is_local) = match local {
+                    Some(local) => weigh(&exchange, local, decision),
+                    None => (decision, false),
+                };
+                let by = if is_local { DecidedBy::Local } else { strategy.decided_by() };
                 let decide_ms = (milliseconds(clock) - (ledger.llm_ms() - waited)).max(0.0);
-                return Ok(Decided { decision, by: strategy.decided_by(), decide_ms });
+                return Ok(Decided { decision, by, decide_ms });
             }
-            Err(error) => failed = error,
+            Err(error) => {
+                // What cannot be read is no better than a guess.
+                if matches!(error, AskError::Llm(LlmError::Malformed(_))) {
+                    exchange.learn(0.0, false);
+                }
+                failed = error;
+            }
         }
         if !may_ask_next(place.1, &failed, ledger) {
             break;

@@ -7,7 +7,9 @@ use tokio::time::timeout_at;
 
 use crate::{
     assist::{brief::Brief, ledger::Ledger},
+    call::ViolationKind,
     llm::{Capabilities, ChatReply, ChatRequest, LlmError, Message, Server},
+    module::FunctionId,
     telemetry::milliseconds,
 };
 
@@ -15,8 +17,12 @@ use crate::{
 pub(crate) struct Exchange<'a> {
     pub brief: &'a Brief<'a>,
     pub ledger: &'a mut Ledger,
+    /// The functions that its last answer chose, whatever came of them; `None` before there is one.
+    pub chosen: Option<Vec<FunctionId>>,
     server: &'a Server,
     model: Option<&'a str>,
+    /// Attempts of the ledger that are not its own.
+    before: usize,
 }
 
 impl<'a> Exchange<'a> {
@@ -24,12 +30,35 @@ impl<'a> Exchange<'a> {
     /// their own.
     pub(crate) fn new(brief: &'a Brief<'a>, ledger: &'a mut Ledger, (place, server): (usize, &'a Server)) -> Self {
         let model = brief.snapshot.module.settings.llm.model.as_deref().filter(|_| place == 0);
-        Self { brief, ledger, server, model }
+        let before = ledger.attempts().len();
+        Self { brief, ledger, chosen: None, server, model, before }
     }
 
     /// What the server is known to do.
     pub(crate) fn capabilities(&self) -> Option<Capabilities> {
         self.server.capabilities(self.model)
+    }
+
+    /// How much the server's word counts, by what it said so far.
+    pub(crate) fn standing(&self) -> f32 {
+        self.server.standing(self.model)
+    }
+
+    /// How often the server says that nothing is meant.
+    pub(crate) fn habit(&self) -> f32 {
+        self.server.habit(self.model)
+    }
+
+    /// Takes note of how likely the server's answer was to rest on what was said, and not on a guess, and whether it was
+    /// that nothing is meant.
+    pub(crate) fn learn(&self, informed: f32, is_nothing: bool) {
+        self.server.learn(self.model, informed, is_nothing);
+    }
+
+    /// True if an answer had something in it that was not said or does not fit. What it lacks is for the person to say.
+    pub(crate) fn has_faults(&self) -> bool {
+        let found = self.ledger.attempts().iter().skip(self.before).flat_map(|attempt| &attempt.violations);
+        found.into_iter().any(|one| !matches!(one.kind, ViolationKind::Missing | ViolationKind::Ambiguous))
     }
 
     /// A request with the module's settings and the deadline of the ledger.

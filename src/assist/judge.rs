@@ -8,6 +8,7 @@ use crate::{
     assist::{brief::Brief, control_tokens as neutral, support, task::Parsed},
     call::{Call, Proposal, SlotValue, Verdict, Violation, ViolationKind},
     decide::outcome::{self, Frame},
+    llm::standing,
     module::{Function, FunctionId},
     text::{Span, fold},
 };
@@ -124,7 +125,7 @@ fn one(brief: &Brief<'_>, spoken: Spoken) -> (Judged, Vec<Violation>) {
         brief.add_excluded(id, &slots, &mut excluded);
         Frame {
             function: id,
-            confidence: support::confidence(brief, id, &slots),
+            confidence: support::confidence(brief, id, &slots, standing::USUAL),
             segment: segment(brief, id, &slots),
             slots,
             excluded,

@@ -10,7 +10,7 @@
 //! | `exchange` | how one server is asked |
 //! | `yes_no`, `wording` | tasks beside deciding |
 //! | `front` | what a server says where no function is meant |
-//! | `judge`, `verdict`, `support`, `guard` | what an answer is worth: each call, all of them together, what speaks for it beside the model, and whether it is to be believed |
+//! | `judge`, `verdict`, `support`, `guard`, `weigh` | what an answer is worth: each call, all of them together, what speaks for it beside the model, whether it is to be believed, and whether it is likelier than what is read locally |
 //! | `brief`, `history`, `prompt`, `schema`, `template`, `control_tokens` | what a model server is told |
 //! | `ledger` | what a request may spend, and has spent |
 
@@ -32,5 +32,6 @@ pub(crate) mod support;
 pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod verdict;
+pub(crate) mod weigh;
 pub(crate) mod wording;
 pub(crate) mod yes_no;

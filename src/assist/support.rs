@@ -46,13 +46,14 @@ fn sees_something(brief: &Brief<'_>) -> bool {
     local::decide(brief).outcome != Outcome::NoMatch
 }
 
-/// The probability that the function is meant, which the local reading, a model server and the values speak for.
-pub(crate) fn confidence(brief: &Brief<'_>, function: FunctionId, slots: &[SlotValue]) -> f32 {
-    calibration::proposed(brief.retrieved(function), said(slots))
+/// The probability that the function is meant, which the local reading, a model server of this standing and the values
+/// speak for.
+pub(crate) fn confidence(brief: &Brief<'_>, function: FunctionId, slots: &[SlotValue], standing: f32) -> f32 {
+    calibration::proposed(brief.retrieved(function), said(slots), standing)
 }
 
 /// The function is known: the client names it, or it was asked about.
-fn is_settled(brief: &Brief<'_>, function: FunctionId) -> bool {
+pub(crate) fn is_settled(brief: &Brief<'_>, function: FunctionId) -> bool {
     let is_expected = brief.expected.functions().contains(&function);
     is_expected || brief.is_meant || brief.is_demanded || brief.given.is_some()
 }
@@ -63,7 +64,7 @@ fn is_sure(brief: &Brief<'_>, frame: &Frame) -> bool {
 }
 
 /// Values that stand in the utterance.
-fn said(slots: &[SlotValue]) -> usize {
+pub(crate) fn said(slots: &[SlotValue]) -> usize {
     slots.iter().filter(|slot| slot.span.is_some()).count()
 }
 

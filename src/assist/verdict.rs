@@ -3,6 +3,7 @@
 use crate::{
     assist::{
         brief::Brief,
+        exchange::Exchange,
         guard,
         judge::{self, Judged},
         support::{self, Support},
@@ -13,6 +14,7 @@ use crate::{
         calibration as belief, local,
         outcome::{Decision, Frame, Outcome},
     },
+    llm::standing,
     module::FunctionId,
 };
 
@@ -22,7 +24,9 @@ const UNLIKELY: f32 = 0.02;
 const LIKELY: f32 = 0.9;
 
 /// A call if everything is valid and complete, else the next question; of no calls at all, that nothing fits.
-pub(crate) fn decision(brief: &Brief<'_>, judged: Vec<Judged>) -> Decision {
+pub(crate) fn decision(exchange: &mut Exchange<'_>, judged: Vec<Judged>) -> Decision {
+    let brief = exchange.brief;
+    exchange.chosen = Some(judged.iter().map(|one| one.frame.function).collect());
     if judged.is_empty() {
         return nothing(brief);
     }
@@ -81,7 +85,7 @@ fn nothing(brief: &Brief<'_>) -> Decision {
         decision.notes.push(note.to_owned());
         return decision;
     }
-    let confidence = belief::confirmed(1.0 - brief.scope());
+    let confidence = belief::confirmed(1.0 - brief.scope(), standing::USUAL);
     Decision { outcome: Outcome::NoMatch, confidence, frames: Vec::new(), notes: Vec::new(), alternatives: Vec::new() }
 }
 

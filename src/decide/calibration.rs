@@ -5,10 +5,28 @@ use crate::recognize::certainty::Certainty;
 /// How sure a model server's answer is where nothing else is known.
 const WITNESS: Certainty = Certainty::Sure;
 
+/// The odds that a model server of which nothing is known answers by what was said, and does not guess.
+const INFORMED: f32 = 9.0;
+
+/// How many times likelier it becomes that no function is meant where a model server says so. `standing` is how much its
+/// word counts, beside that of a server of which nothing is known; the word of one that guesses counts nothing, and
+/// leaves everything as likely as it was. `habit` is the share of its answers that say so: what it says anyway tells
+/// little.
+pub(crate) fn by_nothing(habit: f32, standing: f32) -> f32 {
+    1.0 + INFORMED * standing / habit
+}
+
+/// The same where it chose a function, and values of it were said.
+pub(crate) fn by_choice(values: usize, standing: f32) -> f32 {
+    let of_values = (0..values.min(MOST_VALUES)).fold(1.0, |odds, _| odds * (1.0 + (WITH_VALUE - 1.0) * standing));
+    (1.0 + (PROPOSED - 1.0) * standing) * of_values
+}
+
 /// The probability after a model server, too, said so: it counts as one more independent witness.
-pub(crate) fn confirmed(local: f32) -> f32 {
+pub(crate) fn confirmed(local: f32, standing: f32) -> f32 {
     let local = local.clamp(0.01, 0.99);
-    let odds = local / (1.0 - local) * WITNESS.score() / (1.0 - WITNESS.score());
+    let witness = WITNESS.score() / (1.0 - WITNESS.score());
+    let odds = local / (1.0 - local) * (1.0 + (witness - 1.0) * standing);
     odds / (1.0 + odds)
 }
 
@@ -21,10 +39,9 @@ const WITH_VALUE: f32 = 3.0;
 const MOST_VALUES: usize = 2;
 
 /// The probability that a function is meant which a model server chose, with so many values that were said.
-pub(crate) fn proposed(local: f32, values: usize) -> f32 {
+pub(crate) fn proposed(local: f32, values: usize, standing: f32) -> f32 {
     let local = local.clamp(0.001, 0.99);
-    let values = (0..values.min(MOST_VALUES)).fold(1.0, |odds, _| odds * WITH_VALUE);
-    let odds = local / (1.0 - local) * PROPOSED * values;
+    let odds = local / (1.0 - local) * by_choice(values, standing);
     odds / (1.0 + odds)
 }
 
@@ -46,8 +63,15 @@ mod tests {
     proptest! {
         #[test]
         fn a_witness_raises_belief(local in 0.0_f32..1.0) {
-            prop_assert!(confirmed(local) >= local.min(0.99) && confirmed(local) < 1.0);
-            prop_assert!(proposed(local, 0) >= confirmed(local) - 0.05 && proposed(local, 2) >= proposed(local, 0));
+            prop_assert!(confirmed(local, 1.0) >= local.min(0.99) && confirmed(local, 1.0) < 1.0);
+            prop_assert!(proposed(local, 0, 1.0) >= confirmed(local, 1.0) - 0.05);
+            prop_assert!(proposed(local, 2, 1.0) >= proposed(local, 0, 1.0));
+        }
+
+        #[test]
+        fn a_witness_who_guesses_says_nothing(local in 0.01_f32..0.99, values in 0_usize..4) {
+            prop_assert!((confirmed(local, 0.0) - local).abs() < 1e-5);
+            prop_assert!((proposed(local, values, 0.0) - local).abs() < 1e-5);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What was decided, by whatever means.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Decision {
     pub outcome: Outcome,
     /// Probability that the outcome is right, 0 to 1.

@@ -21,6 +21,7 @@ mod said;
 pub mod scripted;
 mod server;
 mod sse;
+pub mod standing;
 mod stream;
 pub mod strict;
 mod wire;

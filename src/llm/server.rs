@@ -90,6 +90,23 @@ impl Server {
         result
     }
 
+    /// How much the word of this model counts; see [`standing`].
+    #[must_use]
+    pub fn standing(&self, model: Option<&str>) -> f32 {
+        self.knowledge.slot(model).standing.standing()
+    }
+
+    /// How often this model says that nothing is meant.
+    #[must_use]
+    pub fn habit(&self, model: Option<&str>) -> f32 {
+        self.knowledge.slot(model).standing.habit()
+    }
+
+    /// Takes note of how likely an answer of this model rests on what was asked, and whether it was that nothing is meant.
+    pub fn learn(&self, model: Option<&str>, informed: f32, is_nothing: bool) {
+        self.knowledge.slot(model).standing.learn(informed, is_nothing);
+    }
+
     fn probe_in_background(&self, slot: &Arc<Slot>, model: Option<&str>) {
         let Ok(runtime) = Handle::try_current() else { return };
         let Some(turn) = slot.try_turn() else { return };

@@ -240,7 +240,11 @@ impl Understander {
         let brief = self.brief(snapshot, request, whole.with(requests), &heard.before);
         let strategy = self.strategy(snapshot, request);
         let named = (strategy != StrategyName::Auto).then_some(strategy);
-        match ask::decide(&self.servers, named, &brief, ledger).await {
+        let local = match named {
+            None => Some(self.locally(request, &brief).await.decision),
+            Some(_) => None,
+        };
+        match ask::decide(&self.servers, named, local.as_ref(), &brief, ledger).await {
             Ok(Decided { decision, by, .. }) => {
                 to.notes.push("asked the model server what the utterance asks for".to_owned());
                 to.told.decision = Some(put_if_asked(&whole, decision));

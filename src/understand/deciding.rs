@@ -40,7 +40,7 @@ impl Understander {
             StrategyName::Local => Ok(self.locally(request, brief).await),
             StrategyName::Auto => self.auto(request, brief, ledger).await,
             named => {
-                let decided = ask::decide(&self.servers, Some(named), brief, ledger).await;
+                let decided = ask::decide(&self.servers, Some(named), None, brief, ledger).await;
                 decided.map_err(|error| TurnError::of_asking(error, named))
             }
         }
@@ -53,7 +53,7 @@ impl Understander {
             local.decision.notes.push(format!("decided locally: confidence {confidence:.2} reaches {sure:.2}"));
             return Ok(local);
         }
-        match ask::decide(&self.servers, None, brief, ledger).await {
+        match ask::decide(&self.servers, None, Some(&local.decision), brief, ledger).await {
             Ok(mut decided) => {
                 let why = format!("asked the model server: local confidence {confidence:.2} is under {sure:.2}");
                 decided.decision.notes.insert(0, why);
@@ -72,7 +72,7 @@ impl Understander {
     }
 
     /// Decides without a model server.
-    async fn locally(&self, request: &TurnRequest, brief: &Brief<'_>) -> Decided {
+    pub(crate) async fn locally(&self, request: &TurnRequest, brief: &Brief<'_>) -> Decided {
         let core = self.cores.free(request).await;
         let clock = Instant::now();
         let decision = core.run(|| self.fuel.burn(|| local::decide(brief)));

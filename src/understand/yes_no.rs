@@ -3,7 +3,7 @@
 use crate::{
     assist::{ask, ledger::Ledger, yes_no::Replied},
     decide::{analysis::Analysis, calibration as belief},
-    llm::Usage,
+    llm::{Usage, standing},
     module::settings::StrategyName,
     recognize::{
         certainty::Certainty,
@@ -79,8 +79,11 @@ impl Understander {
         let brief = self.brief(snapshot, request, situation, &[]);
         match ask::answer(&self.servers, &Replied { question }, &brief, ledger).await {
             Ok(answer) => {
-                let confidence =
-                    if answer == read.answer { belief::confirmed(read.confidence) } else { WITNESSED.score() };
+                let confidence = if answer == read.answer {
+                    belief::confirmed(read.confidence, standing::USUAL)
+                } else {
+                    WITNESSED.score()
+                };
                 let whole = Some(Span::new(0, analysis.utterance.len()));
                 let rest = if answer == YesNo::Irrelevant { whole } else { read.rest };
                 Ok(Some(Reply { answer, confidence, rest }))

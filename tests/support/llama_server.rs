@@ -1,4 +1,4 @@
-//! The genuine `llama-server`, with the small model of `tests/fixtures/llama`, where it can be had.
+//! The genuine `llama-server`, with the small model of `tests/fixtures/llama` or a real one, where they can be had.
 
 use std::{
     env,
@@ -23,18 +23,29 @@ impl LlamaServer {
     /// `None`, and a line that no test runner hides, where there is no server. With `UPTAKE_NEEDS_LLAMA_SERVER` set (as
     /// CI does) that is a failure.
     pub(crate) async fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, fixture("llama/model.gguf"), 4).await
+    }
+
+    /// The same with a real instruction-tuned model, and `UPTAKE_NEEDS_MODEL`.
+    pub(crate) async fn start_real(test: &str) -> Option<Self> {
+        let model = target("models/smollm2-135m-instruct-q4_1.gguf");
+        if !model.is_file() {
+            skip(test, "model", "UPTAKE_NEEDS_MODEL", "scripts/get-model");
+            return None;
+        }
+        Self::start_with(test, model, 1).await
+    }
+
+    async fn start_with(test: &str, model: PathBuf, parallel: usize) -> Option<Self> {
         let Some(program) = program() else {
-            let fetch = "scripts/get-llama-server fetches it";
-            assert!(env::var_os("UPTAKE_NEEDS_LLAMA_SERVER").is_none(), "{test} needs llama-server: {fetch}");
-            // Straight to the terminal: what goes through the test runner is shown of failures only.
-            let _ = writeln!(std::io::stderr(), "\n*** SKIPPED: {test}: there is no llama-server here; {fetch} ***\n");
+            skip(test, "llama-server", "UPTAKE_NEEDS_LLAMA_SERVER", "scripts/get-llama-server");
             return None;
         };
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
         let process = Command::new(&program)
             .args(["--host", "127.0.0.1", "--port", &port.to_string(), "--threads", "1", "--ctx-size", "4096"])
-            .args(["--parallel", "4", "--model"])
-            .arg(fixture("llama/model.gguf"))
+            .args(["--parallel", &parallel.to_string(), "--jinja", "--model"])
+            .arg(model)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -80,7 +91,18 @@ impl Drop for LlamaServer {
     }
 }
 
+/// Fails where the test must run, else says that it does not.
+fn skip(test: &str, what: &str, must: &str, fetch: &str) {
+    assert!(env::var_os(must).is_none(), "{test} needs a {what}: {fetch} fetches it");
+    // Straight to the terminal: what goes through the test runner is shown of failures only.
+    let _ = writeln!(std::io::stderr(), "\n*** SKIPPED: {test}: there is no {what} here; {fetch} fetches it ***\n");
+}
+
+fn target(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target").join(path)
+}
+
 fn program() -> Option<PathBuf> {
-    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/llama-server/llama-server");
+    let fetched = target("llama-server/llama-server");
     env::var_os("LLAMA_SERVER").map(PathBuf::from).or(Some(fetched)).filter(|program| program.is_file())
 }

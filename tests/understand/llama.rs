@@ -1,5 +1,5 @@
-//! A genuine model server, with a model of our own that is often wrong: what it enforces, and that nothing wrong gets
-//! through, however it is asked.
+//! A genuine model server, with a model of our own that is often wrong, and with a real one: what it enforces, and that
+//! nothing wrong gets through, however it is asked.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use tokio::time::{Duration, Instant};
 use uptake::{
     call::Source,
-    llm::{self, Support},
+    llm::{self, Capabilities, Server, Support},
+    module::settings::StrategyName,
     snapshot::Snapshot,
-    understand::{Outcome, Turn, TurnError, best_strategy},
+    understand::{Outcome, Turn, TurnError, TurnRequest, UnderstandOptions, Understander, best_strategy},
 };
 
 use super::{local, ways::WAYS};
@@ -189,6 +190,38 @@ async fn an_answer_that_is_cut_is_no_call() {
                 let arguments = calls[0].arguments();
                 assert_eq!(arguments["location"], "Copenhagen", "{}, {max_tokens}", way.name);
             }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_real_model_calls_nothing_that_the_words_contradict() {
+    let Some(server) = LlamaServer::start_real("a_real_model_calls_nothing_that_the_words_contradict").await else {
+        return;
+    };
+    let snapshot = support::snapshot(support::shipped(), "restaurant", local::embedder().await).await;
+    let patient = llm::LlmOptions { timeout_ms: 110_000, ..server.options() };
+    let chat = Arc::clone(llm::connect(&patient).expect("valid options")[0].chat());
+    // As a probe finds it: the template of this model knows no tools, and the server forces a schema.
+    let (absent, json_schema) = (Support::Ignored, Support::Kept);
+    let known = Capabilities { tools: absent, strict: absent, named_choice: absent, json_schema };
+    // From 1 on nothing is sure enough, so that the server is asked.
+    let options = UnderstandOptions { sure: 1.0, deadline_ms: 120_000, ..UnderstandOptions::default() };
+    let understander = Understander::new(options, local::embedder().await, vec![Server::known(chat, known)]);
+    let turn = async |strategy| {
+        let utterance = "do you have a table for four people tomorrow evening".to_owned();
+        let request = TurnRequest { utterance, strategy: Some(strategy), ..TurnRequest::default() };
+        understander.turn(&snapshot, &request).await.expect("an answer")
+    };
+    let (alone, asked) = (turn(StrategyName::Local).await, turn(StrategyName::Auto).await);
+    assert!(!asked.trace.attempts.is_empty() && asked.usage.total_tokens > 0, "{asked:?}");
+    assert!(!asked.trace.notes.is_empty() && asked.frames.iter().all(|frame| frame.confidence <= 1.0), "{asked:?}");
+    if let Outcome::Call(calls) = &asked.outcome {
+        for call in calls {
+            let schema = &snapshot.module.function(call.function()).parameters;
+            let arguments = Value::Object(call.arguments().clone());
+            assert!(jsonschema::is_valid(schema, &arguments), "{arguments}");
+            assert!(alone.frames.iter().any(|frame| frame.function == call.function()), "{:?}", asked.trace.notes);
         }
     }
 }

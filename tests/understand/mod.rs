@@ -25,4 +25,5 @@ mod strategies;
 mod tools;
 mod values;
 mod ways;
+mod weighed;
 mod wording;

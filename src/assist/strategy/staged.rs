@@ -24,7 +24,7 @@ use crate::{
         outcome::{Decision, Frame, Outcome},
     },
     llm::{
-        ChatReply, ChatRequest, LlmError, Message,
+        ChatReply, ChatRequest, LlmError, Message, standing,
         written::{self, Written},
     },
     module::{
@@ -66,7 +66,7 @@ async fn decide(exchange: &mut Exchange<'_>) -> Result<Decision, AskError> {
     let brief = exchange.brief;
     if let Some(function) = brief.given {
         let judged = repair_loop::run(exchange, &Whole { function }).await?;
-        return Ok(verdict::decision(brief, judged));
+        return Ok(verdict::decision(exchange, judged));
     }
     let detected = match brief.extent.detect {
         Detect::Choice => Detected::Functions(repair_loop::run(exchange, &Choice).await?),
@@ -87,7 +87,7 @@ async fn decide(exchange: &mut Exchange<'_>) -> Result<Decision, AskError> {
             Fill::Whole | Fill::Slots => repair_loop::run(exchange, &Whole { function }).await?,
         });
     }
-    Ok(verdict::decision(brief, judged))
+    Ok(verdict::decision(exchange, judged))
 }
 
 fn empty(function: FunctionId) -> Spoken {
@@ -100,7 +100,7 @@ fn tie(brief: &Brief<'_>, functions: &[FunctionId]) -> Decision {
         .iter()
         .map(|function| Frame {
             function: *function,
-            confidence: belief::confirmed(brief.retrieved(*function)),
+            confidence: belief::confirmed(brief.retrieved(*function), standing::USUAL),
             segment: Span::new(0, brief.utterance().len()),
             slots: Vec::new(),
             excluded: Vec::new(),

@@ -36,7 +36,7 @@ impl Strategy for Structured {
     fn decide<'a>(&'a self, exchange: &'a mut Exchange<'_>) -> BoxFuture<'a, Result<Decision, AskError>> {
         Box::pin(async move {
             let judged = repair_loop::run(exchange, self).await?;
-            Ok(verdict::decision(exchange.brief, judged))
+            Ok(verdict::decision(exchange, judged))
         })
     }
 }

@@ -13,6 +13,7 @@ use tokio::{sync::OwnedMutexGuard, time::Instant};
 use crate::llm::{
     Capabilities, ChatReply, ChatRequest, LlmError, Support,
     probe::{Identity, Report},
+    standing::Standing,
 };
 
 /// What is older is found out anew.
@@ -55,6 +56,7 @@ pub(super) struct Slot {
     /// Held by whoever probes.
     turn: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
+    pub(super) standing: Standing,
 }
 
 #[derive(Default)]
