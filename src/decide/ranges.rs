@@ -4,7 +4,7 @@
 //! Two slots are the ends of a range where a rule of the module says so, or their names. Words alone do not: "move it
 //! from Friday to Thursday" goes back.
 
-use jiff::civil::Date;
+use jiff::{Span, ToSpan as _, civil::Date};
 use serde_json::Value;
 
 use crate::{
@@ -20,6 +20,11 @@ use crate::{
 
 /// Characters of a date without a time.
 const DAY: usize = "2026-01-01".len();
+/// From when the end of a range is read, behind its beginning: so that what looks back finds the first such day of a week, a
+/// month or a year after it, too.
+const AHEAD: [fn() -> Span; 4] = [Span::new, || 8.days(), || 1.month(), || 1.year()];
+/// Days by which a beginning may move that says no month.
+const NEAR: i64 = 31;
 /// Letters of a word that others may be joined to: "Anreise" of "Anreisedatum".
 const JOINED: usize = 5;
 
@@ -38,6 +43,7 @@ pub(super) fn in_order(
             Some((at, *slot, mention, day_of(&mention.value)?))
         })
         .collect();
+    let today = situation.analysis.now.date();
     let mut moved = Vec::new();
     for (first_at, first, begin, begins) in &days {
         for (last_at, last, end, ends) in &days {
@@ -45,12 +51,22 @@ pub(super) fn in_order(
             if !is_backwards || !is_range(&situation.knowledge.module, function, (*first, *last)) {
                 continue;
             }
-            let later = reckoned(situation, end, *begins).filter(|(day, _)| day > begins);
-            let earlier = || reckoned(situation, begin, *ends).filter(|(day, _)| day < ends);
-            if let Some((_, value)) = later {
-                moved.push((*last_at, value));
-            } else if let Some((_, value)) = earlier() {
+            let later = AHEAD.iter().find_map(|ahead| {
+                let from = begins.checked_add(ahead()).ok()?;
+                reckoned(situation, end, from).filter(|(day, _)| day > begins)
+            });
+            // A slot that looks back: "from Monday to Friday" was before today, but no month lies a year before its own.
+            let looks_back = *ends < today;
+            let earlier = || {
+                let (day, value) = reckoned(situation, begin, *ends)?;
+                (day < *ends && begins.checked_sub(NEAR.days()).is_ok_and(|nearest| day >= nearest)).then_some(value)
+            };
+            let is_ahead = later.as_ref().is_some_and(|(day, _)| looks_back && *day > today);
+            let sooner = if is_ahead || later.is_none() { earlier() } else { None };
+            if let Some(value) = sooner {
                 moved.push((*first_at, value));
+            } else if let Some((_, value)) = later {
+                moved.push((*last_at, value));
             }
         }
     }

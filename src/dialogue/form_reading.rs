@@ -11,6 +11,7 @@ use crate::{
         answered, asked,
         expected::Expected,
         outcome::{Decision, Frame, Outcome},
+        ranges::is_range,
         reading::Reading,
         situation::Situation,
         vocabulary::words_of,
@@ -492,7 +493,8 @@ impl OpenForm<'_> {
     }
 
     /// "Until the 9th", where it begins on 3 May: a day without its month, or of the week, is the first one after the
-    /// day that a slot before it has.
+    /// day that a slot before it has. Where another day is known already, or the end of what begins on it, a day without
+    /// its month is of that month.
     fn relate_days(&self, own: &Situation<'_>, said: &mut Said) {
         let slot_of = |pointer: &str| self.function.slot_at(&SlotPath::of_pointer(pointer));
         let known: Vec<(SlotId, Date)> = self
@@ -503,17 +505,37 @@ impl OpenForm<'_> {
             .collect();
         for value in said.values.iter_mut().filter(|value| value.recognizer.is_some()) {
             let (Some(slot), Some(day)) = (slot_of(&value.pointer), day_of(&value.value)) else { continue };
+            let Some(text) = value.text.as_deref() else { continue };
+            let from = |today: Date| {
+                let now = today.to_zoned(own.analysis.now.time_zone().clone()).ok()?;
+                let mentions = own.knowledge.recognizers.recognize(&Utterance::new(text), &recognize::Context { now });
+                let takes = |one: &&Mention| self.function.slot(slot).recognizers.contains(&one.recognizer);
+                mentions.iter().filter(takes).find_map(|one| day_of(&one.value))
+            };
+            let after = |before: Date| {
+                // "Tomorrow" is another day of the month then, and another one of the week.
+                let is_same = |later: &Date| later.day() == day.day() || later.weekday() == day.weekday();
+                from(before).filter(|later| *later > before && is_same(later))
+            };
             let before = known.iter().filter(|(other, _)| other.index() < slot.index()).map(|(_, day)| *day).max();
-            let Some(before) = before.filter(|before| day < *before) else { continue };
-            let now = before.to_zoned(own.analysis.now.time_zone().clone());
-            let (Ok(now), Some(text)) = (now, &value.text) else { continue };
-            let mentions = own.knowledge.recognizers.recognize(&Utterance::new(text), &recognize::Context { now });
-            let takes = |one: &&Mention| self.function.slot(slot).recognizers.contains(&one.recognizer);
-            let after = mentions.iter().filter(takes).find_map(|one| Some((day_of(&one.value)?, &one.value)));
-            // "Tomorrow" is another day of the month then, and another one of the week.
-            let is_same = |later: Date| later.day() == day.day() || later.weekday() == day.weekday();
-            if let Some((_, later)) = after.filter(|(later, _)| *later > before && is_same(*later)) {
-                value.value = later.clone();
+            let follows = before.filter(|before| day < *before).and_then(after);
+            let today = own.analysis.now.date();
+            let is_on_its_side = |one: &Date| if day < today { *one <= today } else { *one >= today };
+            let of_known = || {
+                let (_, replaced) = known.iter().find(|(known, _)| *known == slot)?;
+                of_month(*replaced, day, from).filter(is_on_its_side)
+            };
+            let until_known = || {
+                let is_end = |end: SlotId| is_range(self.module, self.function, (slot, end));
+                let (_, end) = known.iter().find(|(known, _)| *known != slot && is_end(*known))?;
+                let months = [*end, end.first_of_month().yesterday().ok()?];
+                months
+                    .into_iter()
+                    .find_map(|month| of_month(month, day, from).filter(|one| one < end))
+                    .filter(is_on_its_side)
+            };
+            if let Some(related) = follows.or_else(of_known).or_else(until_known) {
+                value.value = related.to_string().into();
             }
         }
     }
@@ -587,6 +609,18 @@ impl OpenForm<'_> {
         };
         decision.frames.iter().map(act).collect()
     }
+}
+
+/// What words mean in the month of another day, if they say no more than the day of a month: `from` reads them from a day.
+/// Read again beside what they mean, such words are that day of another month.
+fn of_month(month: Date, day: Date, from: impl Fn(Date) -> Option<Date>) -> Option<Date> {
+    let is_within = |one: &Date| one.first_of_month() == month.first_of_month() && one.day() == day.day();
+    let of_side = |edge: Date, beside: fn(Date) -> Result<Date, jiff::Error>| {
+        let one = from(edge).filter(is_within)?;
+        let other = from(beside(one).ok()?)?;
+        (other.day() == one.day() && other.month() != one.month()).then_some(one)
+    };
+    of_side(month.first_of_month(), Date::tomorrow).or_else(|| of_side(month.last_of_month(), Date::yesterday))
 }
 
 /// A date without a time.

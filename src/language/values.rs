@@ -159,6 +159,11 @@ pub enum Sense {
     This,
     Next,
     Last,
+    /// "kommende": the nearest weekday, and the next period.
+    Coming,
+    /// "übernächste": one further than the next one, and than the last one.
+    AfterNext,
+    BeforeLast,
     /// So many weeks after the day of the week before it: "Friday week".
     #[serde(skip)]
     WeeksLater(i64),
@@ -191,6 +196,8 @@ pub enum Sense {
     A,
     /// Before a date that lies behind.
     Since,
+    /// The same, and as often before what lies ahead: Spanish "desde".
+    SinceOrFrom,
     /// "any day": of the days of a week, none is meant more than another.
     AnyDay,
     /// "the end of April".

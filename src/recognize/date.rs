@@ -19,11 +19,15 @@
 //!   before Christmas" counts from the day behind it.
 //! - A weekday alone, or with "on", is the next one strictly after today. "this Tuesday" may be today. "next Tuesday"
 //!   is the Tuesday of the following week, weeks beginning on Monday. "last Tuesday" is the latest one before today.
+//!   "The Friday after next" is a week after "next Friday", "the Friday before last" a week before "last Friday".
 //!   "Tuesday next week" is the Tuesday of that week. "Tuesday week", "a week on Tuesday" and "Dienstag in einer Woche"
 //!   are a week after the Tuesday that would be meant without the week.
 //! - "next week" is its Monday, "next month" and "next year" their first day, "this week" (month, year) is today,
 //!   "last week" (month, year) its first day; "this weekend" the coming Saturday, or today on a weekend; "next weekend"
-//!   the Saturday after that. These are periods rather than days and score 0.6.
+//!   the Saturday after that. "The week after next" and "the month before last" are one further away. These are periods
+//!   rather than days and score 0.6. "Kommende", "que viene", "qui vient" before or behind a period is the next one, beside
+//!   a weekday or a weekend the nearest.
+//! - "Last May" is the latest May before this month, "next May" the first one after it; "last Christmas" likewise.
 //! - "in three days", "three days from now", "two weeks ago", "two days after tomorrow" count from today (or that day).
 //!   Counting with hours, minutes or seconds gives a date with a time, not a date.
 
@@ -44,7 +48,7 @@ use jiff::{
 use of_period::{last_day, nth_weekday, of_period};
 use range::first_of_range;
 pub(super) use range::range_at;
-use weeks::{shifted_week, weeks_ahead, weeks_behind};
+use weeks::{weeks_ahead, weeks_behind};
 
 use super::{
     certainty::Certainty,
@@ -99,21 +103,72 @@ fn shifted_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, i64), usize)> {
     })
 }
 
-/// What stands before a weekday or a period.
+/// What stands beside a weekday or a period and says which of them is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     This,
-    Next,
-    Last,
+    /// The nearest weekday, or the next period.
+    Coming,
+    /// So many from this one.
+    Steps(i64),
+}
+
+impl Which {
+    /// How many periods from this one.
+    const fn steps(self) -> i64 {
+        match self {
+            Self::This => 0,
+            Self::Coming => 1,
+            Self::Steps(steps) => steps,
+        }
+    }
 }
 
 fn which_at(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
     scan.pick(token, |sense| match sense {
         Sense::This => Some(Which::This),
-        Sense::Next => Some(Which::Next),
-        Sense::Last => Some(Which::Last),
+        Sense::Coming => Some(Which::Coming),
+        Sense::Next => Some(Which::Steps(1)),
+        Sense::AfterNext => Some(Which::Steps(2)),
+        Sense::Last => Some(Which::Steps(-1)),
+        Sense::BeforeLast => Some(Which::Steps(-2)),
         _ => None,
     })
+}
+
+/// The same behind its noun: "mardi prochain", "el mes que viene", "the week after next".
+fn which_behind(scan: &Scan<'_>, token: usize) -> Option<(Which, usize)> {
+    let is_behind = |which: Which| match which {
+        Which::This => false,
+        Which::Steps(-2 | 2) => true,
+        Which::Coming | Which::Steps(_) => !scan.lexicon.english && !scan.lexicon.kanji_numbers,
+    };
+    // "Die Woche nächsten Freitag"
+    let begins = |sense| {
+        matches!(sense, Sense::Unit(_) | Sense::Weekday { .. } | Sense::Weekend | Sense::Month { .. }).then_some(())
+    };
+    which_at(scan, token).filter(|(which, end)| is_behind(*which) && scan.pick(*end, begins).is_none())
+}
+
+/// "Next week", "la semana pasada", "the month before last", 再来月: a period with what says which one is meant, and the
+/// token after it.
+fn whole_at(scan: &Scan<'_>, token: usize) -> Option<((Unit, Which), usize)> {
+    if let Some(((unit, steps), end)) = shifted_at(scan, token) {
+        return Some(((unit, if steps == 0 { Which::This } else { Which::Steps(steps) }), end));
+    }
+    if let Some((which, at)) = which_at(scan, token)
+        && let Some((unit, end)) = period_at(scan, at)
+    {
+        return Some(((unit, which), end));
+    }
+    let at = scan.skip(token, Sense::The);
+    let (unit, end) = period_at(scan, at)?;
+    // "Un mois passé à Paris" is a length.
+    let is_counted = at > 0
+        && (scan.has(at - 1, Sense::A)
+            || scan.numbers[at.saturating_sub(4)..at].iter().flatten().any(|number| number.end == at));
+    let (which, end) = which_behind(scan, end).filter(|_| !is_counted)?;
+    Some(((unit, which), end))
 }
 
 fn month_at(scan: &Scan<'_>, token: usize) -> Option<(i64, bool, usize)> {
@@ -200,7 +255,10 @@ fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
                     let offset = i64::from(day.to_monday_zero_offset());
                     Some(Found::new(token, end, plus_days(monday, offset)?, Certainty::WrittenOut))
                 }
-                (None, Some(end)) => Some(Found::new(token, end, plus_days(monday, 5)?.max(today), PERIOD)),
+                (None, Some(end)) => {
+                    let saturday = plus_days(monday, 5)?;
+                    Some(Found::new(token, end, if steps == 0 { saturday.max(today) } else { saturday }, PERIOD))
+                }
                 (None, None) => alone(monday),
             }
         }
@@ -211,6 +269,8 @@ fn shifted(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
                     let value = date(i64::from(first.year()), i64::from(first.month()), day)?;
                     Some(Found::new(token, end + 1, value, Certainty::WrittenOut))
                 }
+                // 来月末
+                None if scan.text(after) == "末" => Some(Found::new(token, after + 1, first.last_of_month(), PERIOD)),
                 None => alone(first),
             }
         }
@@ -253,8 +313,8 @@ fn edge(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Foun
         let of_month = |first: Date| within(first, first.last_of_month());
         return Some(found(token, end, (of_month(first)?, other.and_then(of_month)), PERIOD));
     }
-    let (which, at) = which_at(scan, at).map_or((Which::This, at), |(which, at)| (which, at));
-    let (unit, end) = period_at(scan, at)?;
+    let ((unit, which), end) =
+        whole_at(scan, at).or_else(|| period_at(scan, at).map(|(unit, end)| ((unit, Which::This), end)))?;
     let first = first_of(reckoning.today(), unit, which)?;
     let last = match unit {
         Unit::Week => plus_days(first, 6)?,
@@ -309,7 +369,9 @@ fn written(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<F
         }
         let introduced = token > 0
             && scan
-                .pick(token - 1, |s| matches!(s, Sense::Until | Sense::This | Sense::Next | Sense::Last).then_some(()))
+                .pick(token - 1, |s| {
+                    matches!(s, Sense::Until | Sense::This | Sense::Coming | Sense::Next | Sense::Last).then_some(())
+                })
                 .is_some();
         if weak && !introduced {
             return None;
@@ -475,36 +537,30 @@ fn weekly(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
         let date = plus_days(reckoning.today().nth_weekday(1, day).ok()?, 7 * weeks)?;
         return Some(Found::new(token, end, date, Certainty::WrittenOut));
     }
-    if let Some((weeks, end)) = shifted_week(scan, scan.skip(end, Sense::Of)) {
-        let date = plus_days(monday_of(reckoning.today())?, 7 * weeks + offset)?;
-        return Some(Found::new(token, end, date, Certainty::WrittenOut));
-    }
-    // "Tuesday next week"
-    let mut which = which;
-    let mut of_week = None;
-    if let Some((week, after)) = which_at(scan, scan.skip(end, Sense::Of))
-        && let Some(after) = scan.after(after, Sense::Unit(Unit::Week))
-    {
-        (of_week, end) = (Some(week), after);
-    } else if which.is_none()
-        && let Some((behind @ (Which::Next | Which::Last), after)) = which_at(scan, end)
-        && !scan.lexicon.english
-        && scan.pick(after, |s| matches!(s, Sense::Unit(_)).then_some(())).is_none()
-    {
-        // "martes próximo", "mardi prochain"
-        (which, end) = (Some(behind), after);
-    }
     let today = reckoning.today();
     let monday = monday_of(today)?;
+    // "Tuesday next week", "el martes de la semana que viene"
+    let behind = scan.skip(end, Sense::Of);
+    if let Some(((Unit::Week, week), end)) =
+        whole_at(scan, behind).or_else(|| whole_at(scan, scan.after(behind, Sense::The)?))
+    {
+        let date = plus_days(monday, 7 * week.steps() + offset)?;
+        return Some(Found::new(token, end, date, Certainty::WrittenOut));
+    }
+    // "martes próximo", "mardi prochain"
+    let mut which = which;
+    if which.is_none()
+        && let Some((behind, after)) = which_behind(scan, end)
+    {
+        (which, end) = (Some(behind), after);
+    }
     let certainty = if weak { Certainty::Usual } else { Certainty::WrittenOut };
-    let value = match (of_week, which) {
-        (Some(Which::This), _) => plus_days(monday, offset)?,
-        (Some(Which::Next), _) | (None, Some(Which::Next)) => plus_days(monday, 7 + offset)?,
-        (Some(Which::Last), _) => plus_days(monday, offset - 7)?,
-        (None, Some(Which::Last)) => today.nth_weekday(-1, day).ok()?,
-        (None, Some(Which::This)) if today.weekday() == day => today,
-        (None, Some(Which::This)) => today.nth_weekday(1, day).ok()?,
-        (None, None) => return Some(found(token, end, reckoning.weekly(day)?, certainty)),
+    let value = match which {
+        Some(Which::Steps(weeks @ 1..)) => plus_days(monday, 7 * weeks + offset)?,
+        Some(Which::Steps(weeks)) => today.nth_weekday(i32::try_from(weeks).ok()?, day).ok()?,
+        Some(Which::This) if today.weekday() == day => today,
+        Some(Which::This | Which::Coming) => today.nth_weekday(1, day).ok()?,
+        None => return Some(found(token, end, reckoning.weekly(day)?, certainty)),
     };
     Some(Found::new(token, end, value, certainty))
 }
@@ -563,11 +619,7 @@ fn period_at(scan: &Scan<'_>, token: usize) -> Option<(Unit, usize)> {
 
 /// The first day of a week, month or year.
 fn first_of(today: Date, unit: Unit, which: Which) -> Option<Date> {
-    let steps: i64 = match which {
-        Which::This => 0,
-        Which::Next => 1,
-        Which::Last => -1,
-    };
+    let steps = which.steps();
     match unit {
         Unit::Week => plus_days(monday_of(today)?, 7 * steps),
         Unit::Month => today.first_of_month().checked_add(steps.months()).ok(),
@@ -575,24 +627,33 @@ fn first_of(today: Date, unit: Unit, which: Which) -> Option<Date> {
     }
 }
 
-/// "next week", "this month", "the weekend".
+/// "Next weekend", "le week-end dernier", "the weekend".
+fn weekend(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let led = which_at(scan, token).and_then(|(which, at)| Some((which, scan.after(at, Sense::Weekend)?)));
+    let (which, end) = match led {
+        Some(led) => led,
+        None => {
+            let at = scan.skip(token, Sense::The);
+            let end = scan.after(at, Sense::Weekend)?;
+            which_behind(scan, end).or_else(|| (at > token).then_some((Which::This, end)))?
+        }
+    };
+    let today = reckoning.today();
+    let this = saturday(today)?;
+    let weeks = match which {
+        Which::This => 0,
+        // Said on a weekend, it is the next one.
+        Which::Coming => i64::from(matches!(today.weekday(), Weekday::Saturday | Weekday::Sunday)),
+        Which::Steps(steps) => steps,
+    };
+    let value = if weeks == 0 { this } else { plus_days(monday_of(this)?, 5 + 7 * weeks)? };
+    Some(Found::new(token, end, value, PERIOD))
+}
+
+/// "Next week", "this month", "l'année dernière".
 fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let today = reckoning.today();
-    let Some((which, at)) = which_at(scan, token) else {
-        let end = scan.after(scan.after(token, Sense::The)?, Sense::Weekend)?;
-        return Some(Found::new(token, end, saturday(today)?, PERIOD));
-    };
-    if let Some(end) = scan.after(at, Sense::Weekend) {
-        let days = match which {
-            Which::This => 0,
-            Which::Next => 7,
-            Which::Last => -7,
-        };
-        let saturday = saturday(today)?;
-        let saturday = if days == 0 { saturday } else { plus_days(plus_days(monday_of(saturday)?, 5)?, days)? };
-        return Some(Found::new(token, end, saturday, PERIOD));
-    }
-    let (unit, end) = period_at(scan, at)?;
+    let ((unit, which), end) = whole_at(scan, token)?;
     // "Next week Thursday"
     let behind = scan.skip(if scan.is_symbol(end, ",") { end + 1 } else { end }, Sense::On);
     if unit == Unit::Week
@@ -604,7 +665,7 @@ fn period(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Fo
     }
     Some(match which {
         Which::This => Found::new(token, end, today, VAGUE),
-        Which::Next | Which::Last => Found::new(token, end, first_of(today, unit, which)?, PERIOD),
+        Which::Coming | Which::Steps(_) => Found::new(token, end, first_of(today, unit, which)?, PERIOD),
     })
 }
 
@@ -617,17 +678,60 @@ fn saturday(today: Date) -> Option<Date> {
     }
 }
 
-/// True if "since" stands right before `token`.
+/// True if "since" stands right before `token`, or before its article or "about".
 pub(super) fn is_since(scan: &Scan<'_>, token: usize) -> bool {
-    let is_behind = |at: usize| (at.saturating_sub(2)..at).any(|start| scan.after(start, Sense::Since) == Some(at));
-    is_behind(token) || token > 0 && scan.has(token - 1, Sense::The) && is_behind(token - 1)
+    is_led_by(scan, token, Sense::Since)
+}
+
+/// True if a sense stands right before `token`, or before its article or "about".
+pub(super) fn is_led_by(scan: &Scan<'_>, token: usize, sense: Sense) -> bool {
+    let is_behind = |at: usize| (at.saturating_sub(2)..at).any(|start| scan.after(start, sense) == Some(at));
+    let between = |sense| matches!(sense, Sense::The | Sense::Around).then_some(());
+    is_behind(token) || token > 0 && scan.pick(token - 1, between).is_some() && is_behind(token - 1)
 }
 
 /// The date that begins at `token`. "Any day next week" is none: no day of a period is meant more than another.
 pub(super) fn date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
     let is_open = |found: &Found<Date>| found.certainty <= PERIOD && scan.mentions(|sense| sense == Sense::AnyDay);
-    let found = one_date_at(scan, token, reckoning).filter(|found| !is_open(found))?;
-    Some(with_weekday(scan, found))
+    let read = |reckoning: &Reckoning<'_>| {
+        of_which_year(scan, token, reckoning).or_else(|| one_date_at(scan, token, reckoning))
+    };
+    // 月曜日以来: "since" stands behind its day.
+    let is_behind = |found: &Found<Date>| scan.lexicon.kanji_numbers && scan.has(found.end, Sense::Since);
+    let found = read(reckoning)?;
+    let found = if is_behind(&found) { read(&reckoning.back())? } else { found };
+    (!is_open(&found)).then(|| with_weekday(scan, found))
+}
+
+/// "Last May", "Noël dernier", "el 3 de mayo pasado": a day or a month without a year, of which the last or the next is
+/// meant.
+fn of_which_year(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
+    let names = |sense| matches!(sense, Sense::Month { .. } | Sense::Fixed { .. }).then_some(());
+    let read = |at: usize, reckoning: &Reckoning<'_>| {
+        let found = fixed(scan, at, reckoning).or_else(|| written(scan, at, reckoning))?;
+        let has_year = (found.start..found.end).any(|at| scan.text(at).len() == 4 && scan.digits(at, 4).is_some());
+        (!has_year && (found.start..found.end).any(|at| scan.pick(at, names).is_some())).then_some(found)
+    };
+    let led = which_at(scan, token).filter(|(_, at)| scan.pick(*at, names).is_some());
+    let (which, at, behind) = match led {
+        Some((which, at)) => (which, at, None),
+        None => {
+            let (which, end) = which_behind(scan, read(token, reckoning)?.end)?;
+            (which, token, Some(end))
+        }
+    };
+    // No day of the month or year that is now.
+    let is_month = read(at, reckoning)?.certainty <= VAGUE;
+    let today = reckoning.today();
+    let sided = match which {
+        Which::Steps(-1) if is_month => reckoning.back().from(today.first_of_month().yesterday().ok()?),
+        Which::Steps(-1) => reckoning.back().from(today.yesterday().ok()?),
+        Which::Coming | Which::Steps(1) if is_month => reckoning.ahead().from(today.last_of_month().tomorrow().ok()?),
+        Which::Coming | Which::Steps(1) => reckoning.ahead().from(today.tomorrow().ok()?),
+        Which::This | Which::Steps(_) => return None,
+    };
+    let found = read(at, &sided)?;
+    Some(Found { start: token, end: behind.unwrap_or(found.end), ..found })
 }
 
 fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Option<Found<Date>> {
@@ -676,6 +780,7 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
     fixed(scan, token, reckoning)
         .or_else(|| last_day(scan, token, reckoning))
         .or_else(|| nth_weekday(scan, token, reckoning))
+        .or_else(|| weekend(scan, token, reckoning))
         .or_else(|| edge(scan, token, reckoning))
         .or_else(|| weekly(scan, token, reckoning))
         .or_else(|| of_period(scan, token, reckoning))
@@ -684,8 +789,8 @@ fn one_date_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         .or_else(|| day_of_month(scan, token, reckoning))
         .or_else(|| bare_day(scan, token, reckoning))
         .or_else(|| range::bare_day(scan, token, reckoning))
-        .or_else(|| period(scan, token, reckoning))
         .or_else(|| shifted(scan, token, reckoning))
+        .or_else(|| period(scan, token, reckoning))
 }
 
 /// "Christmas", "Noël 2027".

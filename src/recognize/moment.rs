@@ -3,8 +3,9 @@
 //! # Policies
 //!
 //! - One is a time is a date and a time side by side ("tomorrow at 3pm", "noon on Friday", "tomorrow morning at 9").
-//!   A time alone is its next occurrence, with a score of 0.6. A date alone is none: its time would be invented.
-//!   A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
+//!   A time alone is its next occurrence, with a score of 0.6; behind "since" the latest one, and behind a word that says
+//!   "since" as well as "from" (desde, から) both, where that hour is past today. A date alone is none: its time would be
+//!   invented. A written offset (`2026-03-01T15:30:00Z`) is converted to the time zone of the turn.
 
 use jiff::{
     Timestamp, ToSpan as _, Zoned,
@@ -13,7 +14,7 @@ use jiff::{
 
 use super::{
     certainty::Certainty,
-    date::{PERIOD, counted, date_at, is_since, plus_days, range_at},
+    date::{PERIOD, counted, date_at, is_led_by, plus_days, range_at},
     lexicon::{Part, Sense},
     reckoning::Reckoning,
     scan::Scan,
@@ -86,7 +87,11 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         let value = moment(day.value, clock.value)?;
         return Some(Found::new(clock.start, day.end, value, day.certainty.min(clock.certainty)).or(other));
     }
-    let is_past = reckoning.is_past() || is_since(scan, token);
+    // 8時以来: "since" stands behind its time.
+    let leads = |sense: Sense| {
+        if scan.lexicon.kanji_numbers { scan.has(clock.end, sense) } else { is_led_by(scan, clock.start, sense) }
+    };
+    let is_past = reckoning.is_past() || leads(Sense::Since);
     let is_today = (clock.start..clock.end).any(|token| scan.has(token, Sense::This));
     let on_its_day = |clock: Time| {
         let days: i64 = match (is_past, clock > now.time()) {
@@ -98,7 +103,12 @@ fn datetime_at(scan: &Scan<'_>, token: usize, reckoning: &Reckoning<'_>) -> Opti
         Some(plus_days(now.date(), days)?.to_datetime(clock))
     };
     let value = on_its_day(clock.value)?;
-    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.certainty)).or(clock.other.and_then(on_its_day)))
+    // "Desde las 8" at ten o'clock: today, or from tomorrow on. With an end it lies ahead.
+    let has_end = || (clock.end..=clock.end + JOINT).any(|at| time::time_at(scan, at, reckoning).is_some());
+    let today = now.date().to_datetime(clock.value);
+    let is_of_either_side = value > today && leads(Sense::SinceOrFrom) && !has_end();
+    let other = clock.other.and_then(on_its_day).or(is_of_either_side.then_some(today));
+    Some(Found::new(clock.start, clock.end, value, PERIOD.min(clock.certainty)).or(other))
 }
 
 /// The other moment that a day and a time may mean.

@@ -45,6 +45,11 @@ impl<'n> Reckoning<'n> {
         Self { reading: SlotReading { direction: Direction::Past, ..self.reading }, ..self }
     }
 
+    /// The same, looking ahead: "next May".
+    pub(super) fn ahead(self) -> Self {
+        Self { reading: SlotReading { direction: Direction::Future, ..self.reading }, ..self }
+    }
+
     /// The same, reckoned from another day.
     pub(super) const fn from(self, today: Date) -> Self {
         Self { today, ..self }

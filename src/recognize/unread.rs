@@ -251,7 +251,13 @@ impl<'s> Borders<'s> {
 
     /// The day of the week with which a value begins and that it is not: "Friday, December 8", which is a Tuesday.
     fn other_weekday(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
-        let which = |sense| matches!(sense, Sense::This | Sense::Next | Sense::Last).then_some(());
+        let which = |sense| {
+            matches!(
+                sense,
+                Sense::This | Sense::Coming | Sense::Next | Sense::AfterNext | Sense::Last | Sense::BeforeLast
+            )
+            .then_some(())
+        };
         let start = self.scan.skip(value.tokens.start, Sense::The);
         let start = self.scan.pick(start, which).map_or(start, |((), end)| end);
         let (day, end) = self.scan.pick(start, |sense| match sense {
@@ -297,8 +303,8 @@ impl<'s> Borders<'s> {
                 Sense::Month { weak: false, .. } => Part::Month,
                 Sense::Weekday { weak: false, day } => Part::Weekday(day),
                 Sense::Fixed { .. } => Part::Fixed,
-                Sense::Next => Part::Next,
-                Sense::Last | Sense::Final => Part::Last,
+                Sense::Next | Sense::AfterNext => Part::Next,
+                Sense::Last | Sense::BeforeLast | Sense::Final => Part::Last,
                 Sense::Unit(unit) | Sense::Length { unit, .. } => Part::Time(unit),
                 Sense::GluedUnit(unit) if is_glued => Part::Time(unit),
                 Sense::Measure(_) => Part::Measure,

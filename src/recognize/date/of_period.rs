@@ -1,11 +1,9 @@
 //! Days of a month or a year that is named beside them: "the last day of July", "the 28th of this month", "the first
 //! Monday in May".
 
-use jiff::{ToSpan as _, civil::Date};
+use jiff::civil::Date;
 
-use super::{
-    Which, day_at, first_of, found, month_alone, month_at, period_at, shifted_at, weekday_at, which_at, year_at,
-};
+use super::{Which, day_at, first_of, found, month_alone, month_at, period_at, weekday_at, whole_at, year_at};
 use crate::recognize::{
     certainty::Certainty,
     lexicon::{Sense, Unit},
@@ -31,22 +29,8 @@ fn behind_links<'s>(scan: &'s Scan<'_>, token: usize) -> impl Iterator<Item = us
 /// The first day of a period that is reckoned from now: "this month", "mois prochain", "the month".
 fn period_behind(scan: &Scan<'_>, token: usize, today: Date) -> Option<(Unit, Date, usize)> {
     behind_links(scan, token).find_map(|at| {
-        if let Some(((unit, steps), end)) = shifted_at(scan, at) {
-            let first = match unit {
-                Unit::Month => today.first_of_month().checked_add(steps.months()).ok()?,
-                Unit::Year => today.first_of_year().checked_add(steps.years()).ok()?,
-                _ => return None,
-            };
-            return Some((unit, first, end));
-        }
-        let (which, at) = which_at(scan, at).map_or((None, at), |(which, at)| (Some(which), at));
-        let (unit, end) = period_at(scan, at).filter(|(unit, _)| *unit != Unit::Week)?;
-        // "Del mes próximo"
-        let (which, end) = match which {
-            Some(which) => (which, end),
-            None if scan.lexicon.english => (Which::This, end),
-            None => which_at(scan, end).unwrap_or((Which::This, end)),
-        };
+        let this = || period_at(scan, at).map(|(unit, end)| ((unit, Which::This), end));
+        let ((unit, which), end) = whole_at(scan, at).or_else(this).filter(|((unit, _), _)| *unit != Unit::Week)?;
         Some((unit, first_of(today, unit, which)?, end))
     })
 }

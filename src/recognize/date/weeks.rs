@@ -2,12 +2,12 @@
 
 use jiff::civil::Date;
 
-use super::{plus_days, shifted_at, weekday_at};
+use super::{plus_days, weekday_at};
 use crate::{
     recognize::{
         certainty::Certainty,
         duration::{self, Duration},
-        lexicon::{Sense, Unit},
+        lexicon::Sense,
         reckoning::Reckoning,
         scan::Scan,
         senses::Found,
@@ -39,11 +39,6 @@ pub(super) fn said_in_days(scan: &Scan<'_>, length: Duration) -> Option<Duration
     let Duration { days, .. } = length;
     let is_idiom = length == Duration { days, ..Duration::default() } && scan.lexicon.days_of_weeks.contains(&days);
     is_idiom.then(|| Duration { weeks: days / 7, ..Duration::default() })
-}
-
-/// "La semana que viene": how many weeks from this one.
-pub(super) fn shifted_week(scan: &Scan<'_>, token: usize) -> Option<(i64, usize)> {
-    shifted_at(scan, token).filter(|((unit, _), _)| *unit == Unit::Week).map(|((_, steps), end)| (steps, end))
 }
 
 /// "A week on Thursday", "two weeks from Monday", "a fortnight today".

@@ -189,6 +189,143 @@ fn dates_lie_where_the_slot_looks() {
 }
 
 #[test]
+fn which_one_of_the_periods_is_meant_is_said_before_or_behind_it() {
+    check_read(
+        Builtin::Date,
+        SlotReading::default(),
+        &[
+            ("en", "the month before last", &["2026-01-01"]),
+            ("en", "the week after next", &["2026-03-16"]),
+            ("en", "on the Friday after next", &["2026-03-20"]),
+            ("en", "the Friday before last", &["2026-02-20"]),
+            ("en", "Friday of the week after next", &["2026-03-20"]),
+            ("en", "the weekend after next", &["2026-03-21"]),
+            ("en", "the weekend before last", &["2026-02-21"]),
+            ("en", "last weekend", &["2026-02-28"]),
+            ("en", "the coming week", &["2026-03-09"]),
+            ("en", "the coming Friday", &["2026-03-06"]),
+            ("en", "the year after next", &["2028-01-01"]),
+            ("de", "letzten Monat", &["2026-02-01"]),
+            ("de", "vorigen Monat", &["2026-02-01"]),
+            ("de", "vergangene Woche", &["2026-02-23"]),
+            ("de", "vorletzte Woche", &["2026-02-16"]),
+            ("de", "kommende Woche", &["2026-03-09"]),
+            ("de", "in der kommenden Woche", &["2026-03-09"]),
+            ("de", "im kommenden Monat", &["2026-04-01"]),
+            ("de", "kommendes Jahr", &["2027-01-01"]),
+            ("de", "kommendes Wochenende", &["2026-03-07"]),
+            ("de", "übernächsten Freitag", &["2026-03-20"]),
+            ("de", "übernächste Woche", &["2026-03-16"]),
+            ("de", "am Freitag der übernächsten Woche", &["2026-03-20"]),
+            ("de", "Freitag kommender Woche", &["2026-03-13"]),
+            ("de", "übernächstes Wochenende", &["2026-03-21"]),
+            ("de", "vorletzten Freitag", &["2026-02-20"]),
+            ("de", "am vergangenen Dienstag", &["2026-03-03"]),
+            ("de", "kommenden Mittwoch", &["2026-03-11"]),
+            ("es", "el mes pasado", &["2026-02-01"]),
+            ("es", "la semana pasada", &["2026-02-23"]),
+            ("es", "el año pasado", &["2025-01-01"]),
+            ("es", "el año que viene", &["2027-01-01"]),
+            ("es", "el mes próximo", &["2026-04-01"]),
+            ("es", "la semana que viene", &["2026-03-09"]),
+            ("es", "el viernes que viene", &["2026-03-06"]),
+            ("es", "el martes de la semana pasada", &["2026-02-24"]),
+            ("es", "el viernes de la semana que viene", &["2026-03-13"]),
+            ("es", "el fin de semana pasado", &["2026-02-28"]),
+            ("es", "el fin de semana que viene", &["2026-03-07"]),
+            ("es", "el próximo fin de semana", &["2026-03-14"]),
+            ("es", "el mes antepasado", &["2026-01-01"]),
+            ("es", "la semana después de la próxima", &["2026-03-16"]),
+            ("es", "a finales del mes pasado", &["2026-02-28"]),
+            ("fr", "le mois dernier", &["2026-02-01"]),
+            ("fr", "la semaine dernière", &["2026-02-23"]),
+            ("fr", "la semaine passée", &["2026-02-23"]),
+            ("fr", "l'année dernière", &["2025-01-01"]),
+            ("fr", "l'an dernier", &["2025-01-01"]),
+            ("fr", "l'année prochaine", &["2027-01-01"]),
+            ("fr", "le mois qui vient", &["2026-04-01"]),
+            ("fr", "vendredi qui vient", &["2026-03-06"]),
+            ("fr", "le mardi de la semaine dernière", &["2026-02-24"]),
+            ("fr", "le week-end dernier", &["2026-02-28"]),
+            ("fr", "le week-end prochain", &["2026-03-14"]),
+            ("fr", "l'avant-dernière semaine", &["2026-02-16"]),
+            ("fr", "la semaine après la prochaine", &["2026-03-16"]),
+            ("fr", "le 3 du mois dernier", &["2026-02-03"]),
+            ("fr", "à la fin du mois dernier", &["2026-02-28"]),
+            ("fr", "un mois passé à Paris", &[]),
+            ("ja", "先月", &["2026-02-01"]),
+            ("ja", "先々月", &["2026-01-01"]),
+            ("ja", "先週末に", &["2026-02-28"]),
+            ("ja", "再来週末", &["2026-03-21"]),
+            ("ja", "先週の火曜日に", &["2026-02-24"]),
+            ("ja", "今週の月曜日", &["2026-03-02"]),
+            ("ja", "次の金曜日", &["2026-03-06"]),
+            ("ja", "この前の金曜日", &["2026-02-27"]),
+            ("ja", "来月末", &["2026-04-30"]),
+            ("ja", "去年", &["2025-01-01"]),
+        ],
+    );
+}
+
+#[test]
+fn the_last_or_next_of_a_month_or_a_feast_is_meant() {
+    check_read(
+        Builtin::Date,
+        SlotReading::default(),
+        &[
+            ("en", "last May", &["2025-05-01"]),
+            ("en", "last March", &["2025-03-01"]),
+            ("en", "next March", &["2027-03-01"]),
+            ("en", "last Christmas", &["2025-12-25"]),
+            ("de", "letzten August", &["2025-08-01"]),
+            ("de", "letzte Weihnachten", &["2025-12-25"]),
+            ("es", "en mayo pasado", &["2025-05-01"]),
+            ("es", "el 3 de marzo pasado", &["2026-03-03"]),
+            ("es", "la Navidad pasada", &["2025-12-25"]),
+            ("fr", "Noël dernier", &["2025-12-25"]),
+            ("fr", "le 12 mai dernier", &["2025-05-12"]),
+            ("fr", "en mars prochain", &["2027-03-01"]),
+            ("ja", "去年の3月5日", &["2025-03-05"]),
+        ],
+    );
+}
+
+#[test]
+fn since_looks_back_at_a_time_of_day() {
+    check_read(
+        Builtin::DateTime,
+        SlotReading::default(),
+        &[
+            ("en", "it has been down since 8am", &["2026-03-04T08:00:00"]),
+            ("en", "since about 11pm", &["2026-03-03T23:00:00"]),
+            ("en", "from 11am", &["2026-03-04T11:00:00"]),
+            ("en", "from 8am", &["2026-03-05T08:00:00"]),
+            ("de", "seit 8 Uhr geht nichts", &["2026-03-04T08:00:00"]),
+            ("de", "ab 8 Uhr", &["2026-03-05T08:00:00"]),
+            ("fr", "depuis 8h", &["2026-03-04T08:00:00"]),
+            ("fr", "depuis 23h", &["2026-03-03T23:00:00"]),
+            // Said of what lies behind and of what lies ahead.
+            ("es", "desde las 8 de la mañana", &["2026-03-05T08:00:00|2026-03-04T08:00:00"]),
+            ("es", "desde las 11 de la mañana", &["2026-03-04T11:00:00"]),
+            (
+                "es",
+                "desde las 8 de la mañana hasta las 9 de la mañana",
+                &["2026-03-05T08:00:00", "2026-03-05T09:00:00"],
+            ),
+            ("ja", "朝8時から動きません", &["2026-03-05T08:00:00|2026-03-04T08:00:00"]),
+            ("ja", "午前11時から", &["2026-03-04T11:00:00"]),
+            ("ja", "午前8時から午前9時まで", &["2026-03-05T08:00:00", "2026-03-05T09:00:00"]),
+            ("ja", "朝8時以来", &["2026-03-04T08:00:00"]),
+        ],
+    );
+    check_read(
+        Builtin::Date,
+        SlotReading::default(),
+        &[("ja", "月曜日以来", &["2026-03-02"]), ("ja", "金曜日からずっと", &["2026-02-27"])],
+    );
+}
+
+#[test]
 fn parts_of_months_and_ranges_are_read() {
     check_read(
         Builtin::Date,
