@@ -77,7 +77,7 @@ mod tests {
         assert!((after(&[]) - USUAL).abs() < 1e-4 && is_trusted(USUAL));
         assert!(is_trusted(after(&[0.05])), "once is nothing");
         assert!(!is_trusted(after(&[0.05; 6])));
-        assert!(after(&[0.05; 100]) < 0.02);
+        assert!(after(&[0.05; 100]) < 0.03);
     }
 
     #[test]
