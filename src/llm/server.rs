@@ -90,7 +90,7 @@ impl Server {
         result
     }
 
-    /// How much the word of this model counts; see [`standing`].
+    /// How much the word of this model counts; see [`super::standing`].
     #[must_use]
     pub fn standing(&self, model: Option<&str>) -> f32 {
         self.knowledge.slot(model).standing.standing()
