@@ -61,7 +61,7 @@ pub(crate) async fn decide(
                 return Ok(Decided { decision, by, decide_ms });
             }
             Err(error) => {
-                // What cannot be read is no better than a guess.
+                // A reply that cannot be read counts as a guess.
                 if matches!(error, AskError::Llm(LlmError::Malformed(_))) {
                     exchange.learn(0.0, false);
                 }

@@ -20,7 +20,7 @@ pub(crate) fn weigh(exchange: &Exchange<'_>, local: &Decision, mut proposed: Dec
     let brief = exchange.brief;
     let is_settled = |function: &FunctionId| support::is_settled(brief, *function);
     let read: Vec<FunctionId> = local.frames.iter().map(|frame| frame.function).collect();
-    // Of several that it found as likely it chose none, and what is settled is no choice.
+    // Of several that it found equally likely it chose none; what was settled before it did not choose.
     let Some(chosen) = exchange.chosen.as_ref().filter(|chosen| !chosen.iter().any(is_settled)) else {
         return (proposed, false);
     };

@@ -1,6 +1,6 @@
 //! A refusal of the open form with a request beside it: "don't restart it, scale it to 3".
 //!
-//! What refuses the form is no part of what is asked for instead, and each is read by itself. The form is ended for good,
+//! The refusal and the request that stands beside it are read apart. The form is ended for good,
 //! so that no later yes calls it.
 
 use crate::{

@@ -55,7 +55,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Of the owner that has most, what was not used for longest goes first: nobody else loses anything to it.
+    /// Of the owner that has most, what was not used for longest goes first: other owners lose nothing to it.
     fn make_room(&mut self) {
         while self.entries.len() > self.most || self.bytes > MOST_BYTES {
             let are_many = self.entries.len() > self.most;

@@ -1,16 +1,16 @@
 //! What is done once is not done twice: after a call, only a new request or a yes makes another one of what acts.
 
-use std::{fs, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use uptake::{
     conversation::State,
-    module::settings::StrategyName,
     snapshot::Snapshot,
-    understand::{Outcome, Turn, TurnRequest, UnderstandOptions, Understander},
+    understand::{Outcome, Turn, UnderstandOptions, Understander},
 };
 
-use crate::support::{embedder, snapshot};
+use super::{said, written};
+use crate::support::embedder;
 
 /// A conversation with a bank that sends money and tells balances.
 struct Talk {
@@ -114,9 +114,6 @@ const SPEECHES: [Speech; 5] = [
 
 impl Talk {
     async fn new(speech: &Speech, settings: &str) -> Self {
-        let files = tempfile::tempdir().expect("a directory");
-        let directory = files.path().join("bank");
-        fs::create_dir(&directory).expect("a directory");
         let recipient = json!({"type": "string", "description": "Who"});
         let schema = json!([
             {"name": "send_money", "description": "Send money", "parameters": {"type": "object",
@@ -136,28 +133,14 @@ impl Talk {
                       "get_balance.recipient": "person"}
         });
         let settings = format!("language = \"{}\"\n{settings}", speech.language);
-        for (name, text) in [
-            ("schema.json", schema.to_string()),
-            ("exemplars.json", exemplars.to_string()),
-            ("recognizers.json", recognizers.to_string()),
-            ("module.toml", settings),
-        ] {
-            fs::write(directory.join(name), text).expect("a file of the module");
-        }
-        let snapshot = snapshot(files.path().to_owned(), "bank", embedder()).await;
+        let (snapshot, files) = written("bank", [schema, exemplars, recognizers], &settings).await;
         let understander = Understander::new(UnderstandOptions::default(), embedder(), Vec::new());
         let state = State::new(&snapshot.module.name);
         Self { understander, snapshot, state, _files: files }
     }
 
     async fn say(&mut self, text: &str) -> Turn {
-        let request = TurnRequest {
-            utterance: text.to_owned(),
-            strategy: Some(StrategyName::Local),
-            now: Some("2026-03-01T09:00:00+00:00[UTC]".parse().expect("a moment")),
-            ..TurnRequest::default()
-        };
-        let after = self.understander.converse(&self.snapshot, &self.state, &request).await.expect("an answer");
+        let after = self.understander.converse(&self.snapshot, &self.state, &said(text)).await.expect("an answer");
         self.state = after.state;
         after.turn
     }

@@ -1,6 +1,6 @@
 //! What waits for a yes: each form is called by a yes of its own, and none that was refused by a later one.
 
-use std::{fs, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use uptake::{
@@ -9,12 +9,12 @@ use uptake::{
         store::{SessionOptions, Sessions, StoreUrl},
     },
     llm::Secret,
-    module::settings::StrategyName,
     snapshot::Snapshot,
-    understand::{Conversed, Outcome, TurnRequest, UnderstandOptions, Understander},
+    understand::{Conversed, Outcome, UnderstandOptions, Understander},
 };
 
-use crate::support::{embedder, snapshot};
+use super::{said, written};
+use crate::support::embedder;
 
 /// More than there are forms in any of these conversations.
 const MANY: usize = 5;
@@ -114,9 +114,6 @@ struct Talk {
 impl Talk {
     /// `confirmed` are the functions that are to be confirmed.
     async fn new(speech: &Speech, confirmed: &[&str], kept: Kept) -> Self {
-        let files = tempfile::tempdir().expect("a directory");
-        let directory = files.path().join("services");
-        fs::create_dir(&directory).expect("a directory");
         let service = json!({"type": "string", "description": "Which service"});
         let replicas = json!({"type": "integer", "description": "How many"});
         let function = |name: &str, description: &str, properties: Value| {
@@ -141,15 +138,7 @@ impl Talk {
         for function in confirmed {
             settings += &format!("[functions.{function}]\nconfirm = true\n");
         }
-        for (name, text) in [
-            ("schema.json", schema.to_string()),
-            ("exemplars.json", exemplars.to_string()),
-            ("recognizers.json", recognizers.to_string()),
-            ("module.toml", settings),
-        ] {
-            fs::write(directory.join(name), text).expect("a file of the module");
-        }
-        let snapshot = snapshot(files.path().to_owned(), "services", embedder()).await;
+        let (snapshot, files) = written("services", [schema, exemplars, recognizers], &settings).await;
         let understander = Understander::new(UnderstandOptions::default(), embedder(), Vec::new());
         let state = State::new(&snapshot.module.name);
         Self { understander, snapshot, tokens: tokens(kept), state, _files: files }
@@ -162,13 +151,7 @@ impl Talk {
 
     /// The calls of the turn, each as its name and its service.
     async fn say(&mut self, text: &str) -> Vec<String> {
-        let request = TurnRequest {
-            utterance: text.to_owned(),
-            strategy: Some(StrategyName::Local),
-            now: Some("2026-03-01T09:00:00+00:00[UTC]".parse().expect("a moment")),
-            ..TurnRequest::default()
-        };
-        let after = self.understander.converse(&self.snapshot, &self.state, &request).await.expect("an answer");
+        let after = self.understander.converse(&self.snapshot, &self.state, &said(text)).await.expect("an answer");
         let Conversed { turn, state, .. } = after;
         self.state = match &self.tokens {
             Some(tokens) => {
