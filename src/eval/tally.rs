@@ -122,7 +122,9 @@ impl<'a> Tally<'a> {
                 return Ok(false);
             }
             Err(error @ (TurnError::Llm(_) | TurnError::OverBudget { .. })) => Err(error),
-            Err(error @ (TurnError::NoModelServer(_) | TurnError::Embed(_) | TurnError::Prompt(_))) => {
+            Err(
+                error @ (TurnError::NoModelServer(_) | TurnError::Embed(_) | TurnError::Prompt(_) | TurnError::Left),
+            ) => {
                 return Err(error);
             }
         };

@@ -25,6 +25,7 @@ use axum::{
     body::{Body, Bytes, HttpBody},
     extract::Request,
 };
+use futures::FutureExt as _;
 use hyper::{
     body::{Frame, Incoming, SizeHint},
     server::conn::http1,
@@ -33,7 +34,7 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustc_hash::FxHashMap;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs, lookup_host},
     sync::{Notify, watch},
     task::JoinSet,
@@ -41,7 +42,10 @@ use tokio::{
 use tower::ServiceExt as _;
 
 use super::{HttpOptions, caller::Peer};
-use crate::shares::{Owner, Share, Shares};
+use crate::{
+    shares::{Owner, Share, Shares},
+    text::fuel::Presence,
+};
 
 /// A head and what of a body comes with it, in bytes.
 const READ_BYTES: usize = 64 << 10;
@@ -147,9 +151,24 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> (TcpStream
     }
 }
 
-/// Answers on one connection until it ends.
+/// Answers on one connection until it ends. All that is done there is done for its client.
 async fn run(
     stream: TcpStream,
+    peer: IpAddr,
+    router: Router,
+    http: http1::Builder,
+    connection: Admitted,
+    stopped: watch::Receiver<bool>,
+) {
+    let stream = Arc::new(Mutex::new(stream));
+    let watched = Arc::clone(&stream);
+    let presence = Presence::new(move || is_there(&watched));
+    presence.clone().waits_for(answer(stream, presence, peer, router, http, connection, stopped)).await;
+}
+
+async fn answer(
+    stream: Arc<Mutex<TcpStream>>,
+    presence: Presence,
     peer: IpAddr,
     router: Router,
     http: http1::Builder,
@@ -161,6 +180,8 @@ async fn run(
         let running = Arc::new(Running::new(&connection));
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(Asking(Arc::downgrade(&running)));
+        // For whoever answers on a task of its own.
+        request.extensions_mut().insert(presence.clone());
         let state = Arc::clone(&running.state);
         let answer = router.clone().oneshot(request.map(|body| Body::new(Coming { body, state })));
         async move { Ok::<_, Infallible>(answer.await?.map(|body| Answer { body, _running: running })) }
@@ -470,11 +491,23 @@ impl HttpBody for Answer {
 
 /// The connection's bytes. One whose client does not read waits for it.
 struct Watched {
-    stream: TcpStream,
+    /// Only looked at elsewhere, and not for long.
+    stream: Arc<Mutex<TcpStream>>,
     state: Arc<State>,
 }
 
+/// Whether the client has not closed its end, as far as the system has told so far: also where nobody reads what came.
+fn is_there(stream: &Mutex<TcpStream>) -> bool {
+    let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+    let ready = stream.ready(Interest::READABLE).now_or_never();
+    !matches!(ready, Some(Ok(ready)) if ready.is_read_closed())
+}
+
 impl Watched {
+    fn with<T>(&self, act: impl FnOnce(Pin<&mut TcpStream>) -> T) -> T {
+        act(Pin::new(&mut *self.stream.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
     fn wrote(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if polled.is_pending() {
             self.state.waits();
@@ -487,15 +520,13 @@ impl Watched {
 
 impl AsyncRead for Watched {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
+        self.with(|stream| stream.poll_read(context, buffer))
     }
 }
 
 impl AsyncWrite for Watched {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let own = self.get_mut();
-        let polled = Pin::new(&mut own.stream).poll_write(context, bytes);
-        own.wrote(polled)
+        self.wrote(self.with(|stream| stream.poll_write(context, bytes)))
     }
 
     fn poll_write_vectored(
@@ -503,27 +534,25 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let own = self.get_mut();
-        let polled = Pin::new(&mut own.stream).poll_write_vectored(context, bytes);
-        own.wrote(polled)
+        self.wrote(self.with(|stream| stream.poll_write_vectored(context, bytes)))
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        self.with(|stream| stream.is_write_vectored())
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+        self.with(|stream| stream.poll_flush(context))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        self.with(|stream| stream.poll_shutdown(context))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt as _;
+    use tokio::io::AsyncWriteExt as _;
 
     use super::*;
 
@@ -554,6 +583,48 @@ mod tests {
         let all = futures::future::join_all((0..300).map(|_| TcpStream::connect(address)));
         let all = tokio::time::timeout(Duration::from_secs(60), all).await.expect("a place for each of them");
         assert!(all.iter().all(Result::is_ok), "{all:?}");
+    }
+
+    /// Work that waits for nothing keeps its connection from hearing that the client has left, and so does what the client
+    /// sent behind its request. The work ends all the same.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn whoever_leaves_in_the_middle_is_not_worked_for() {
+        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        let (ended, mut ends) = tokio::sync::mpsc::unbounded_channel();
+        let work = move || {
+            let (begun, ended) = (begun.clone(), ended.clone());
+            async move {
+                tokio::task::block_in_place(|| {
+                    begun.send(()).expect("the test waits");
+                    while Presence::of_task().expect("a client").is_there() {
+                        std::thread::yield_now();
+                    }
+                    ended.send(()).expect("the test waits");
+                });
+                "done"
+            }
+        };
+        let listener = listener("localhost:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let router = Router::new().route("/", axum::routing::get(work));
+        let serving = tokio::spawn(async move {
+            let stop = async { drop(stopped.await) };
+            serve(listener, router, &HttpOptions::default(), stop).await;
+        });
+        for (behind, is_half_closed) in [("", false), ("", true), ("GET / HTTP/1.1\r\nhost: x\r\n\r\n", false)] {
+            let mut client = TcpStream::connect(address).await.unwrap();
+            let head = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+            client.write_all(format!("{head}{behind}").as_bytes()).await.unwrap();
+            begins.recv().await.expect("the work");
+            assert!(ends.try_recv().is_err(), "the client is there");
+            client.shutdown().await.unwrap();
+            let client = is_half_closed.then_some(client);
+            tokio::time::timeout(Duration::from_secs(60), ends.recv()).await.expect("the work ends");
+            drop(client);
+        }
+        drop(stop);
+        serving.await.unwrap();
     }
 
     /// However many come without a head, each new one is let in at once, and has time to bring its own.

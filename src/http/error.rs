@@ -419,6 +419,8 @@ impl ApiError {
             TurnError::Llm(LlmError::Overloaded) => Self::too_many_requests(),
             TurnError::Llm(LlmError::Timeout) => Self::logged(Failure::ModelServerTimeout, error),
             TurnError::Llm(_) => Self::logged(Failure::ModelServer, error),
+            // Nobody reads it.
+            TurnError::Left => Self::failure(Failure::Deadline),
         }
     }
 }

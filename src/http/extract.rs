@@ -74,8 +74,10 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Admitted<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &AppState) -> Result<Self, ApiError> {
+        let owner = request.extensions().get::<Caller>().map(Caller::as_owner).unwrap_or_default();
         let Unread { permit, body } = Unread::from_request(request, app).await?;
-        parse_object(&body).map(|body| Self { permit, body })
+        let parsed = app.understander.working(&owner, body.len(), || parse_object(&body)).await;
+        parsed.map(|body| Self { permit, body })
     }
 }
 

@@ -94,6 +94,7 @@ impl Refusal {
                 Self::failure("the model server did not answer in time; try strategy `local`", error)
             }
             TurnError::Llm(_) => Self::failure("the model server failed; try strategy `local`", error),
+            TurnError::Left => Self::new("the call was cancelled"),
         }
     }
 

@@ -25,7 +25,7 @@ use crate::{
     conversation::{self, Tokens},
     shares::{Owner, Shares},
     snapshot::Snapshots,
-    text::foreign,
+    text::{foreign, fuel::Presence},
     understand::{UnderstandOptions, Understander},
 };
 
@@ -136,6 +136,12 @@ impl ServerHandler for McpServer {
         let admitted = async {
             let Some(_leave) = self.admission.admit(from).await else { return Err(Refusal::busy()) };
             AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| Err(Refusal::panicked()))
+        };
+        // The task is the library's, which knows nothing of the connection until its end.
+        let waits = from.and_then(|from| from.extensions.get::<Presence>()).cloned();
+        let admitted = match waits {
+            Some(waits) => waits.waits_for(admitted).boxed(),
+            None => admitted.boxed(),
         };
         let result = tokio::select! {
             result = admitted => result,

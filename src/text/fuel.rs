@@ -7,9 +7,13 @@
 //!
 //! A stage that finds that it is out of fuel ends with what it has. What was not read whole never leads to a
 //! call by itself.
+//!
+//! Nor is there fuel for whoever has left. A thread that works for a request hears nothing of its connection; so a
+//! [`Presence`] is asked instead, which goes with the task that answers. What is spawned from there goes on without it.
 
 use std::{
     cell::{Cell, RefCell},
+    fmt,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -19,6 +23,44 @@ use std::{
 
 /// Steps that a thread takes before it looks at the limits: these cost more than a step does.
 const UNCOUNTED: u64 = 1_024;
+
+tokio::task_local! {
+    /// Of whoever waits for what the task does.
+    static WAITS: Presence;
+}
+
+/// Tells whether whoever waits for an answer is still there. It is asked often. Cheap to clone.
+#[derive(Clone)]
+pub struct Presence(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Presence {
+    #[must_use]
+    pub fn new(is_there: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_there))
+    }
+
+    /// That of the task that runs, if somebody waits for it.
+    #[must_use]
+    pub fn of_task() -> Option<Self> {
+        WAITS.try_with(Clone::clone).ok()
+    }
+
+    /// Does `work` for nobody else.
+    pub fn waits_for<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        WAITS.scope(self, work)
+    }
+
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Presence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Presence").field(&self.is_there()).finish()
+    }
+}
 
 thread_local! {
     /// Steps that the fuel of this thread does not know of yet.
@@ -35,21 +77,24 @@ pub struct Fuel(Arc<Tank>);
 struct Tank {
     most: u64,
     until: Option<Instant>,
+    waits: Option<Presence>,
     spent: AtomicU64,
     is_out: AtomicBool,
+    has_left: AtomicBool,
 }
 
 impl Default for Tank {
     fn default() -> Self {
-        Self { most: u64::MAX, until: None, spent: AtomicU64::new(0), is_out: AtomicBool::new(false) }
+        let (is_out, has_left) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { most: u64::MAX, until: None, waits: None, spent: AtomicU64::new(0), is_out, has_left }
     }
 }
 
 impl Fuel {
-    /// For at most so many steps, and until this moment. The default has no end.
+    /// For at most so many steps, until this moment, and while whoever waits for the task is there. The default has no end.
     #[must_use]
     pub fn new(most: u64, until: Option<Instant>) -> Self {
-        Self(Arc::new(Tank { most, until, ..Tank::default() }))
+        Self(Arc::new(Tank { most, until, waits: Presence::of_task(), ..Tank::default() }))
     }
 
     #[must_use]
@@ -68,6 +113,12 @@ impl Fuel {
         self.0.is_out.load(Ordering::Relaxed)
     }
 
+    /// It ended because nobody waits any more.
+    #[must_use]
+    pub fn is_for_nobody(&self) -> bool {
+        self.0.has_left.load(Ordering::Relaxed)
+    }
+
     /// Runs `act` with the steps that it takes counted here.
     pub fn burn<T>(&self, act: impl FnOnce() -> T) -> T {
         flush();
@@ -80,8 +131,13 @@ impl Fuel {
 
     fn spend(&self, steps: u64) {
         let spent = self.0.spent.fetch_add(steps, Ordering::Relaxed).saturating_add(steps);
-        if spent > self.0.most || self.0.until.is_some_and(|until| Instant::now() >= until) {
+        let is_over = spent > self.0.most || self.0.until.is_some_and(|until| Instant::now() >= until);
+        let has_left = self.0.waits.as_ref().is_some_and(|waits| !waits.is_there());
+        if is_over || has_left {
             self.0.is_out.store(true, Ordering::Relaxed);
+        }
+        if has_left {
+            self.0.has_left.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -176,6 +232,27 @@ mod tests {
         });
         let fuel = Fuel::default();
         fuel.burn(give_up);
-        assert!(fuel.is_out());
+        assert!(fuel.is_out() && !fuel.is_for_nobody());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_done_for_whoever_has_left() {
+        let is_there = Arc::new(AtomicBool::new(true));
+        let asked = Arc::clone(&is_there);
+        let work = async {
+            let fuel = Fuel::new(u64::MAX, None);
+            fuel.burn(|| {
+                (0..10).for_each(|_| spend(1_000));
+                assert!(!is_out());
+                is_there.store(false, Ordering::Relaxed);
+                spend(2_000);
+                assert!(is_out());
+            });
+            // What is begun in the background is nobody's.
+            let spawned = tokio::spawn(async { Presence::of_task().is_none() }).await;
+            (fuel.is_out() && fuel.is_for_nobody(), spawned.unwrap())
+        };
+        assert_eq!(Presence::new(move || asked.load(Ordering::Relaxed)).waits_for(work).await, (true, true));
+        assert!(!Fuel::new(1, None).is_for_nobody());
     }
 }

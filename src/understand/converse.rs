@@ -95,6 +95,7 @@ impl Understander {
                 }
             }
         };
+        self.is_waited_for()?;
         conversed.turn.settle(started, ledger);
         Ok(conversed)
     }

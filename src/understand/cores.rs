@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use crate::{
-    shares::{Share, Shares},
+    shares::{Owner, Share, Shares},
     understand::TurnRequest,
 };
 
@@ -20,6 +20,8 @@ use crate::{
 /// what a stage took in truth is known at its end, and put right then.
 const STAGE: u64 = 500;
 const BYTE: u64 = 12;
+/// Bytes that are read in a microsecond, about.
+const BYTES_READ: u64 = 50;
 /// A stage that takes longer by this leaves the last place to others.
 const LONG: u64 = 8_000;
 /// How many times as much a stage costs that nobody waits for.
@@ -47,11 +49,20 @@ impl Cores {
     /// Waits for a place for a stage of this turn. Each stage begins here: a client that has left is noticed, and a deadline
     /// that is over, and then the turn is dropped.
     pub(crate) async fn free(&self, request: &TurnRequest) -> Core {
+        let weight = if request.in_background { IN_BACKGROUND } else { 1 };
+        self.for_work(&request.owner, STAGE + BYTE * request.utterance.len() as u64, weight).await
+    }
+
+    /// Waits for a place for work that takes about so many microseconds.
+    async fn for_work(&self, owner: &Owner, cost: u64, weight: u64) -> Core {
         // Whatever else waits to run comes first, also where places are free.
         task::yield_now().await;
-        let weight = if request.in_background { IN_BACKGROUND } else { 1 };
-        let cost = STAGE + BYTE * request.utterance.len() as u64;
-        Core { place: self.0.take(&request.owner, 1, weight * cost).await, weight }
+        Core { place: self.0.take(owner, 1, weight * cost).await, weight }
+    }
+
+    /// Does work that is no stage of a turn, and looks at so many bytes.
+    pub(crate) async fn work<T>(&self, owner: &Owner, bytes: usize, work: impl FnOnce() -> T) -> T {
+        self.for_work(owner, bytes as u64 / BYTES_READ, 1).await.run(work)
     }
 }
 

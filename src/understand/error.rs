@@ -21,6 +21,9 @@ pub enum TurnError {
     OverBudget { needed: u64, allowed: u64 },
     #[error("the model server failed and nothing local could answer: {0}")]
     Llm(LlmError),
+    /// Nobody waits for the answer any more, so that there is none.
+    #[error("whoever asked has left")]
+    Left,
 }
 
 impl TurnError {

@@ -74,6 +74,7 @@ use crate::{
     llm::{Server, Usage},
     module::{Module, settings::StrategyName},
     recognize::acts::{Courtesy, Moves},
+    shares::Owner,
     snapshot::Snapshot,
     telemetry::milliseconds,
     text::fuel::Fuel,
@@ -86,6 +87,9 @@ pub(crate) const CUT_SHORT: &str = "the text is too long to be read whole within
 
 /// Time that the work of a request may take, what waits for others included: longer than any answer is waited for.
 const MOST_TIME: Duration = Duration::from_secs(30);
+
+/// Bytes from which on what a request brings is large: to read more keeps a thread busy for a millisecond or longer.
+const LARGE: usize = 32 << 10;
 
 /// Holds what turns share; cheap to clone.
 #[derive(Clone)]
@@ -131,8 +135,15 @@ impl Understander {
                 turn => turn,
             },
         };
+        self.is_waited_for()?;
         turn.settle(started, ledger);
         Ok(turn)
+    }
+
+    /// # Errors
+    /// If whoever asked has left: what was not done to its end for them is kept nowhere.
+    fn is_waited_for(&self) -> Result<(), TurnError> {
+        if self.fuel.is_for_nobody() { Err(TurnError::Left) } else { Ok(()) }
     }
 
     /// The same with what is left of a request's ledger, which counts what the turn spends.
@@ -176,10 +187,16 @@ impl Understander {
         self.fuel.is_out()
     }
 
+    /// Work of this owner that waits for nothing, beside turns: what is large waits for a core, as their stages do.
+    pub async fn working<T>(&self, owner: &Owner, bytes: usize, work: impl FnOnce() -> T) -> T {
+        if bytes < LARGE { work() } else { self.cores.work(owner, bytes, work).await }
+    }
+
     /// What the whole of a request may spend, from now on.
     pub(crate) fn ledger(&self, snapshot: &Snapshot, request: &TurnRequest) -> Ledger {
         let now = tokio::time::Instant::now();
         Ledger::new(self.options.allowance(), &snapshot.module.settings.llm, request.budget, now)
+            .of(request.owner.clone())
     }
 
     /// The functions that the utterance may mean, best first, at most `limit`; nothing is decided.

@@ -1,14 +1,21 @@
 mod proportion;
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use crate::{
-    conversation::State,
+    conversation::{State, Tenant},
     embed::{Hashed, HashedOptions, SharedEmbedder},
     module::ModuleName,
     retrieve::RetrieveOptions,
     snapshot::{ModulesOptions, Snapshot, Snapshots},
-    text::fuel::Fuel,
+    text::fuel::{Fuel, Presence},
     understand::{cores::Cores, *},
 };
 
@@ -103,6 +110,29 @@ async fn whoever_leaves_is_not_worked_for() {
     assert!(futures::poll!(&mut turn).is_pending());
     drop(turn);
     assert_eq!(counted.fuel.spent(), 0);
+}
+
+/// Whoever leaves in the middle of a stage, while the task can hear of nothing, ends it; and nothing is kept of a turn that
+/// was not done to its end.
+#[tokio::test]
+async fn whoever_leaves_ends_the_stage_that_works() {
+    let (snapshot, understander) = module().await;
+    let state = State::new(&snapshot.module.name);
+    let request = TurnRequest { utterance: "2 pizza and ".repeat(300), ..TurnRequest::default() };
+    let leaves_after = |looks: u64| {
+        let count = AtomicU64::new(0);
+        Presence::new(move || count.fetch_add(1, Ordering::Relaxed) < looks)
+    };
+    let whole = Presence::new(|| true).waits_for(understander.converse(&snapshot, &state, &request)).await;
+    assert!(whole.is_ok());
+    for looks in [0, 1, 5, 40] {
+        let left = leaves_after(looks).waits_for(understander.converse(&snapshot, &state, &request)).await;
+        assert!(matches!(left, Err(TurnError::Left)), "after {looks}");
+        let replays = Replays::new(9, 1 << 20);
+        let owner = Tenant::everybody();
+        let left = leaves_after(looks).waits_for(replays.converse(&owner, &understander, &snapshot, &request)).await;
+        assert!(matches!(left, Err(TurnError::Left)), "after {looks}");
+    }
 }
 
 /// Whoever works has a core; the others wait, and not for ever.

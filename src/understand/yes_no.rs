@@ -46,8 +46,16 @@ impl Understander {
         let request = TurnRequest { utterance: reply.to_owned(), budget, strategy, owner, ..TurnRequest::default() };
         let mut ledger = self.ledger(snapshot, &request);
         let fuel = self.fueled().fuel;
-        let analysis = self.cores.free(&request).await.run(|| fuel.burn(|| self.recognize(snapshot, &request)))?;
-        let read = reply::read(snapshot.module.language(), question, analysis.utterance.text());
+        let (analysis, read) = self.cores.free(&request).await.run(|| {
+            fuel.burn(|| {
+                let analysis = self.recognize(snapshot, &request)?;
+                let read = reply::read(snapshot.module.language(), question, analysis.utterance.text());
+                Ok::<_, TurnError>((analysis, read))
+            })
+        })?;
+        if fuel.is_for_nobody() {
+            return Err(TurnError::Left);
+        }
         let asked = self.asked_reply(snapshot, question, read, &request, &analysis, &mut ledger).await?;
         Ok(Answered {
             reply: asked.unwrap_or(read),

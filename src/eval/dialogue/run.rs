@@ -127,7 +127,9 @@ async fn step(
     let module = &snapshot.module;
     let conversed = match understander.converse(snapshot, state, request).await {
         Ok(conversed) => conversed,
-        Err(error @ (TurnError::NoModelServer(_) | TurnError::Embed(_) | TurnError::Prompt(_))) => return Err(error),
+        Err(error @ (TurnError::NoModelServer(_) | TurnError::Embed(_) | TurnError::Prompt(_) | TurnError::Left)) => {
+            return Err(error);
+        }
         Err(
             error @ (TurnError::EmptyUtterance
             | TurnError::LongUtterance { .. }

@@ -116,6 +116,9 @@ fn header(headers: &HeaderMap) -> Result<Option<ForeignTools>, ApiError> {
     })
 }
 
+/// Bytes for which a message, or a result of a call, counts: there may be many small ones.
+const EACH: usize = 64;
+
 /// A request that nothing is wrong with.
 pub(super) struct Job {
     snapshot: Arc<Snapshot>,
@@ -167,7 +170,11 @@ impl Job {
             *own = header(headers)?;
         }
         request.check()?;
-        let mut conversation = Conversation::read(request.messages.take(), app.turns.max_utterance)?;
+        let (messages, limit) = (request.messages.take(), app.turns.max_utterance);
+        let bytes = messages.as_ref().map_or(0, Vec::len) * EACH;
+        let owner = caller.as_owner();
+        let read = app.understander.working(&owner, bytes, || Conversation::read(messages, limit)).await;
+        let mut conversation = read?;
         let task = Task::read(&mut request)?;
         let mut options = request.uptake.take().unwrap_or_default();
         let keeping = keeping(&mut options, caller)?;
@@ -197,7 +204,6 @@ impl Job {
         }
         let mut request = turn_request(app, &snapshot, conversation, &task, demand, options)?;
         request.first = first;
-        let owner = caller.as_owner();
         request.owner = owner.clone();
         let language = request.language.clone();
         let before = (!is_new).then(|| std::mem::take(&mut request));
@@ -273,7 +279,9 @@ impl Job {
             }
             None => {
                 let pending = self.pending(app).await?;
-                (self.told(pending.as_deref()), None, pending)
+                let told = || self.told(pending.as_deref());
+                let turn = app.understander.working(&self.owner, self.results.len() * EACH, told).await;
+                (turn, None, pending)
             }
         };
         let summary = kept.as_ref().map_or("", |kept: &Kept| kept.summary.as_str());

@@ -5,6 +5,7 @@ use super::*;
 use crate::{
     assist::history::Said,
     conversation::{Expects, Tenant},
+    understand::replay::UNDERSTOOD,
 };
 
 /// Texts that are repeated until they are as long as they shall be.
@@ -128,7 +129,7 @@ async fn steps(snapshot: &Snapshot, understander: &Understander, state: &State, 
 fn fault(what: &str, (short, long): (u64, u64)) -> Option<String> {
     // None needs the limit to end.
     let most = UnderstandOptions::default().max_steps;
-    let is_fair = short >= SHORT as u64 && short.max(long) <= most && long <= ALWAYS + MOST_GROWTH * short;
+    let is_fair = short >= SHORT as u64 / 2 && short.max(long) <= most && long <= ALWAYS + MOST_GROWTH * short;
     (!is_fair).then(|| format!("{what}: {short}, then {long} steps for {LONGER} times as much"))
 }
 
@@ -157,21 +158,50 @@ async fn hostile_texts_take_work_in_proportion() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Three times as many functions, with what they say to be left out, make no text three times as much work.
+/// Three times as many functions, with what they say to be left out, make no text three times as much work, in no state.
 #[tokio::test]
 async fn hostile_texts_take_no_more_work_in_a_larger_module() {
     let (small, large) = (module_of("en", 12).await, module_of("en", 36).await);
-    for kind in ["not pizza ", "no 4 and ", "remove pizza ", "don't cancel ", "2 pizza and ", "x;"] {
-        let mut counts = Vec::new();
-        for (snapshot, understander) in [&small, &large] {
-            let state = said(snapshot, understander, &State::new(&snapshot.module.name), "order 2 pizza").await.state;
-            let utterance = text(kind, SHORT);
-            // What is made where it is first needed is made.
-            steps(snapshot, understander, &state, &utterance).await;
-            counts.push(steps(snapshot, understander, &state, &utterance).await);
+    let (small_states, large_states) = (states(&small.0, &small.1).await, states(&large.0, &large.1).await);
+    let mut faults = Vec::new();
+    for ((name, small_state), (_, large_state)) in small_states.iter().zip(&large_states) {
+        for kind in ["not pizza ", "no 4 and ", "remove pizza ", "don't cancel ", "2 pizza and ", "yes, ", "x;"] {
+            let mut counts = Vec::new();
+            for ((snapshot, understander), state) in [(&small, small_state), (&large, large_state)] {
+                let utterance = text(kind, SHORT);
+                // What is made where it is first needed is made.
+                steps(snapshot, understander, state, &utterance).await;
+                counts.push(steps(snapshot, understander, state, &utterance).await);
+            }
+            if 2 * counts[1] > 3 * counts[0] {
+                faults.push(format!("{name}, {kind:?}: {counts:?}"));
+            }
         }
-        assert!(2 * counts[1] <= 3 * counts[0], "{kind:?}: {counts:?}");
     }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// A conversation that its messages tell of, in every state, and then hostile messages, each of which is understood again.
+#[tokio::test]
+async fn hostile_messages_of_a_conversation_take_work_in_proportion() {
+    let (snapshot, understander) = module().await;
+    let mut faults = Vec::new();
+    for (name, state) in states(&snapshot, &understander).await {
+        for kind in ["x;", "not Anna ", "2 pizza and ", "yes, ", "the second one ", "change pizza to curry ", "at 5 "] {
+            let mut counts = Vec::new();
+            for length in [UNDERSTOOD / LONGER, UNDERSTOOD] {
+                let (said, counted) = (text(kind, length), counting(&understander));
+                let mut history = crate::understand::converse::history(&state);
+                history.extend([Said::Person(said.clone()), Said::Assistant(said.clone()), Said::Tool(said.clone())]);
+                let request = TurnRequest { utterance: said, history, ..TurnRequest::default() };
+                let replays = Replays::new(0, 0);
+                replays.converse(&Tenant::everybody(), &counted, &snapshot, &request).await.unwrap();
+                counts.push(counted.fuel.spent());
+            }
+            faults.extend(fault(&format!("{name}, {kind:?}"), (counts[0], counts[1])));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 /// The same of what was said before: each message is long, and so are results of calls.
