@@ -10,6 +10,7 @@
 //!   other one has had as much as it, however many requests of the others wait.
 
 mod book;
+mod kept;
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -22,6 +23,7 @@ use tokio::sync::oneshot;
 use book::{Book, Number};
 
 pub use book::OF_FREE;
+pub use kept::Kept;
 
 /// Who holds a share, or waits for one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,6 +38,16 @@ pub enum Owner {
 }
 
 impl Owner {
+    /// What tells it from every other one.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Process => String::new(),
+            Self::Key(id) => format!("key {id}"),
+            Self::Address(address) => format!("address {address}"),
+        }
+    }
+
     /// The owner at an address. Of IPv6 the first 64 bits count: whoever has one such address has all of them.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {

@@ -21,7 +21,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 
 pub use once::{Begun, Once, Plan, Remembered};
 pub use options::ActionOptions;
@@ -32,6 +32,7 @@ use crate::{
         endpoint::{Endpoint, Target},
         schema,
     },
+    shares::{Owner, Shares},
     telemetry::milliseconds,
 };
 
@@ -133,7 +134,7 @@ struct Inner {
     options: ActionOptions,
     allowed: address::Allowed,
     client: http::Client,
-    at_once: Semaphore,
+    at_once: Shares,
 }
 
 /// Why actions cannot be had as configured.
@@ -156,7 +157,7 @@ impl Actor {
         let allowed = address::Allowed::read(&options.hosts, &options.networks)?;
         let client = http::Client::new(options, &allowed)
             .map_err(|problem| ActionsError { key: "enabled", problem: format!("no client can be made: {problem}") })?;
-        let at_once = Semaphore::new(options.max_concurrency.min(Semaphore::MAX_PERMITS));
+        let at_once = Shares::new(options.max_concurrency as u64);
         Ok(Some(Self(Arc::new(Inner { options: options.clone(), allowed, client, at_once }))))
     }
 
@@ -175,18 +176,20 @@ impl Actor {
         Duration::from_millis(self.0.options.timeout_ms)
     }
 
-    /// Makes the call, by `until`. `key` is the same wherever the call is the same; a service that knows it does
-    /// nothing twice.
-    pub async fn act(&self, endpoint: &Endpoint, deed: Deed, key: &str, until: Instant) -> Deed {
+    /// Makes the call for `owner`, by `until`. `key` is the same wherever the call is the same; a service that knows it
+    /// does nothing twice.
+    pub async fn act(&self, owner: &Owner, endpoint: &Endpoint, deed: Deed, key: &str, until: Instant) -> Deed {
         let clock = std::time::Instant::now();
         let Inner { options, at_once, .. } = &*self.0;
         let wait =
             Duration::from_millis(endpoint.timeout_ms.map_or(options.timeout_ms, |own| own.min(options.timeout_ms)));
         let until = until.min(Instant::now() + wait);
         let mut deed = Deed { status: Status::Begun, ..deed };
-        let mut answer = match tokio::time::timeout_at(until, at_once.acquire()).await {
-            Ok(Ok(_permit)) => self.tried(endpoint, &mut deed, key, until).await,
-            _ => Answer::refused("no time is left, or too many calls are being made at once (actions.max_concurrency)"),
+        let mut answer = match tokio::time::timeout_at(until, at_once.take(owner, 1, 1)).await {
+            Ok(_share) => self.tried(endpoint, &mut deed, key, until).await,
+            Err(_) => {
+                Answer::refused("no time is left, or too many calls are being made at once (actions.max_concurrency)")
+            }
         };
         if answer.status == Status::Done
             && let Some(reason) = misfit(endpoint, &answer.text)

@@ -69,6 +69,8 @@ impl<'a> Exchange<'a> {
             temperature: module.settings.llm.temperature,
             max_tokens: module.settings.llm.max_tokens,
             scope: Some(module.version.as_str().into()),
+            owner: self.ledger.owner().clone(),
+            is_hurried: self.ledger.is_hurried(),
             ..ChatRequest::new(messages, self.ledger.deadline())
         }
     }

@@ -136,6 +136,8 @@ pub(crate) async fn say(
             temperature: settings.temperature,
             max_tokens: settings.max_tokens,
             listener: listener.cloned(),
+            owner: ledger.owner().clone(),
+            is_hurried: ledger.is_hurried(),
             ..ChatRequest::new(messages.clone(), ledger.deadline())
         };
         ledger.afford(std::slice::from_ref(&request))?;

@@ -10,6 +10,7 @@ use crate::{
     call::Violation,
     llm::{ChatReply, ChatRequest, LlmError, Message, Usage},
     module::settings::LlmOverrides,
+    shares::Owner,
 };
 
 /// Times that a wrong answer is sent back at most, whatever a module says.
@@ -60,11 +61,15 @@ pub struct Ledger {
     /// Wrong answers that may still be sent back.
     retries: u32,
     deadline: Instant,
+    /// The request has less time than the service allows.
+    is_hurried: bool,
     /// Tokens in all.
     tokens: u64,
     attempts: Vec<Attempt>,
     usage: Usage,
     llm_ms: f64,
+    /// Whose request it is.
+    owner: Owner,
 }
 
 impl Ledger {
@@ -74,20 +79,40 @@ impl Ledger {
         let least = |allowed: u64, asked: Option<u64>| asked.map_or(allowed, |asked| asked.min(allowed));
         let retries = module.retries.unwrap_or(server.retries).min(MOST_RETRIES);
         // A module may ask for less time, but how long a client waits is for whoever runs the server to say.
-        let milliseconds = least(least(server.deadline_ms, module.deadline_ms), request.deadline_ms);
+        let allowed = least(server.deadline_ms, module.deadline_ms);
+        let milliseconds = least(allowed, request.deadline_ms);
         Self {
             retries: request.retries.map_or(retries, |asked| asked.min(retries)),
             deadline: started + Duration::from_millis(milliseconds),
+            is_hurried: milliseconds < allowed,
             tokens: least(module.tokens.unwrap_or(server.tokens), request.tokens),
             attempts: Vec::new(),
             usage: Usage::default(),
             llm_ms: 0.0,
+            owner: Owner::Process,
         }
+    }
+
+    /// The same for a request of this owner.
+    #[must_use]
+    pub fn of(self, owner: Owner) -> Self {
+        Self { owner, ..self }
+    }
+
+    #[must_use]
+    pub const fn owner(&self) -> &Owner {
+        &self.owner
     }
 
     #[must_use]
     pub const fn deadline(&self) -> Instant {
         self.deadline
+    }
+
+    /// Whether the request gave itself less time than the service allows.
+    #[must_use]
+    pub const fn is_hurried(&self) -> bool {
+        self.is_hurried
     }
 
     /// True once the time is over.

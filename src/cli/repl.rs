@@ -11,6 +11,7 @@ use crate::{
     config::Config,
     conversation::State,
     module::settings::StrategyName,
+    shares::Owner,
     snapshot::{Snapshot, unwatched},
     understand::{self, Conversed, TurnRequest},
 };
@@ -165,7 +166,7 @@ async fn carried_out(snapshot: &Snapshot, actor: Option<&Actor>, conversed: Conv
         let (key, deed) = (plan.key(index), plan.deeds[index].clone());
         let function = snapshot.module.function_named(&deed.function).map(|id| snapshot.module.function(id));
         let Some(endpoint) = function.and_then(|function| function.endpoint.as_ref()) else { continue };
-        plan.deeds[index] = actor.act(endpoint, deed, &key, Instant::now() + actor.longest()).await;
+        plan.deeds[index] = actor.act(&Owner::Process, endpoint, deed, &key, Instant::now() + actor.longest()).await;
     }
     understand::acted(snapshot, None, conversed, plan.deeds, &[])
 }

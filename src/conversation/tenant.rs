@@ -6,7 +6,7 @@ use crate::shares::Owner;
 
 /// The key that brought something: what is kept of it, or remembered, is for no other key. A memory whose keys are made
 /// of an owner cannot be asked without one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenant(Arc<str>);
 
 impl Tenant {

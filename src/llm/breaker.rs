@@ -191,10 +191,12 @@ impl<M: ChatModel> ChatModel for Breaker<M> {
         Box::pin(async move {
             let pass = self.admit(request.deadline).await?;
             let began = Instant::now();
-            let is_test = request.is_test;
+            let (is_test, is_hurried) = (request.is_test, request.is_hurried);
             let result = self.inner.complete(request).await;
             let sign = match &result {
                 Err(LlmError::Status { status: 500.., retry_after: None, .. }) if is_test => Sign::Nothing,
+                // Otherwise one client in a hurry would have it left alone for all.
+                Err(LlmError::Timeout) if is_hurried => Sign::Nothing,
                 other => sign(other, began.elapsed()),
             };
             pass.learn(sign, result.as_ref().err().map_or("", LlmError::kind));
@@ -297,6 +299,38 @@ mod tests {
     fn a_timeout_counts_if_the_server_had_a_fair_chance() {
         assert_eq!(sign(&Err(LlmError::Timeout), FAIR), Sign::Failed);
         assert_eq!(sign(&Err(LlmError::Timeout), FAIR / 2), Sign::Nothing);
+    }
+
+    /// Answers nobody in time.
+    struct Late;
+
+    impl ChatModel for Late {
+        fn describe(&self) -> String {
+            "late".to_owned()
+        }
+
+        fn complete(&self, request: ChatRequest) -> BoxFuture<'_, Result<ChatReply, LlmError>> {
+            Box::pin(async move {
+                sleep_until(request.deadline).await;
+                Err(LlmError::Timeout)
+            })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_client_in_a_hurry_has_no_server_left_alone() {
+        let breaker = Breaker::new(Late, OPTIONS);
+        let kind = async |is_hurried| {
+            let deadline = Instant::now() + 2 * FAIR;
+            let asked = breaker.complete(ChatRequest { deadline, is_hurried, ..request() }).await;
+            asked.expect_err("nothing comes").kind()
+        };
+        for _ in 0..9 {
+            assert_eq!(kind(true).await, "timeout");
+        }
+        for expected in ["timeout", "timeout", "timeout", "unavailable"] {
+            assert_eq!(kind(false).await, expected);
+        }
     }
 
     #[tokio::test(start_paused = true)]

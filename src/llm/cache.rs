@@ -1,7 +1,8 @@
 //! Asks once for what is asked for several times: at the same time always, one after the other where answers are kept.
 //!
-//! Goes outermost, around retries. What tells two requests apart is everything that an answer depends on: the request's
-//! scope, such as the version of a module, and the very bytes that would be sent, the model's name in them.
+//! Goes outermost, around retries. What tells two requests apart is whose they are and everything that an answer depends
+//! on: the request's scope, such as the version of a module, and the very bytes that would be sent, the model's name in
+//! them.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -59,7 +60,7 @@ impl<M: ChatModel> Cached<M> {
                         && lock(&kept).is_on()
                         && identity(&wording, &request) == (key, true)
                     {
-                        lock(&kept).insert(key, again(reply.clone()));
+                        lock(&kept).insert(&request.owner, key, again(reply.clone()));
                     }
                     Landed { result, deadline, billed: Arc::default() }
                 }
@@ -90,7 +91,7 @@ impl<M: ChatModel> ChatModel for Cached<M> {
                 return self.inner.complete(request).await;
             }
             let (key, is_kept) = identity(&self.wording, &request);
-            if is_kept && let Some(reply) = lock(&self.kept).get(&key) {
+            if is_kept && let Some(reply) = lock(&self.kept).get(&request.owner, &key) {
                 return Ok(reply);
             }
             self.fly(key, &request).await
@@ -107,6 +108,9 @@ fn identity(wording: &Wording, request: &ChatRequest) -> (Key, bool) {
     let scope = request.scope.as_deref().map(str::as_bytes);
     hasher.update(&scope.map_or(u64::MAX, |scope| scope.len() as u64).to_le_bytes());
     hasher.update(scope.unwrap_or_default());
+    let owner = request.owner.name();
+    hasher.update(&(owner.len() as u64).to_le_bytes());
+    hasher.update(owner.as_bytes());
     hasher.update(&[u8::from(request.parallel)]);
     hasher.update(&sent.body);
     let is_kept = sent.temperature == Some(0.0) && request.scope.is_some();
@@ -131,7 +135,10 @@ mod tests {
     use tokio::{task::JoinHandle, time::sleep};
 
     use super::*;
-    use crate::llm::{LlmOptions, Message, dialect::Field, scripted::Scripted};
+    use crate::{
+        llm::{LlmOptions, Message, dialect::Field, scripted::Scripted},
+        shares::Owner,
+    };
 
     const KEEP: CacheOptions = CacheOptions { entries: 9, ttl_ms: 60_000, max_bytes: 1 << 20 };
     const KEEP_NONE: CacheOptions = CacheOptions { entries: 0, ..KEEP };
@@ -239,6 +246,7 @@ mod tests {
             base.clone(),
             ChatRequest { scope: Some("v2".into()), ..base.clone() },
             ChatRequest { scope: None, ..base.clone() },
+            ChatRequest { owner: Owner::Key("other".into()), ..base.clone() },
             ChatRequest { model: Some("m".into()), ..base.clone() },
             ChatRequest { temperature: Some(0.5), ..base.clone() },
             ChatRequest { max_tokens: Some(3), ..base.clone() },

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use lru::LruCache;
 use tokio::time::Instant;
 
 use super::{ChatReply, options::CacheOptions};
+use crate::shares::{self, Owner};
 
 /// What an entry takes beside its texts, about.
 const OVERHEAD: usize = 256;
@@ -13,59 +13,42 @@ const OVERHEAD: usize = 256;
 /// The hash of everything that an answer depends on.
 pub(super) type Key = [u8; 32];
 
-/// Keeps the replies that were asked for last.
+/// Keeps the replies that were asked for last, to each owner its own.
 pub(super) struct Kept {
-    options: CacheOptions,
-    replies: LruCache<Key, Entry>,
-    bytes: usize,
+    ttl: Duration,
+    replies: shares::Kept<Owner, Key, Entry>,
 }
 
 struct Entry {
     reply: ChatReply,
-    bytes: usize,
     until: Instant,
 }
 
 impl Kept {
     pub(super) fn new(options: CacheOptions) -> Self {
-        // Bounded by `insert`, which must count the bytes of what it drops.
-        Self { options, replies: LruCache::unbounded(), bytes: 0 }
+        let replies = shares::Kept::new(options.entries, options.max_bytes);
+        Self { ttl: Duration::from_millis(options.ttl_ms), replies }
     }
 
-    pub(super) const fn is_on(&self) -> bool {
-        self.options.entries > 0
+    pub(super) fn is_on(&self) -> bool {
+        self.replies.is_on()
     }
 
     /// The reply, unless it is too old.
-    pub(super) fn get(&mut self, key: &Key) -> Option<ChatReply> {
-        let entry = self.replies.get(key)?;
+    pub(super) fn get(&mut self, owner: &Owner, key: &Key) -> Option<ChatReply> {
+        let entry = self.replies.get(owner, key)?;
         if Instant::now() < entry.until {
             return Some(entry.reply.clone());
         }
-        self.remove(key);
+        self.replies.remove(owner, key);
         None
     }
 
-    /// Keeps the reply, and drops those that were not asked for the longest until all bounds hold.
-    pub(super) fn insert(&mut self, key: Key, reply: ChatReply) {
+    /// Keeps the reply, and drops others until all bounds hold.
+    pub(super) fn insert(&mut self, owner: &Owner, key: Key, reply: ChatReply) {
         let bytes = size(&reply);
-        if bytes > self.options.max_bytes || !self.is_on() {
-            return;
-        }
-        self.remove(&key);
-        let until = Instant::now() + Duration::from_millis(self.options.ttl_ms);
-        self.replies.put(key, Entry { reply, bytes, until });
-        self.bytes += bytes;
-        while self.replies.len() > self.options.entries || self.bytes > self.options.max_bytes {
-            let Some((_, dropped)) = self.replies.pop_lru() else { break };
-            self.bytes -= dropped.bytes;
-        }
-    }
-
-    fn remove(&mut self, key: &Key) {
-        if let Some(entry) = self.replies.pop(key) {
-            self.bytes -= entry.bytes;
-        }
+        let until = Instant::now() + self.ttl;
+        self.replies.put(owner, key, Entry { reply, until }, bytes);
     }
 }
 
@@ -77,13 +60,7 @@ fn size(reply: &ChatReply) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    fn options(entries: usize, max_bytes: usize) -> CacheOptions {
-        CacheOptions { entries, max_bytes, ttl_ms: 1_000 }
-    }
 
     fn reply(bytes: usize) -> ChatReply {
         ChatReply { content: Some("x".repeat(bytes)), ..ChatReply::default() }
@@ -91,40 +68,24 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_old_is_gone() {
-        let mut kept = Kept::new(options(9, 10_000));
-        kept.insert([1; 32], reply(1));
+        let mut kept = Kept::new(CacheOptions { entries: 9, max_bytes: 10_000, ttl_ms: 1_000 });
+        let [own, other] = ["own", "other"].map(|name| Owner::Key(name.into()));
+        kept.insert(&own, [1; 32], reply(1));
         tokio::time::advance(Duration::from_millis(999)).await;
-        assert_eq!(kept.get(&[1; 32]), Some(reply(1)));
+        assert_eq!(kept.get(&own, &[1; 32]), Some(reply(1)));
+        assert_eq!(kept.get(&other, &[1; 32]), None, "what was answered to one is not told by time to another");
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!(kept.get(&[1; 32]), None);
-        assert_eq!((kept.replies.len(), kept.bytes), (0, 0));
+        assert_eq!(kept.get(&own, &[1; 32]), None);
+        assert_eq!(kept.replies.size(), (0, 0));
     }
 
     #[tokio::test]
-    async fn the_one_asked_for_last_stays() {
-        let mut kept = Kept::new(options(2, 10_000));
-        kept.insert([1; 32], reply(1));
-        kept.insert([2; 32], reply(2));
-        assert!(kept.get(&[1; 32]).is_some());
-        kept.insert([3; 32], reply(3));
-        assert_eq!((kept.get(&[1; 32]), kept.get(&[2; 32])), (Some(reply(1)), None));
-    }
-
-    proptest! {
-        #[test]
-        fn bounds_hold(
-            entries in 0_usize..4,
-            max_bytes in 1_usize..2_000,
-            replies in prop::collection::vec((0_u8..6, 0_usize..900), 0..30),
-        ) {
-            let mut kept = Kept::new(options(entries, max_bytes));
-            for (key, bytes) in replies {
-                kept.insert([key; 32], reply(bytes));
-                prop_assert!(kept.replies.len() <= entries && kept.bytes <= max_bytes);
-                prop_assert_eq!(kept.bytes, kept.replies.iter().map(|(_, entry)| entry.bytes).sum::<usize>());
-                let fits = entries > 0 && OVERHEAD + bytes <= max_bytes;
-                prop_assert_eq!(kept.get(&[key; 32]).filter(|_| fits), fits.then(|| reply(bytes)));
-            }
+    async fn bounds_hold() {
+        let mut kept = Kept::new(CacheOptions { entries: 4, max_bytes: 2_000, ttl_ms: 1_000 });
+        for (key, bytes) in [(1, 1), (2, 900), (3, 1_400), (4, 1_900), (5, 1)] {
+            kept.insert(&Owner::Process, [key; 32], reply(bytes));
         }
+        let found: Vec<u8> = (1..6).filter(|key| kept.get(&Owner::Process, &[*key; 32]).is_some()).collect();
+        assert_eq!(found, [3, 5], "an answer that is too large by itself is not kept");
     }
 }

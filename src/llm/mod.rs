@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::text::foreign::Foreign;
+use crate::{shares::Owner, text::foreign::Foreign};
 
 pub mod breaker;
 mod cache;
@@ -52,6 +52,10 @@ pub struct ChatRequest {
     /// What the answer also depends on and the prompt does not show, such as the version of a module: requests that
     /// differ in it never share an answer.
     pub scope: Option<Arc<str>>,
+    /// Who has it asked: no answer is shared with others, who could tell by the time that it takes what was asked.
+    pub owner: Owner,
+    /// Whoever asks gave it less time than there is: that no answer came in time says nothing of the server.
+    pub is_hurried: bool,
     /// A question that a server may well break on, though nothing is wrong with it: an error of its own does not count
     /// against it.
     pub is_test: bool,
@@ -75,6 +79,8 @@ impl ChatRequest {
             temperature: None,
             max_tokens: None,
             scope: None,
+            owner: Owner::Process,
+            is_hurried: false,
             is_test: false,
             listener: None,
             deadline,

@@ -1,19 +1,14 @@
 //! Repeats a request that failed; a wrong *answer* is for `understand` to send back with what was wrong.
 //!
-//! Also the limit of requests at a time, with a bounded queue.
+//! Also the limit of requests at a time, with a bounded queue: both are shared out among those who ask.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::{Instant, sleep, timeout_at},
-};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{ChatModel, ChatReply, ChatRequest, Listener, LlmError, LlmOptions};
+use crate::shares::{Owner, Share, Shares};
 
 /// How often and how soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,35 +52,30 @@ impl From<&LlmOptions> for Policy {
 pub struct Retrying<M> {
     inner: M,
     policy: Policy,
-    turns: Semaphore,
-    waiting: AtomicUsize,
+    turns: Shares,
+    waiting: Shares,
 }
 
 impl<M: ChatModel> Retrying<M> {
     #[must_use]
     pub fn new(inner: M, policy: Policy) -> Self {
-        let turns = Semaphore::new(policy.max_concurrency.clamp(1, Semaphore::MAX_PERMITS));
-        Self { inner, policy, turns, waiting: AtomicUsize::new(0) }
+        let turns = Shares::new(policy.max_concurrency.max(1) as u64);
+        Self { inner, policy, turns, waiting: Shares::new(policy.max_queue as u64) }
     }
 
     /// Waits for a turn, in a queue of bounded length.
-    async fn turn(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, LlmError> {
-        if let Ok(permit) = self.turns.try_acquire() {
-            return Ok(permit);
+    async fn turn(&self, owner: &Owner, deadline: Instant) -> Result<Share, LlmError> {
+        if let Some(turn) = self.turns.try_take(owner, 1) {
+            return Ok(turn);
         }
-        let _place = Place::take(&self.waiting, self.policy.max_queue)?;
-        match timeout_at(deadline, self.turns.acquire()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            // The semaphore is never closed.
-            Ok(Err(_)) => Err(LlmError::Overloaded),
-            Err(_) => Err(LlmError::Timeout),
-        }
+        let _place = self.waiting.try_take(owner, 1).ok_or(LlmError::Overloaded)?;
+        timeout_at(deadline, self.turns.take(owner, 1, 1)).await.map_err(|_| LlmError::Timeout)
     }
 
     /// One try, which gives its turn back when it ends.
     async fn attempt(&self, request: ChatRequest) -> Result<ChatReply, LlmError> {
         let deadline = request.deadline;
-        let _turn = self.turn(deadline).await?;
+        let _turn = self.turn(&request.owner, deadline).await?;
         timeout_at(deadline, self.inner.complete(request)).await.unwrap_or(Err(LlmError::Timeout))
     }
 
@@ -143,23 +133,6 @@ fn may_pass(error: &LlmError) -> bool {
         LlmError::Connect(_) | LlmError::Timeout => true,
         LlmError::Status { status, .. } => matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 506..=599),
         LlmError::Malformed(_) | LlmError::Overloaded | LlmError::Unavailable(_) => false,
-    }
-}
-
-/// One of the places in the queue, given back when it is dropped, also where the caller goes away.
-struct Place<'a>(&'a AtomicUsize);
-
-impl<'a> Place<'a> {
-    fn take(waiting: &'a AtomicUsize, limit: usize) -> Result<Self, LlmError> {
-        let took =
-            waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count < limit).then_some(count + 1));
-        took.map(|_| Self(waiting)).map_err(|_| LlmError::Overloaded)
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -273,6 +246,30 @@ mod tests {
             let _ = gone.await;
         }
         assert!(held.complete(request(60)).await.is_ok());
-        assert_eq!(held.waiting.load(Ordering::Acquire), 0);
+        assert_eq!((held.waiting.in_use(), held.turns.in_use()), (0, 0));
+    }
+
+    /// However much one asks of a server that does not answer, another one has its turn.
+    #[tokio::test(start_paused = true)]
+    async fn one_owner_leaves_room_at_a_slow_model_server() {
+        let policy = Policy { max_concurrency: 8, max_queue: 8, retries: 0, ..Policy::default() };
+        let hung = (0..6).fold(Scripted::new(), |script, _| script.hang());
+        let model = Arc::new(Retrying::new(hung.say("ok"), policy));
+        let ask = |owner: &str| {
+            let (model, owner) = (Arc::clone(&model), Owner::Key(owner.into()));
+            tokio::spawn(async move { model.complete(ChatRequest { owner, ..request(60) }).await })
+        };
+        let mut greedy = Vec::new();
+        for _ in 0..30 {
+            greedy.push(ask("greedy"));
+            tokio::task::yield_now().await;
+        }
+        let polite = ask("polite");
+        let clock = Instant::now();
+        assert_eq!(polite.await.expect("runs").map(|reply| reply.content), Ok(Some("ok".into())));
+        assert_eq!(clock.elapsed(), Duration::ZERO);
+        let refused = greedy.iter().filter(|one| one.is_finished()).count();
+        assert_eq!(refused, 30 - 6 - 6, "those that wait leave room, too");
+        greedy.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }

@@ -2,13 +2,11 @@
 //! with another one, who could tell by the time that it takes what others bring.
 
 use std::{
-    collections::HashMap,
     num::NonZero,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use lru::LruCache;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -16,7 +14,7 @@ use super::{PrepareError, Snapshot, Snapshots, compile, lock, unwatched};
 use crate::{
     conversation::Tenant,
     module::{self, Limits, Module, ModuleName, Recognizer, RecognizerKind},
-    shares::{Owner, Shares},
+    shares::{Kept, Owner, Shares},
 };
 
 /// Bytes that the kept modules take, all together.
@@ -36,88 +34,48 @@ const BYTE: u64 = 1;
 /// What takes longer leaves the last place to others.
 const LONG: u64 = 100_000;
 
-/// Whose functions, and their hash.
-type Key = (Tenant, [u8; blake3::OUT_LEN]);
+/// The hash of functions.
+type Key = [u8; blake3::OUT_LEN];
 
-/// See [the module](self). What its owner did not use for longest makes room.
+/// See [the module](self).
 pub(super) struct AdHoc {
-    kept: Mutex<Kept>,
+    /// Cells are filled by the first that asks, while the others wait for it.
+    kept: Mutex<Kept<Tenant, Key, Cell>>,
     /// Compiling is work for a core: no more of it than there are cores, so that strangers' schemas never crowd out
     /// everything else; and of those who wait, who had least comes first.
     compiling: Shares,
 }
 
-struct Kept {
-    entries: LruCache<Key, Entry>,
-    most: usize,
-    /// Of all entries.
-    bytes: usize,
-}
-
-impl Kept {
-    /// Of the owner that has most, what was not used for longest goes first: other owners lose nothing to it.
-    fn make_room(&mut self) {
-        while self.entries.len() > self.most || self.bytes > MOST_BYTES {
-            let are_many = self.entries.len() > self.most;
-            let mut held: HashMap<&Tenant, usize> = HashMap::new();
-            for ((owner, _), entry) in &self.entries {
-                *held.entry(owner).or_default() += if are_many { 1 } else { entry.bytes };
-            }
-            let most = held.values().max().copied();
-            let is_greedy = |(owner, _): &&Key| held.get(owner).copied() == most;
-            let Some(key) = self.entries.iter().rev().map(|(key, _)| key).find(is_greedy).cloned() else { return };
-            self.remove(&key);
-        }
-    }
-
-    fn remove(&mut self, key: &Key) {
-        if let Some(dropped) = self.entries.pop(key) {
-            self.bytes -= dropped.bytes;
-        }
-    }
-}
-
-struct Entry {
-    /// Filled by the first that asks, while the others wait for it.
-    cell: Arc<OnceCell<Arc<Snapshot>>>,
-    bytes: usize,
-}
+type Cell = Arc<OnceCell<Arc<Snapshot>>>;
 
 impl AdHoc {
     /// Keeps at most `most` (at least one).
     pub(super) fn new(most: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        // `make_room` bounds it.
-        let kept = Kept { entries: LruCache::unbounded(), most: most.max(1), bytes: 0 };
-        Self { kept: Mutex::new(kept), compiling: Shares::of_places(cores as u64, LONG) }
+        let kept = Mutex::new(Kept::new(most.max(1), MOST_BYTES));
+        Self { kept, compiling: Shares::of_places(cores as u64, LONG) }
     }
 
-    fn cell(&self, key: &Key, bytes: usize) -> Arc<OnceCell<Arc<Snapshot>>> {
+    fn cell(&self, owner: &Tenant, key: &Key, bytes: usize) -> Cell {
         let mut kept = lock(&self.kept);
-        if let Some(entry) = kept.entries.get(key) {
-            return Arc::clone(&entry.cell);
+        if let Some(cell) = kept.get(owner, key) {
+            return Arc::clone(cell);
         }
-        let cell = Arc::new(OnceCell::new());
-        kept.bytes += bytes;
-        kept.entries.put(key.clone(), Entry { cell: Arc::clone(&cell), bytes });
-        kept.make_room();
+        let cell = Cell::default();
+        kept.put(owner, *key, Arc::clone(&cell), bytes);
         cell
     }
 
     /// What is in the cell takes so many bytes. Where that alone is too much, it is not kept.
-    fn weigh(&self, key: &Key, bytes: usize) {
-        let mut kept = lock(&self.kept);
-        let Some(entry) = kept.entries.peek_mut(key) else { return };
-        let before = std::mem::replace(&mut entry.bytes, bytes);
-        kept.bytes = kept.bytes - before + bytes;
-        kept.make_room();
+    fn weigh(&self, owner: &Tenant, key: &Key, bytes: usize) {
+        lock(&self.kept).weigh(owner, key, bytes);
     }
 
     /// What did not compile must not take the place of what did.
-    fn forget(&self, key: &Key) {
+    fn forget(&self, owner: &Tenant, key: &Key) {
         let mut kept = lock(&self.kept);
-        if kept.entries.peek(key).is_some_and(|entry| !entry.cell.initialized()) {
-            kept.remove(key);
+        if kept.peek(owner, key).is_some_and(|cell| !cell.initialized()) {
+            kept.remove(owner, key);
         }
     }
 }
@@ -142,19 +100,19 @@ impl Snapshots {
         for part in [name.as_str(), known.map_or("", |known| &known.module.version), language.unwrap_or_default()] {
             hasher.update(part.as_bytes()).update(b"\0");
         }
-        let key = (Tenant::from(owner), *hasher.update(&bytes).finalize().as_bytes());
-        let cell = self.shared.ad_hoc.cell(&key, bytes.len());
+        let (whose, key) = (Tenant::from(owner), *hasher.update(&bytes).finalize().as_bytes());
+        let cell = self.shared.ad_hoc.cell(&whose, &key, bytes.len());
         let limit_ms = self.shared.options.ad_hoc_ms;
         let built = cell.get_or_try_init(|| async {
             let prepared = self.prepare_ad_hoc(owner, (name, functions), known, language, bytes.len());
             let prepared = tokio::time::timeout(Duration::from_millis(limit_ms), prepared).await;
             let (snapshot, weight) = prepared.map_err(|_| PrepareError::Slow { limit_ms })??;
-            self.shared.ad_hoc.weigh(&key, weight);
+            self.shared.ad_hoc.weigh(&whose, &key, weight);
             Ok(snapshot)
         });
         let built = built.await.map(Arc::clone);
         if built.is_err() {
-            self.shared.ad_hoc.forget(&key);
+            self.shared.ad_hoc.forget(&whose, &key);
         }
         built
     }
@@ -227,51 +185,47 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_by_number_and_by_size() {
         let kept = AdHoc::new(2);
-        let key = |n: u8| (Tenant::everybody(), [n; blake3::OUT_LEN]);
-        let sizes = || {
-            let kept = lock(&kept.kept);
-            (kept.entries.len(), kept.bytes)
-        };
-        let first = kept.cell(&key(1), 10);
-        assert!(Arc::ptr_eq(&first, &kept.cell(&key(1), 10)));
-        kept.cell(&key(2), 10);
-        kept.cell(&key(3), 10);
+        let key = |n: u8| [n; blake3::OUT_LEN];
+        let all = Tenant::everybody();
+        let sizes = || lock(&kept.kept).size();
+        let first = kept.cell(&all, &key(1), 10);
+        assert!(Arc::ptr_eq(&first, &kept.cell(&all, &key(1), 10)));
+        kept.cell(&all, &key(2), 10);
+        kept.cell(&all, &key(3), 10);
         assert_eq!(sizes(), (2, 20));
-        assert!(!Arc::ptr_eq(&first, &kept.cell(&key(1), 10)), "the oldest has gone");
-        kept.weigh(&key(1), MOST_BYTES - 30);
+        assert!(!Arc::ptr_eq(&first, &kept.cell(&all, &key(1), 10)), "the oldest has gone");
+        kept.weigh(&all, &key(1), MOST_BYTES - 30);
         assert_eq!(sizes(), (2, MOST_BYTES - 20));
-        kept.cell(&key(4), 15);
+        kept.cell(&all, &key(4), 15);
         assert_eq!(sizes(), (2, MOST_BYTES - 15), "by number");
-        kept.weigh(&key(4), 31);
+        kept.weigh(&all, &key(4), 31);
         assert_eq!(sizes(), (1, 31), "by size");
-        kept.forget(&key(4));
-        kept.cell(&key(5), 10);
-        kept.weigh(&key(5), MOST_BYTES + 1);
+        kept.forget(&all, &key(4));
+        kept.cell(&all, &key(5), 10);
+        kept.weigh(&all, &key(5), MOST_BYTES + 1);
         assert_eq!(sizes(), (0, 0), "what is too large by itself is not kept");
     }
 
     #[test]
     fn an_owner_pushes_out_no_tools_of_another() {
-        let key = |owner: &str, n: u8| (Tenant::of_key(owner), [n; blake3::OUT_LEN]);
+        let key = |n: u8| [n; blake3::OUT_LEN];
+        let [polite, other, greedy] = ["polite", "other", "greedy"].map(Tenant::of_key);
         let kept = AdHoc::new(10);
-        let polite = kept.cell(&key("polite", 1), 10);
-        let is_kept = || lock(&kept.kept).entries.peek(&key("polite", 1)).is_some();
+        let cell = kept.cell(&polite, &key(1), 10);
+        let is_kept = || lock(&kept.kept).contains(&polite, &key(1));
         assert!(
-            !Arc::ptr_eq(&polite, &kept.cell(&key("other", 1), 10)),
+            !Arc::ptr_eq(&cell, &kept.cell(&other, &key(1), 10)),
             "what one compiled is not told by time to another"
         );
         for n in 0..100 {
-            kept.cell(&key("greedy", n), 10);
+            kept.cell(&greedy, &key(n), 10);
         }
         assert!(is_kept(), "by number");
-        kept.weigh(&key("greedy", 99), MOST_BYTES - 20);
-        kept.cell(&key("greedy", 98), 1_000);
+        kept.weigh(&greedy, &key(99), MOST_BYTES - 20);
+        kept.cell(&greedy, &key(98), 1_000);
         assert!(is_kept(), "by size");
-        kept.weigh(&key("greedy", 98), MOST_BYTES + 1);
+        kept.weigh(&greedy, &key(98), MOST_BYTES + 1);
         assert!(is_kept(), "by one that is too large");
-        let kept = lock(&kept.kept);
-        assert!(kept.entries.len() <= 10 && kept.bytes <= MOST_BYTES);
-        assert_eq!(kept.bytes, kept.entries.iter().map(|(_, entry)| entry.bytes).sum::<usize>());
     }
 
     /// An embedder that does not come back.
@@ -311,7 +265,7 @@ mod tests {
             assert!(matches!(given_up, Err(PrepareError::Slow { limit_ms }) if limit_ms == limit), "{given_up:?}");
             assert_eq!(began.elapsed().as_millis(), u128::from(limit));
         }
-        assert!(lock(&snapshots.shared.ad_hoc.kept).entries.is_empty());
+        assert_eq!(lock(&snapshots.shared.ad_hoc.kept).size(), (0, 0));
         assert_eq!(snapshots.shared.ad_hoc.compiling.in_use(), 0);
     }
 }

@@ -2,21 +2,17 @@
 //! request of the same conversation.
 //!
 //! What is kept makes a request faster and changes nothing: it is found again only by everything that it was made of.
-//! Whose it is is a part of that: no owner finds what another one said, or what was done for it.
+//! Each owner has its own: none finds what another one said, or what was done for it, and none loses room to another one.
 //! The one exception is the moment. Messages do not say when they were said, so that "tomorrow" in an old one is read
 //! as of now, or as of the request that it came with if that was a few minutes ago.
 
-use std::{
-    num::NonZero,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
-
-use lru::LruCache;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{
     assist::history::{Said, shortened},
     conversation::{End, Expects, State, Tenant, Who},
     module::settings::StrategyName,
+    shares::Kept,
     snapshot::Snapshot,
     text::is_blank,
     understand::{Conversed, Demand, TurnError, TurnRequest, Understander},
@@ -29,15 +25,15 @@ const STEP: usize = 20;
 
 /// Characters of an earlier message that is understood again. A longer one is known as said: that many of them cost no
 /// more than a few utterances do.
-const UNDERSTOOD: usize = 2_000;
+pub(super) const UNDERSTOOD: usize = 2_000;
 
 /// Seconds within which two requests have the same "now", as far as what was said before them goes.
 const SAME_MOMENT: i64 = 600;
 
 type Key = [u8; blake3::OUT_LEN];
 
-/// States by the messages that led to them. What was not asked for longest makes room.
-pub struct Replays(Mutex<Kept>);
+/// States by the messages that led to them, as JSON: a third of the memory that they take otherwise.
+pub struct Replays(Mutex<Kept<Tenant, Key, Vec<u8>>>);
 
 /// What is said where the messages before were too long to be read again.
 const BEGUN_ANEW: &str =
@@ -52,25 +48,11 @@ struct Replayed {
     is_whole: bool,
 }
 
-struct Kept {
-    /// States as JSON: a third of the memory that they take otherwise. `None`: nothing is kept.
-    entries: Option<LruCache<Key, Vec<u8>>>,
-    /// Of all entries.
-    bytes: usize,
-    most_bytes: usize,
-}
-
 impl Replays {
     /// Keeps at most so many states, and so many bytes of them.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
-        let entries = NonZero::new(most).map(|most| {
-            // Grows as it is filled.
-            let mut entries = LruCache::unbounded();
-            entries.resize(most);
-            entries
-        });
-        Self(Mutex::new(Kept { entries, bytes: 0, most_bytes }))
+        Self(Mutex::new(Kept::new(most, most_bytes)))
     }
 
     /// [`Understander::converse`] on the state that the request's history comes to. The messages of the person are
@@ -98,7 +80,7 @@ impl Replays {
         let is_plain = request.demand == Demand::Auto && request.given.is_none() && !request.single;
         if is_plain && is_understood_again(&request.utterance) {
             let said = Said::Person(request.utterance.clone());
-            self.keep(extended(&last, &said), &conversed.state);
+            self.keep(owner, extended(&last, &said), &conversed.state);
         }
         Ok(conversed)
     }
@@ -113,8 +95,8 @@ impl Replays {
         state: &State,
     ) {
         let history = recent(&request.history);
-        let keys = keys(owner, snapshot, request, &understander.now(snapshot, request), history);
-        self.keep(extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
+        let keys = keys(snapshot, request, &understander.now(snapshot, request), history);
+        self.keep(owner, extended(&keys[history.len()], &Said::Person(request.utterance.clone())), state);
     }
 
     /// What was asked beside the calls that answered the request's utterance, and is still open. Nothing new was said.
@@ -150,8 +132,8 @@ impl Replays {
         let understander = &understander.fueled();
         let history = recent(history);
         let moment = understander.now(snapshot, request);
-        let keys = keys(owner, snapshot, request, &moment, history);
-        let (mut state, done) = self.nearest(&keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
+        let keys = keys(snapshot, request, &moment, history);
+        let (mut state, done) = self.nearest(owner, &keys).unwrap_or_else(|| (State::new(&snapshot.module.name), 0));
         for (place, said) in history.iter().enumerate().skip(done) {
             let text = match said {
                 Said::Person(text) if is_understood_again(text) => text,
@@ -184,35 +166,26 @@ impl Replays {
             }
         }
         if done < history.len() {
-            self.keep(keys[history.len()], &state);
+            self.keep(owner, keys[history.len()], &state);
         }
         Ok(Replayed { state, key: keys[history.len()], is_whole: true })
     }
 
     /// The state after the longest beginning of the messages that is kept, and how many those are.
-    fn nearest(&self, keys: &[Key]) -> Option<(State, usize)> {
+    fn nearest(&self, owner: &Tenant, keys: &[Key]) -> Option<(State, usize)> {
         let mut kept = self.kept();
-        let entries = kept.entries.as_mut()?;
-        let done = keys.iter().rposition(|key| entries.contains(key))?;
-        Some((serde_json::from_slice(entries.get(&keys[done])?).ok()?, done))
+        let done = keys.iter().rposition(|key| kept.contains(owner, key))?;
+        Some((serde_json::from_slice(kept.get(owner, &keys[done])?).ok()?, done))
     }
 
-    fn keep(&self, key: Key, state: &State) {
-        let mut kept = self.kept();
-        let Kept { entries: Some(entries), bytes, most_bytes } = &mut *kept else { return };
+    fn keep(&self, owner: &Tenant, key: Key, state: &State) {
         let Ok(json) = serde_json::to_vec(state) else { return };
-        *bytes += json.len();
-        if let Some((_, dropped)) = entries.push(key, json) {
-            *bytes -= dropped.len();
-        }
-        while *bytes > *most_bytes {
-            let Some((_, dropped)) = entries.pop_lru() else { break };
-            *bytes -= dropped.len();
-        }
+        let bytes = json.len();
+        self.kept().put(owner, key, json, bytes);
     }
 
     /// No step leaves entries and their count of bytes apart for longer than the lock is held.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, Kept<Tenant, Key, Vec<u8>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -306,20 +279,13 @@ fn recent(history: &[Said]) -> &[Said] {
 }
 
 /// For each beginning of the messages, from none to all, what its state is kept under.
-fn keys(
-    owner: &Tenant,
-    snapshot: &Snapshot,
-    request: &TurnRequest,
-    moment: &jiff::Zoned,
-    history: &[Said],
-) -> Vec<Key> {
+fn keys(snapshot: &Snapshot, request: &TurnRequest, moment: &jiff::Zoned, history: &[Said]) -> Vec<Key> {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // Lengths keep the parts apart.
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    part(owner.id().as_bytes());
     part(snapshot.module.name.as_str().as_bytes());
     part(snapshot.module.version.as_bytes());
     part(request.language.as_deref().unwrap_or_default().as_bytes());
@@ -450,16 +416,20 @@ mod tests {
         let state = asked("Where?");
         let one = serde_json::to_vec(&state).unwrap().len();
         let replays = Replays::new(100, 3 * one);
+        let [own, other] = ["own", "other"].map(Tenant::of_key);
+        replays.keep(&other, [0; 32], &state);
         for number in 0..10_u8 {
-            replays.keep([number; 32], &state);
+            replays.keep(&own, [number; 32], &state);
             // Kept twice, counted once.
-            replays.keep([number; 32], &state);
+            replays.keep(&own, [number; 32], &state);
         }
-        assert_eq!(replays.kept().bytes, 3 * one);
-        assert!(replays.nearest(&[[9; 32], [0; 32]]).is_some_and(|(found, done)| found == state && done == 0));
-        assert!(replays.nearest(&[[0; 32]]).is_none());
+        assert_eq!(replays.kept().size(), (3, 3 * one));
+        let nearest = |owner, keys: &[Key]| replays.nearest(owner, keys).map(|(found, done)| (found == state, done));
+        assert_eq!(nearest(&own, &[[9; 32], [0; 32]]), Some((true, 0)));
+        assert_eq!(nearest(&own, &[[0; 32]]), None);
+        assert_eq!(nearest(&other, &[[0; 32], [9; 32]]), Some((true, 0)), "another owner's go first");
         let none = Replays::new(0, 1 << 20);
-        none.keep([0; 32], &state);
-        assert!(none.nearest(&[[0; 32]]).is_none());
+        none.keep(&own, [0; 32], &state);
+        assert!(none.nearest(&own, &[[0; 32]]).is_none());
     }
 }

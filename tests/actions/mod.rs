@@ -5,10 +5,14 @@ mod compose;
 mod endpoints;
 mod shop;
 
-use std::time::Duration;
+use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
+use axum::body::Body;
 use serde_json::json;
 use shop::{Reply, Shop, options, predict, reply, say, service, service_at, told};
+use uptake::{act::ActionOptions, http::Peer};
+
+use crate::support::json_request;
 
 #[tokio::test]
 async fn a_confirmed_call_is_made_and_told() {
@@ -80,7 +84,7 @@ async fn what_may_have_been_done_is_not_done_again() {
         (reply(200, &json!({"order": 1})), "does not fit"),
     ] {
         let shop = Shop::replying(vec![first, reply(201, &json!({"id": "S-1"}))]).await;
-        let limited = uptake::act::ActionOptions { timeout_ms: 2_000, ..options() };
+        let limited = ActionOptions { timeout_ms: 2_000, ..options() };
         let service = service(&shop, ", answer = { type = 'object', required = ['id'] }", &limited);
         say(&service, "s", "order red shoes in size 42").await;
         let doubtful = say(&service, "s", "yes").await;
@@ -123,7 +127,7 @@ async fn an_echoed_state_leads_to_one_call() {
 async fn no_address_is_asked_that_nobody_listed() {
     let shop = Shop::good().await;
     let port = shop.url.rsplit(':').next().expect("a port").to_owned();
-    let list = |hosts: &[&str], networks: &[&str]| uptake::act::ActionOptions {
+    let list = |hosts: &[&str], networks: &[&str]| ActionOptions {
         hosts: hosts.iter().map(ToString::to_string).collect(),
         networks: networks.iter().map(ToString::to_string).collect(),
         ..options()
@@ -172,18 +176,47 @@ async fn whoever_leaves_hears_of_it_later() {
     assert_eq!(shop.asked().len(), 1);
 }
 
+/// Whoever has slow calls made leaves room for those of others.
+#[tokio::test]
+async fn slow_calls_of_one_leave_room_for_another() {
+    let slow = Reply { after: Duration::from_secs(600), ..reply(201, &json!({"id": "S-17"})) };
+    let good = reply(201, &json!({"id": "S-17", "state": "packed"}));
+    let shop = Shop::replying(vec![slow.clone(), slow.clone(), slow, good]).await;
+    let service = Arc::new(service(&shop, "", &ActionOptions { max_concurrency: 4, ..options() }));
+    let say = |address: [u8; 4], session: String, utterance: &'static str| {
+        let service = Arc::clone(&service);
+        async move {
+            let body = json!({"utterance": utterance, "session_id": session}).to_string();
+            let request = json_request("/v1/predict/shop").extension(Peer(Ipv4Addr::from(address).into()));
+            service.send(request.body(Body::from(body)).expect("a request")).await.json()
+        }
+    };
+    let (greedy, polite) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+    let mut held = Vec::new();
+    for number in 0..6 {
+        say(greedy, format!("g{number}"), "order red shoes in size 42").await;
+        held.push(tokio::spawn(say(greedy, format!("g{number}"), "yes")));
+    }
+    shop.heard(3).await;
+    say(polite, "p".to_owned(), "order red shoes in size 42").await;
+    let done = say(polite, "p".to_owned(), "yes").await;
+    assert_eq!(told(&done).2, ["done"], "{done}");
+    assert_eq!(shop.asked().len(), 4, "the others of the greedy one wait");
+    held.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
 /// A process ends in the middle of a call. The next one neither makes it again nor claims that it was made.
 #[test]
 fn nothing_is_called_twice_after_a_crash() {
     let directory = tempfile::tempdir().expect("a directory");
     let store = format!("sqlite:{}", directory.path().join("sessions.db").display());
-    let limited = uptake::act::ActionOptions { timeout_ms: 300, ..options() };
+    let limited = ActionOptions { timeout_ms: 300, ..options() };
     let outside = tokio::runtime::Runtime::new().expect("a runtime");
     let slow = Reply { after: Duration::from_secs(60), ..reply(201, &json!({"id": "S-17"})) };
     let shop = outside.block_on(Shop::replying(vec![slow]));
     let process = tokio::runtime::Runtime::new().expect("a runtime");
     process.block_on(async {
-        let slow = uptake::act::ActionOptions { timeout_ms: 300, ..options() };
+        let slow = ActionOptions { timeout_ms: 300, ..options() };
         let service = service_at(&shop, "", &slow, &store);
         say(&service, "s", "order red shoes in size 42").await;
         tokio::select! {

@@ -14,6 +14,7 @@ use crate::{
     answer::SessionBody,
     conversation::store::{Session, StoreError},
     http::{ApiError, AppState, Failure, Fault},
+    shares::Owner,
     snapshot::Snapshot,
     understand::{self, Conversed},
 };
@@ -34,6 +35,7 @@ pub(super) struct Acts {
     app: AppState,
     actor: Actor,
     snapshot: Arc<Snapshot>,
+    owner: Owner,
     until: Instant,
 }
 
@@ -49,7 +51,8 @@ impl AppState {
         let actor = self.conversations.actor.clone()?;
         let deeds = understand::own_calls(snapshot, &conversed.turn, spoken.theirs?);
         let until = since + self.options.timeout().saturating_sub(MARGIN);
-        let acts = Acts { app: self.clone(), actor, snapshot: Arc::clone(snapshot), until };
+        let owner = spoken.request.owner.clone();
+        let acts = Acts { app: self.clone(), actor, snapshot: Arc::clone(snapshot), owner, until };
         (!deeds.is_empty()).then_some((acts, deeds))
     }
 
@@ -165,7 +168,7 @@ impl Acts {
         let module = &self.snapshot.module;
         let endpoint = module.function_named(&deed.function).and_then(|id| module.function(id).endpoint.as_ref());
         let Some(endpoint) = endpoint else { return };
-        let done = self.actor.act(endpoint, deed, &key, self.until).await;
+        let done = self.actor.act(&self.owner, endpoint, deed, &key, self.until).await;
         self.app.metrics.action(&module.name, &done);
         plan.deeds[index] = done;
     }
