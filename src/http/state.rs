@@ -10,8 +10,12 @@ use axum::http::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::{
-    ApiError, Conversations, HttpOptions, builds::Builds, caller::Caller, keys::Keys, metrics::Metrics,
-    middleware::Edge,
+    ApiError, Conversations, HttpOptions,
+    builds::Builds,
+    caller::Caller,
+    keys::Keys,
+    metrics::Metrics,
+    middleware::{Edge, too_many_bytes},
 };
 use crate::{
     module::ModuleName,
@@ -142,6 +146,14 @@ impl AppState {
             None => None,
         };
         Some(Leave { _of_all: self.0.background.take(&caller.as_owner(), 1, 1).await, _own: own })
+    }
+
+    /// Room for bytes that a request has read, of this caller's share of what bodies may hold.
+    ///
+    /// # Errors
+    /// 429 if there is none.
+    pub(super) fn room(&self, caller: &Caller, bytes: usize) -> Result<Share, ApiError> {
+        self.0.bodies.try_take(&caller.as_owner(), bytes as u64).ok_or_else(too_many_bytes)
     }
 
     /// Leave to watch a session.

@@ -16,7 +16,7 @@ use axum::{
 };
 use hyper::body::{Frame, SizeHint};
 
-use super::Edge;
+use super::{Edge, trace::named};
 use crate::http::{
     ApiError, Fault,
     caller::Caller,
@@ -68,7 +68,8 @@ pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: N
     let response = next.run(request).await;
     if scope != Scope::Predict {
         let status = response.status().as_u16();
-        tracing::info!(target: "uptake::audit", key = id, name, scope = scope.name(), %method, route, status, "audit");
+        let (scope, method) = (scope.name(), named(&method));
+        tracing::info!(target: "uptake::audit", key = id, name, scope, method, route, status, "audit");
     }
     response
 }

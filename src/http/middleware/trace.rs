@@ -1,6 +1,9 @@
 //! A span for each request, and a line in the log for each response.
 
-use axum::extract::{MatchedPath, Request};
+use axum::{
+    extract::{MatchedPath, Request},
+    http::Method,
+};
 use tower_http::{
     classify::{ServerErrorsAsFailures, SharedClassifier},
     trace::{DefaultOnResponse, TraceLayer},

@@ -10,6 +10,7 @@ use crate::{
     answer::response::{ResponseBody, ResponseId},
     conversation::store::StoreError,
     http::{ApiError, AppState, Failure, Fault, caller::Caller},
+    shares::Share,
 };
 
 /// Responses that are read for the references of one request, at most. One that is kept has the items of all that it
@@ -37,12 +38,19 @@ impl Kept {
 
     /// # Errors
     /// If it is unreadable, or the store does not do its part.
-    pub(super) async fn read(app: &AppState, caller: &Caller, id: &ResponseId) -> Result<Option<Self>, ApiError> {
+    ///
+    /// With it comes the room that its bytes take, as if the request had brought them.
+    pub(super) async fn read(
+        app: &AppState,
+        caller: &Caller,
+        id: &ResponseId,
+    ) -> Result<Option<(Self, Share)>, ApiError> {
         let Some(place) = caller.answer(id) else { return Ok(None) };
         let Some(data) = app.kept_answer(&place).await? else { return Ok(None) };
+        let room = app.room(caller, data.len())?;
         let kept = serde_json::from_slice(&data);
         // The cause would show a place in what was stored, and a word of it.
-        kept.map(Some).map_err(|error| {
+        kept.map(|kept| Some((kept, room))).map_err(|error| {
             ApiError::logged(Failure::SessionUnreadable, &format!("{:?} at {}", error.classify(), error.column()))
         })
     }
@@ -78,6 +86,8 @@ pub(super) struct Known {
     pub items: Vec<Item>,
     /// As that of what it goes on from.
     pub is_hidden: bool,
+    /// What the kept part of it takes, until the request is answered.
+    room: Option<Share>,
 }
 
 /// What came before, by the response that the request goes on from.
@@ -86,11 +96,11 @@ pub(super) struct Known {
 /// 400 if it is not kept.
 pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&str>) -> Result<Known, ApiError> {
     let Some(previous) = previous else { return Ok(Known::default()) };
-    let kept = match ResponseId::of(previous) {
+    let kept: Option<(Kept, Share)> = match ResponseId::of(previous) {
         Some(id) => Kept::read(app, caller, &id).await?,
         None => None,
     };
-    let Some(kept) = kept else {
+    let Some((kept, room)) = kept else {
         let shown: String = previous.chars().take(80).collect();
         let message = format!(
             "Previous response with id '{shown}' not found: it was not kept (`store`), it expired, or it was deleted"
@@ -99,16 +109,19 @@ pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&st
     };
     let (place, is_hidden) = ("previous_response_id".to_owned(), kept.is_hidden);
     let items = kept.conversation().map(|value| Item { value, place: place.clone() }).collect();
-    Ok(Known { items, is_hidden })
+    Ok(Known { items, is_hidden, room: Some(room) })
 }
 
-/// Puts what is referred to in the place of each reference, as far as it is kept.
+/// Puts what is referred to in the place of each reference, as far as it is kept. Each counts as if it had been sent: few
+/// bytes refer to many.
 ///
 /// # Errors
-/// 400 for references to more responses than are looked at, and what the store says.
+/// 400 for references to more responses than are looked at, 413 for more than a body may have, and what the store says.
 pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut Known) -> Result<(), ApiError> {
-    let Known { items, is_hidden } = conversation;
-    let mut known: HashMap<String, Value> = HashMap::new();
+    let Known { items, is_hidden, .. } = conversation;
+    let wanted: HashSet<String> = items.iter().filter_map(Item::reference).map(str::to_owned).collect();
+    let mut known: HashMap<String, (Value, usize)> = HashMap::new();
+    let mut left = app.options.body_bytes;
     let mut read: HashSet<ResponseId> = HashSet::new();
     // From the last, for it has those before.
     for item in items.iter_mut().rev() {
@@ -121,15 +134,20 @@ pub(super) async fn resolve(app: &AppState, caller: &Caller, conversation: &mut 
                 let message = format!("items of more than {MOST_REFERRED} responses are referred to: send the items");
                 return Err(ApiError::fault(Fault::InvalidValue, message).about(item.place.clone()));
             }
-            let kept = Kept::read(app, caller, &response).await?;
-            *is_hidden |= kept.as_ref().is_some_and(|kept| kept.is_hidden);
-            let named = kept.into_iter().flat_map(Kept::conversation).filter_map(|value| {
-                let id = value.get("id")?.as_str()?.to_owned();
-                Some((id, value))
+            let Some((kept, _room)) = Kept::read(app, caller, &response).await? else { continue };
+            *is_hidden |= kept.is_hidden;
+            let named = kept.conversation().filter_map(|value| {
+                let id = value.get("id")?.as_str().filter(|id| wanted.contains(*id))?.to_owned();
+                let bytes = value.to_string().len();
+                Some((id, (value, bytes)))
             });
             known.extend(named);
         }
-        if let Some(found) = known.get(&id) {
+        if let Some((found, bytes)) = known.get(&id) {
+            left = left.checked_sub(*bytes).ok_or_else(|| {
+                let message = "what is referred to has more bytes than a body may have (http.body_bytes)";
+                ApiError::fault(Fault::BodyTooLarge, message).about(item.place.clone())
+            })?;
             item.value = found.clone();
         }
     }

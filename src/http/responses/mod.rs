@@ -96,7 +96,7 @@ pub(super) async fn read(
     State(app): State<AppState>,
 ) -> Result<Json<Value>, ApiError> {
     let kept = Kept::read(&app, &caller, &id).await?;
-    kept.map(|kept| Json(kept.response)).ok_or_else(|| not_found(&id.text()))
+    kept.map(|(kept, _)| Json(kept.response)).ok_or_else(|| not_found(&id.text()))
 }
 
 /// Forget a response

@@ -45,6 +45,27 @@ async fn much_of_one_kind_is_answered_or_refused() {
     assert!(response["uptake"]["notes"].as_array().is_some_and(|notes| notes.len() < 100), "{response}");
 }
 
+/// Few bytes that refer to many count as those many.
+#[tokio::test]
+async fn references_bring_no_more_than_a_body_may() {
+    let service = Service::with(&["weather"], HttpOptions { body_bytes: 100_000, ..HttpOptions::default() });
+    let long = json!({"type": "message", "id": "long", "role": "assistant", "content": "x".repeat(40_000)});
+    let first = read(&respond(&service, &asking(&json!([long, {"role": "user", "content": SEATTLE}]))).await);
+    let digits = first["id"].as_str().and_then(|id| id.strip_prefix("resp_")).expect("an id");
+    let referring = |times: usize| {
+        let one = json!({"type": "item_reference", "id": "long"});
+        // By the last one it is known which response has them.
+        let last = json!({"type": "item_reference", "id": format!("msg_{digits}00")});
+        let said = json!({"role": "user", "content": SEATTLE});
+        let items: Vec<Value> = vec![one; times].into_iter().chain([last, said]).collect();
+        with(&asking(&json!(items)), &json!({"store": false}))
+    };
+    let answer = respond(&service, &referring(2)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let answer = respond(&service, &referring(1_000)).await;
+    assert_eq!((answer.error().0, answer.error().2.as_str()), (413, "body_too_large"), "{}", answer.text);
+}
+
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
