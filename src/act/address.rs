@@ -2,20 +2,26 @@
 //! connection goes to one of just those addresses, so that nobody has another one put in between.
 
 use std::{
+    io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
 };
 
+use futures::{FutureExt as _, future::BoxFuture};
 use ipnet::IpNet;
 
 use super::ActionsError;
 
 /// See [the module](self). Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Allowed {
     hosts: Arc<[Host]>,
     networks: Arc<[IpNet]>,
+    look_up: LookUp,
 }
+
+/// The addresses of a name: those that the system finds.
+type LookUp = Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync>;
 
 /// `shop.example.com`, `*.example.com`, either with a port.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +49,15 @@ impl Allowed {
         Ok(Self {
             hosts: hosts.iter().map(host).collect::<Result<_, _>>()?,
             networks: networks.iter().map(network).collect::<Result<_, _>>()?,
+            look_up: Arc::new(|name: String| {
+                async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect::<Vec<SocketAddr>>()) }.boxed()
+            }),
         })
+    }
+
+    #[cfg(test)]
+    pub(super) fn looking_up(self, look_up: LookUp) -> Self {
+        Self { look_up, ..self }
     }
 
     /// Whether this address may be asked, as far as it says itself.
@@ -104,7 +118,7 @@ impl reqwest::dns::Resolve for Allowed {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let allowed = self.clone();
         Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let found = (allowed.look_up)(name.as_str().to_owned()).await?;
             let reached: Vec<SocketAddr> =
                 found.into_iter().filter(|address| allowed.may_reach(address.ip())).collect();
             if reached.is_empty() {

@@ -179,7 +179,56 @@ pub(super) fn chain(error: reqwest::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use futures::FutureExt as _;
+
     use super::*;
+
+    /// A name whose addresses are others each time that somebody looks: what was held to be public is not when it is
+    /// connected to.
+    #[tokio::test]
+    async fn a_name_that_changes_its_address_leads_nowhere_else() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let here = listener.local_addr().unwrap();
+        let options = ActionOptions { connect_timeout_ms: 200, ..ActionOptions::default() };
+        let hosts = [format!("rebound.example:{}", here.port())];
+        let url = format!("http://{}/orders", hosts[0]);
+        let asked = async |networks: &[String], turns: &'static [&'static [&'static str]], times: usize| {
+            let looked_up = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&looked_up);
+            let allowed = Allowed::read(&hosts, networks).unwrap().looking_up(Arc::new(move |_| {
+                let turn = count.fetch_add(1, Ordering::SeqCst).min(turns.len() - 1);
+                let address = |text: &&str| std::net::SocketAddr::new(text.parse().unwrap(), 0);
+                std::future::ready(Ok(turns[turn].iter().map(address).collect::<Vec<_>>())).boxed()
+            }));
+            let client = Client::new(&options, &allowed).unwrap();
+            let request = Request { method: Method::Post, url: url.clone(), headers: Vec::new(), body: Content::None };
+            let mut causes = Vec::new();
+            for _ in 0..times {
+                allowed.check(&request.url).expect("its name is listed");
+                let until = Instant::now() + Duration::from_millis(500);
+                causes.push(client.send(&request, &[], None, false, until).await.cause.unwrap_or_default());
+            }
+            assert!(looked_up.load(Ordering::SeqCst) > 0);
+            causes
+        };
+        let private = "no public address";
+        let causes = asked(&[], &[&["127.0.0.1"], &["::1", "10.0.0.1"], &["::ffff:127.0.0.1"]], 3).await;
+        assert!(causes.iter().all(|cause| cause.contains(private)), "{causes:?}");
+        // Public, and connected to in vain.
+        let causes = asked(&[], &[&["203.0.114.1"], &["127.0.0.1"]], 2).await;
+        assert!(!causes[0].contains(private) && causes[1].contains(private), "{causes:?}");
+        asked(&[], &[&["127.0.0.1", "203.0.114.1"]], 1).await;
+        assert!(listener.accept().now_or_never().is_none(), "nothing came here");
+        // The same is asked where that is configured; otherwise this shows nothing.
+        let reached = asked(&["127.0.0.1".to_owned()], &[&["127.0.0.1"]], 1);
+        let (_, came) = tokio::join!(reached, tokio::time::timeout(Duration::from_secs(60), listener.accept()));
+        came.expect("a connection").unwrap();
+    }
 
     #[test]
     fn an_answer_says_whether_it_was_done() {

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::{Path, PathBuf},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver},
     time::{Duration, Instant},
 };
@@ -94,7 +94,7 @@ fn write_module(directory: &Path, wordings: usize) {
 }
 
 /// A server that dies, without a word, with the test.
-struct Server {
+pub(super) struct Server {
     process: Child,
     /// Where it listens, as a socket's address.
     address: String,
@@ -105,13 +105,13 @@ struct Server {
 impl Server {
     /// With the bundled model, the modules of the shell's directory and an index of its own.
     fn start(shell: &Shell, index: &Path) -> Self {
-        let mut process = shell
-            .command(&["serve", "--port", "0", "--modules", "modules"])
-            .env("UPTAKE_EMBED__KIND", "bundled")
-            .env("UPTAKE_MODULES__INDEX", index)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs");
+        let mut command = shell.command(&["serve", "--port", "0", "--modules", "modules"]);
+        Self::run(command.env("UPTAKE_EMBED__KIND", "bundled").env("UPTAKE_MODULES__INDEX", index))
+    }
+
+    /// What this command starts.
+    pub(super) fn run(command: &mut Command) -> Self {
+        let mut process = command.stderr(Stdio::piped()).spawn().expect("the binary runs");
         let lines = BufReader::new(process.stderr.take().expect("piped")).lines();
         let (heard, log) = mpsc::channel();
         std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| heard.send(line)));
@@ -135,8 +135,12 @@ impl Server {
         panic!("no `{part}` in what it logs: {before:#?}")
     }
 
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// The status and the body, or why there is none.
-    fn send(&self, method: &str, path: &str, body: &str) -> io::Result<(u16, String)> {
+    pub(super) fn send(&self, method: &str, path: &str, body: &str) -> io::Result<(u16, String)> {
         let mut stream = TcpStream::connect(&self.address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         write!(
@@ -158,7 +162,7 @@ impl Server {
         self.send("GET", "/readyz", "").expect("an answer").0
     }
 
-    fn await_ready(&self) {
+    pub(super) fn await_ready(&self) {
         let until = Instant::now() + PATIENCE;
         while self.readiness() != 200 {
             assert!(Instant::now() < until, "not ready after {PATIENCE:?}");

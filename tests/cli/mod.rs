@@ -8,6 +8,8 @@ use tempfile::TempDir;
 use crate::support::{copy, fixture, golden, shipped};
 
 mod crash;
+mod disk;
+mod tls;
 
 /// In an empty directory, with no settings but ours and the embedder that needs no model.
 struct Shell {

@@ -4,12 +4,12 @@ use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     sync::oneshot,
     task::JoinHandle,
 };
 use uptake::{
-    http::{HttpOptions, serve},
+    http::{HttpOptions, listener, serve},
     shares::Owner,
 };
 
@@ -29,8 +29,12 @@ struct Listening {
 
 impl Listening {
     async fn start(service: &Service) -> Self {
+        Self::start_at(service, "127.0.0.1:0").await
+    }
+
+    async fn start_at(service: &Service, address: &str) -> Self {
         let bound = async || {
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+            let listener = listener(address).await.expect("a free port");
             let address = listener.local_addr().expect("a bound port");
             (listener, address)
         };
@@ -214,4 +218,30 @@ async fn what_is_for_operators_has_an_address_of_its_own() {
     let _stuck = listening.open(&begun(100, "{")).await;
     assert_eq!(listening.status(true, "/healthz").await, "200", "clients have the only connection of theirs");
     listening.stop().await;
+}
+
+/// At an address of IPv6, and at all of both kinds: whoever asks is who they are.
+#[tokio::test]
+async fn it_listens_at_addresses_of_both_kinds() {
+    if listener("[::1]:0").await.is_err() {
+        // This machine has none.
+        return;
+    }
+    for (address, from) in [("[::1]:0", &["[::1]"][..]), ("[::]:0", &["[::1]", "127.0.0.1"])] {
+        let service = Service::new(&["weather"]);
+        let listening = Listening::start_at(&service, address).await;
+        for host in from {
+            let place = format!("{host}:{}", listening.address.port());
+            let request = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: {place}\r\nconnection: close\r\n\r\n");
+            for (path, status) in [("/hello", "200"), ("/v1/index/weather", "200")] {
+                let mut stream = TcpStream::connect(&place).await.expect("it listens");
+                stream.write_all(request(path).as_bytes()).await.expect("it reads");
+                let mut answer = String::new();
+                soon(stream.read_to_string(&mut answer)).await.expect("it answers");
+                // Who rebuilds by GET is of this machine, however that is written.
+                assert_eq!(answer.split(' ').nth(1), Some(status), "{place}{path}: {answer}");
+            }
+        }
+        listening.stop().await;
+    }
 }

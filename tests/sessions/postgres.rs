@@ -79,9 +79,8 @@ async fn a_server_that_is_away_is_an_error_until_it_is_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked() {
-    let Some(cluster) = Cluster::start_with_tls("a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked") else {
-        return;
-    };
+    let test = "a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked";
+    let Some(cluster) = Cluster::start_with_tls(test, "good.crt") else { return };
     let address = cluster.new_address().await;
     open(&StoreUrl::new(&address)).begin(&id("a")).await.unwrap().commit("x").await.unwrap();
     let mut connection = cluster.connect_to_last().await;
@@ -91,13 +90,20 @@ async fn a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked() {
     let (without_authority, _) = address.split_once("&sslrootcert").unwrap();
     // Another name than the certificate's, and an authority that nobody here knows.
     for wrong in [address.replace("@localhost", "@127.0.0.1"), without_authority.to_owned()] {
-        let options = SessionOptions { url: StoreUrl::new(&wrong), wait_ms: 10_000, ..SessionOptions::default() };
-        let error = Sessions::open(&options).unwrap().begin(&id("a")).await.err();
-        assert!(
-            matches!(&error, Some(StoreError::Unavailable(text)) if text.contains("certificate")),
-            "{wrong}: {error:?}"
-        );
+        assert_is_not_believed(&wrong).await;
     }
+    let Some(expired) = Cluster::start_with_tls(test, "expired.crt") else { return };
+    assert_is_not_believed(&expired.address("postgres")).await;
+}
+
+/// At once, and with the reason.
+async fn assert_is_not_believed(address: &str) {
+    let options = SessionOptions { url: StoreUrl::new(address), wait_ms: 30_000, ..SessionOptions::default() };
+    let error = Sessions::open(&options).unwrap().begin(&id("a")).await.err();
+    assert!(
+        matches!(&error, Some(StoreError::Unavailable(text)) if text.contains("certificate")),
+        "{address}: {error:?}"
+    );
 }
 
 #[tokio::test]

@@ -38,10 +38,10 @@ impl Cluster {
         SHARED.get_or_init(|| Self::start(test)).as_ref()
     }
 
-    /// One that listens on `localhost` and has a certificate for it; see [`start`](Self::start).
-    pub(crate) fn start_with_tls(test: &str) -> Option<Self> {
+    /// One that listens on `localhost` and shows this certificate of the fixtures; see [`start`](Self::start).
+    pub(crate) fn start_with_tls(test: &str, certificate: &str) -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
-        Self::launch(test, Some(port))
+        Self::launch(test, Some((port, fixture("tls").join(certificate))))
     }
 
     /// `None`, and a line that no test runner hides, where there is no server. With `UPTAKE_NEEDS_POSTGRES` set (as CI
@@ -50,14 +50,15 @@ impl Cluster {
         Self::launch(test, None)
     }
 
-    fn launch(test: &str, tls_port: Option<u16>) -> Option<Self> {
+    fn launch(test: &str, tls: Option<(u16, PathBuf)>) -> Option<Self> {
+        let (tls_port, certificate) = tls.unzip();
         let Installation { bin, fetched } = installation(test)?;
         let libraries = fetched.as_ref().map(|fetched| fetched.join("lib")).unwrap_or_default();
         let mut process = Command::new("sh")
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/postgres.sh"))
             .args([bin, libraries, fetched.unwrap_or_default()])
             .arg(tls_port.map(|port| port.to_string()).unwrap_or_default())
-            .arg(tls_port.map(|_| fixture("postgres")).unwrap_or_default())
+            .arg(certificate.unwrap_or_default())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // An interrupt from the terminal ends us, and so the server, in this order.
@@ -101,11 +102,11 @@ impl Cluster {
         panic!("PostgreSQL was not ready in half a minute: {log}");
     }
 
-    fn address(&self, database: &str) -> String {
+    pub(crate) fn address(&self, database: &str) -> String {
         match self.tls_port {
             Some(port) => format!(
                 "postgres://uptake@localhost:{port}/{database}?sslmode=verify-full&sslrootcert={}",
-                fixture("postgres/ca.crt").display()
+                fixture("tls/ca.crt").display()
             ),
             None => format!("postgres:///{database}?host={}&user=uptake", self.directory),
         }

@@ -2,8 +2,8 @@
 # A PostgreSQL server of its own for one test process: sh postgres.sh BIN LIBRARIES COPY PORT TLS
 #
 # BIN has initdb and postgres, LIBRARIES is for LD_LIBRARY_PATH or empty, COPY is the directory above BIN that must be
-# copied because another user may not reach it, or empty. With TLS, a directory with server.crt and server.key, it listens
-# on PORT too, else only on a socket. Says "at DIRECTORY", in which its socket is, and then obeys
+# copied because another user may not reach it, or empty. With TLS, a certificate beside the server.key that is its own, it
+# listens on PORT too, else only on a socket. Says "at DIRECTORY", in which its socket is, and then obeys
 # lines: stop, crash and start, each answered "done". Ends, and leaves nothing behind, when its input does: that is,
 # with the process that started it, however that ends.
 set -eu
@@ -42,7 +42,9 @@ fi
 chmod 755 "$dir"
 listen='-c listen_addresses='
 if [ -n "$tls" ]; then
-    cp "$tls/server.crt" "$tls/server.key" "$dir/"
+    cp "$tls" "$dir/server.crt"
+    cp "$(dirname "$tls")/server.key" "$dir/"
+    chmod 644 "$dir/server.crt"
     chmod 600 "$dir/server.key"
     [ -z "$as" ] || chown 65534:65534 "$dir/server.key"
     listen="-c listen_addresses=localhost -c port=$port -c ssl=on -c ssl_cert_file=$dir/server.crt -c ssl_key_file=$dir/server.key"
