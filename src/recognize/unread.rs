@@ -103,6 +103,12 @@ enum Part {
     HalfOfDay,
     Clock,
     Minus,
+    /// "every".
+    Every,
+    /// "half of", "double".
+    PartOf,
+    /// "less", "and a bit".
+    OtherAmount,
 }
 
 /// A value of which it is asked what stands beside it.
@@ -220,7 +226,7 @@ impl<'s> Borders<'s> {
     /// What stands right behind the value, or over words and signs that link it to the value.
     fn behind(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
         let end = value.tokens.end;
-        if let Some(tokens) = self.letters_behind(kind, end) {
+        if let Some(tokens) = self.letters_behind(kind, end).or_else(|| self.sign_behind(kind, end)) {
             return Some((None, tokens));
         }
         let (mut at, mut linked) = (end, None);
@@ -312,6 +318,9 @@ impl<'s> Borders<'s> {
                 Sense::Meridiem(_) => Part::HalfOfDay,
                 Sense::Clock(_) => Part::Clock,
                 Sense::Minus => Part::Minus,
+                Sense::Every => Part::Every,
+                Sense::PartOf => Part::PartOf,
+                Sense::OtherAmount => Part::OtherAmount,
                 _ => return None,
             })
         })?;
@@ -367,6 +376,8 @@ impl<'s> Borders<'s> {
             Part::Number if linked == Some(Link::To) => matches!(kind, Kind::Length | Kind::Money),
             Part::Number => true,
             Part::Minus => kind.is_amount() && linked.is_none(),
+            Part::PartOf => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
+            Part::Every => matches!(kind, Kind::Day | Kind::Moment) && linked.is_none(),
             Part::Month | Part::Fixed => kind.has_day(),
             Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
             Part::Next | Part::Last => {
@@ -379,7 +390,7 @@ impl<'s> Borders<'s> {
             }
             Part::Fraction | Part::Scale => kind.is_amount() && linked.is_none_or(|link| link != Link::To),
             Part::Currency => kind == Kind::Money && linked.is_none(),
-            Part::Count | Part::Measure | Part::HalfOfDay | Part::Clock => false,
+            Part::Count | Part::Measure | Part::HalfOfDay | Part::Clock | Part::OtherAmount => false,
         }
     }
 
@@ -403,7 +414,8 @@ impl<'s> Borders<'s> {
             Part::Currency => kind == Kind::Money && linked.is_none(),
             Part::HalfOfDay => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
             Part::Clock => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
-            Part::Count | Part::Minus => false,
+            Part::OtherAmount => kind.is_amount() && linked.is_none(),
+            Part::Count | Part::Minus | Part::Every | Part::PartOf => false,
         }
     }
 
@@ -461,6 +473,14 @@ impl<'s> Borders<'s> {
     fn is_decimal_word(&self, token: usize) -> bool {
         let language = self.scan.lexicon.number_words.as_ref();
         language.is_some_and(|language| language.check_decimal_separator(self.scan.text(token)).is_some())
+    }
+
+    /// A sign that is written behind a number, and to nothing else: `9-`.
+    fn sign_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
+        let scan = self.scan;
+        let is_number = kind == Kind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
+        let is_sign = scan.is_glued(end) && matches!(scan.text(end), "-" | "/" | "*" | "^" | "<" | ">");
+        (is_number && is_sign && !scan.is_glued(end + 1)).then_some(end..end + 1)
     }
 
     /// Letters that are written to a number: `10W`.
@@ -541,7 +561,12 @@ fn link_of(kind: Kind, sense: Sense) -> Option<Link> {
         Sense::And | Sense::Of | Sense::A | Sense::The => Link::Joint,
         Sense::In if kind.has_day() => Link::Joint,
         Sense::BeforeDay | Sense::AfterDay if kind.has_day() => Link::Beside,
-        Sense::To if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        Sense::To | Sense::UpTo if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        Sense::MultipliedBy if kind.is_amount() => Link::Joint,
+        // "60 by 40 cm" is read as lengths; "2 x 20 euros" is not read as 40.
+        Sense::By if matches!(kind, Kind::Length | Kind::Money) => Link::Joint,
+        // "Tuesday or Wednesday at 3pm": days by themselves are alternatives of their own.
+        Sense::Either if kind == Kind::Moment => Link::Joint,
         _ => return None,
     })
 }
