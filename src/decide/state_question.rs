@@ -51,7 +51,7 @@ impl Situation<'_> {
     pub(crate) fn only_asks(&self, function: FunctionId) -> bool {
         let is_named = self.is_meant || self.is_demanded;
         let acts = self.knowledge.module.function(function).acts();
-        acts && !is_named && (self.asks_about_state() || self.is_taken_back())
+        acts && !is_named && (self.asks_about_state() || self.is_taken_back() || self.wants_none(function))
     }
 }
 

@@ -373,19 +373,20 @@ impl<'s> Borders<'s> {
         match part {
             Part::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
             // "Ten to fifteen minutes": the unit is of both.
-            Part::Number if linked == Some(Link::To) => matches!(kind, Kind::Length | Kind::Money),
+            Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value),
             Part::Number => true,
             Part::Minus => kind.is_amount() && linked.is_none(),
             Part::PartOf => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
             Part::Every => matches!(kind, Kind::Day | Kind::Moment) && linked.is_none(),
             Part::Month | Part::Fixed => kind.has_day(),
-            Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
+            Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
             Part::Next | Part::Last => {
                 let ahead = value.date().map(|date| date >= self.now.date());
                 kind == Kind::Day && linked.is_none() && ahead.is_some_and(|ahead| ahead != (part == Part::Next))
             }
             Part::Time(unit) => {
-                kind.has_day() && unit >= SHORTEST_OF_CALENDAR && linked == Some(Link::Beside)
+                // "Two weeks before May 3", "the week of May 3".
+                kind.has_day() && unit >= SHORTEST_OF_CALENDAR && matches!(linked, Some(Link::Beside | Link::Joint))
                     || kind == Kind::Length && linked.is_none()
             }
             Part::Fraction | Part::Scale => kind.is_amount() && linked.is_none_or(|link| link != Link::To),
@@ -396,11 +397,12 @@ impl<'s> Borders<'s> {
 
     fn is_own_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
         match part {
-            Part::Number => linked != Some(Link::To),
+            Part::Number if linked == Some(Link::To) => kind == Kind::Day && self.goes_up_to(kind, value),
+            Part::Number => true,
             Part::Fraction => linked != Some(Link::To),
             Part::Scale => kind.is_amount() && linked.is_none(),
             Part::Month | Part::Fixed => kind.has_day(),
-            Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
+            Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
             Part::Next | Part::Last => self.is_period_behind(kind, part, value, linked),
             Part::Time(unit) => match kind {
                 Kind::Day | Kind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
@@ -416,6 +418,17 @@ impl<'s> Borders<'s> {
             Part::Clock => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
             Part::OtherAmount => kind.is_amount() && linked.is_none(),
             Part::Count | Part::Minus | Part::Every | Part::PartOf => false,
+        }
+    }
+
+    /// "Ten to fifteen minutes", "May 5 to 9": of one unit or month, where no day is said on the other side: "from Friday to
+    /// 9 May".
+    fn goes_up_to(&self, kind: Kind, value: &Value<'_>) -> bool {
+        let is_day = |token: usize| self.readings().days.has_beside(token, &value.tokens);
+        match kind {
+            Kind::Length | Kind::Money => true,
+            Kind::Day => !(0..self.scan.len()).any(is_day),
+            _ => false,
         }
     }
 
@@ -475,12 +488,16 @@ impl<'s> Borders<'s> {
         language.is_some_and(|language| language.check_decimal_separator(self.scan.text(token)).is_some())
     }
 
-    /// A sign that is written behind a number, and to nothing else: `9-`.
+    /// A sign that is written behind a number and to nothing else, and a comma that parts no thousands: `9-`, `1,5` in
+    /// English.
     fn sign_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
         let scan = self.scan;
         let is_number = kind == Kind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
         let is_sign = scan.is_glued(end) && matches!(scan.text(end), "-" | "/" | "*" | "^" | "<" | ">");
-        (is_number && is_sign && !scan.is_glued(end + 1)).then_some(end..end + 1)
+        let is_digits = scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits);
+        let is_comma = is_number && scan.is_glued(end) && scan.text(end) == "," && is_digits;
+        let is_free = is_number && is_sign && !scan.is_glued(end + 1);
+        (is_free || is_comma).then_some(end..end + 1 + usize::from(is_comma))
     }
 
     /// Letters that are written to a number: `10W`.
@@ -561,7 +578,8 @@ fn link_of(kind: Kind, sense: Sense) -> Option<Link> {
         Sense::And | Sense::Of | Sense::A | Sense::The => Link::Joint,
         Sense::In if kind.has_day() => Link::Joint,
         Sense::BeforeDay | Sense::AfterDay if kind.has_day() => Link::Beside,
-        Sense::To | Sense::UpTo if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        Sense::To | Sense::Either if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        Sense::UpTo if matches!(kind, Kind::Day | Kind::Length | Kind::Money) => Link::To,
         Sense::MultipliedBy if kind.is_amount() => Link::Joint,
         // "60 by 40 cm" is read as lengths; "2 x 20 euros" is not read as 40.
         Sense::By if matches!(kind, Kind::Length | Kind::Money) => Link::Joint,
