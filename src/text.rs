@@ -278,8 +278,8 @@ impl Utterance {
     }
 
     /// `span` with the signs that are written to it without a space: `/srv/data`, `C++`, `*.rs`, `f(x)`, `<div>`. Quotes, and
-    /// round brackets and their like that open before it and close behind it, stand around it; what ends a sentence is none of it; what another word is written to is no
-    /// sign of this one.
+    /// brackets that open before it and close behind it, stand around it, but for `<` and `>`; what ends a sentence is none
+    /// of it; what another word is written to is no sign of this one.
     #[must_use]
     pub fn with_signs(&self, span: Span) -> Span {
         if let Some(whole) = self.with_brackets(span) {

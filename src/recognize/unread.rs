@@ -373,7 +373,7 @@ impl<'s> Borders<'s> {
         match part {
             Part::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
             // "Ten to fifteen minutes": the unit is of both.
-            Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value),
+            Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value, true),
             Part::Number => true,
             Part::Minus => kind.is_amount() && linked.is_none(),
             Part::PartOf => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
@@ -397,7 +397,7 @@ impl<'s> Borders<'s> {
 
     fn is_own_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
         match part {
-            Part::Number if linked == Some(Link::To) => kind == Kind::Day && self.goes_up_to(kind, value),
+            Part::Number if linked == Some(Link::To) => kind == Kind::Day && self.goes_up_to(kind, value, false),
             Part::Number => true,
             Part::Fraction => linked != Some(Link::To),
             Part::Scale => kind.is_amount() && linked.is_none(),
@@ -421,12 +421,18 @@ impl<'s> Borders<'s> {
         }
     }
 
-    /// "Ten to fifteen minutes", "May 5 to 9": of one unit or month, where no day is said on the other side: "from Friday to
-    /// 9 May".
-    fn goes_up_to(&self, kind: Kind, value: &Value<'_>) -> bool {
+    /// "Ten to fifteen minutes", "May 5 to 9": of one unit or month. No day is said on the other side ("from Friday to 9
+    /// May"), and a number before a day begins a range ("from 5 to 9 May", not "order 5 to 9 May").
+    fn goes_up_to(&self, kind: Kind, value: &Value<'_>, is_last: bool) -> bool {
         let is_day = |token: usize| self.readings().days.has_beside(token, &value.tokens);
+        let begins = |token: usize| {
+            let begins = |sense| matches!(sense, Sense::From | Sense::RangeFrom).then_some(());
+            self.scan.pick(token, begins).is_some()
+        };
+        let start = value.tokens.start;
         match kind {
             Kind::Length | Kind::Money => true,
+            Kind::Day if is_last && !(start.saturating_sub(LONGEST)..start).any(begins) => false,
             Kind::Day => !(0..self.scan.len()).any(is_day),
             _ => false,
         }
