@@ -277,11 +277,14 @@ impl Utterance {
         self.respelt.iter().filter(move |one| span.contains(one.span))
     }
 
-    /// `span` with the signs that are written to it without a space: `/srv/data`, `C++`, `*.rs`. Quotes, and brackets
-    /// that open before it, stand around it; what ends a sentence is none of it; what another word is written to is no
-    /// sign of this one.
+    /// `span` with the signs that are written to it without a space: `/srv/data`, `C++`, `*.rs`, `f(x)`, `<div>`. Quotes, and
+    /// brackets that open before it and close behind it, stand around it, but for `<` and `>`; what ends a sentence is none
+    /// of it; what another word is written to is no sign of this one.
     #[must_use]
     pub fn with_signs(&self, span: Span) -> Span {
+        if let Some(whole) = self.with_brackets(span) {
+            return whole;
+        }
         let ends_word = |character: char| character.is_whitespace() || script::is_unspaced(character);
         let before = Span::new(span.start.saturating_sub(MOST_SIGNS + 1), span.start);
         let before: Vec<char> = self.slice(before).chars().rev().collect();
@@ -292,10 +295,57 @@ impl Utterance {
             if is_of_another || count > MOST_SIGNS { 0 } else { count }
         };
         let leading = signs(&before);
-        let leading = leading - before[..leading].iter().rev().take_while(|c| parts_sentence(**c)).count();
+        // No sentence begins with a mark that ends one: `!important`.
+        let parts = |c: &&char| parts_sentence(**c) && !matches!(**c, '!' | '?');
+        let leading = leading - before[..leading].iter().rev().take_while(parts).count();
         let trailing = signs(&behind);
         let trailing = trailing - behind[..trailing].iter().rev().take_while(|c| ends_sentence(**c)).count();
         Span::new(span.start - leading, span.end + trailing)
+    }
+
+    /// `span` with the signs that are written to it, where brackets are among them that belong to it: each is closed, and
+    /// they don't merely stand around all of it.
+    fn with_brackets(&self, span: Span) -> Option<Span> {
+        let is_written =
+            |c: &char| !c.is_whitespace() && !c.is_alphanumeric() && !script::is_unspaced(*c) && !quotes(*c);
+        let before = Span::new(span.start.saturating_sub(MOST_SIGNS + 1), span.start);
+        let behind = Span::new(span.end, span.end + MOST_SIGNS + 1);
+        let leading: Vec<char> = self.slice(before).chars().rev().take_while(is_written).collect();
+        let trailing: Vec<char> = self.slice(behind).chars().take_while(is_written).collect();
+        let is_bracket = |c: &char| BRACKETS.iter().any(|(open, close)| c == open || c == close);
+        if !leading.iter().chain(&trailing).any(is_bracket) || leading.len().max(trailing.len()) > MOST_SIGNS {
+            return None;
+        }
+        let is_of_another = |at: Option<usize>| {
+            at.and_then(|at| self.slice(Span::new(at, at + 1)).chars().next()).is_some_and(char::is_alphanumeric)
+        };
+        let (mut start, mut end) = (span.start - leading.len(), span.end + trailing.len());
+        if is_of_another(start.checked_sub(1)) || is_of_another(Some(end)) {
+            return None;
+        }
+        let text: Vec<char> = self.slice(Span::new(start, end)).chars().collect();
+        let at = |place: usize| text[place - (span.start - leading.len())];
+        while end > span.end && ends_sentence(at(end - 1)) {
+            end -= 1;
+        }
+        while start < span.start && parts_sentence(at(start)) {
+            start += 1;
+        }
+        // "(Anna)" is Anna; `<div>` is a tag.
+        let stands_around = |open: char, close: char| BRACKETS.contains(&(open, close)) && open != '<';
+        while start < span.start && end > span.end && stands_around(at(start), at(end - 1)) {
+            (start, end) = (start + 1, end - 1);
+        }
+        let mut open = Vec::new();
+        for place in start..end {
+            let sign = at(place);
+            if let Some((_, close)) = BRACKETS.iter().find(|(open, _)| *open == sign) {
+                open.push(*close);
+            } else if BRACKETS.iter().any(|(_, close)| *close == sign) && open.pop() != Some(sign) {
+                return None;
+            }
+        }
+        open.is_empty().then_some(Span::new(start, end))
     }
 
     /// The part of `span` that begins and ends with a character which is not `outside`; empty where all are.
@@ -367,6 +417,14 @@ impl Utterance {
 
 /// Signs before or behind a word that may be of it, at most.
 const MOST_SIGNS: usize = 8;
+
+/// Brackets of which code and paths are written, each with the one that closes it.
+const BRACKETS: [(char, char); 4] = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
+
+/// Quotes, and brackets that are quotes in their language.
+const fn quotes(character: char) -> bool {
+    encloses(character) && !matches!(character, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>')
+}
 
 /// Quotes and brackets.
 const fn encloses(character: char) -> bool {
@@ -558,6 +616,13 @@ mod tests {
             ("Mary-Ann", "Mary", "Mary"),
             ("「東京」へ", "東京", "東京"),
             ("C#、お願い", "C", "C#"),
+            ("search for f(x)", "f(x", "f(x)"),
+            ("the word <div>.", "div", "<div>"),
+            ("grep [0-9]+", "0-9", "[0-9]+"),
+            ("search for !important", "important", "!important"),
+            ("see (page 5).", "page 5", "page 5"),
+            ("call Bob (urgent)", "call Bob (urgent", "call Bob (urgent)"),
+            ("call (Bob or Ann", "Bob or Ann", "Bob or Ann"),
         ] {
             let utterance = Utterance::new(text);
             let at = text.find(word).map(|at| text[..at].chars().count()).expect("it is there");

@@ -16,7 +16,7 @@
 
 use super::state::{Confirmation, Form, Origin, State};
 use crate::{
-    call::{Source, Validator},
+    call::{SlotValue, Source, Validator},
     module::{Function, FunctionEffect, Module, settings::FunctionSettings},
     probability::EVEN,
 };
@@ -81,6 +81,7 @@ pub fn verdict_on(form: &Form, state: &State, module: &Module, validator: &Valid
             || form.is_doubtful
             || form.is_of_cancelled()
             || form.has_unread()
+            || function.effect.effect == FunctionEffect::Acts && form.has_guess()
             || function.effect.effect == FunctionEffect::Acts && form.confidence < EVEN,
     })
 }
@@ -104,6 +105,14 @@ impl Form {
     /// A value of it may not be all that was said.
     fn has_unread(&self) -> bool {
         self.slots.iter().any(|slot| slot.unread.is_some())
+    }
+
+    /// A text of it is likelier wrong than right.
+    fn has_guess(&self) -> bool {
+        let is_guess = |slot: &SlotValue| {
+            slot.from == Source::Said && slot.recognizer.is_none() && slot.value.is_string() && slot.confidence < EVEN
+        };
+        self.slots.iter().any(is_guess)
     }
 
     /// The utterance that asked for it gave all of its values.

@@ -139,6 +139,28 @@ impl Situation<'_> {
         Some(format!("`{}` is not called: it is what {said:?} refuses", definition.name))
     }
 
+    /// "Keine Maschine für 2 Stunden": what the function is about is not wanted, in words that its exemplars have otherwise.
+    /// It may as well be what is wrong ("no hot water"), so that this is no refusal.
+    pub(crate) fn wants_none(&self, function: FunctionId) -> bool {
+        let absences = self.negations().iter().filter(|one| one.kind == NegationKind::Absence);
+        let absences: Vec<&Negation> = absences.filter(|one| !self.is_value(one.scope)).collect();
+        if absences.is_empty() {
+            return false;
+        }
+        let Phrasing { name, words, kinds, .. } = self.phrasing(function);
+        let is_own = |word: &String| name.iter().chain(words).any(|known| kin(word, known));
+        !kinds.contains(&NegationKind::Absence)
+            && absences.iter().any(|one| {
+                let scope = words_of(&self.utterance().meant(one.scope));
+                !scope.is_empty() && scope.iter().all(is_own)
+            })
+    }
+
+    /// A recognizer found something there.
+    fn is_value(&self, span: Span) -> bool {
+        self.mentions().iter().any(|mention| mention.span.overlaps(span))
+    }
+
     /// Adds to `excluded` what recognizers found in what is ruled out, where it can belong to one slot only. `slots`
     /// are those that have a value.
     pub(crate) fn add_excluded(&self, function: FunctionId, slots: &[SlotValue], excluded: &mut Vec<SlotValue>) {

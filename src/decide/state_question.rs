@@ -6,10 +6,13 @@ use crate::{
         carrier,
         outcome::{Decision, Outcome},
         situation::Situation,
+        vocabulary,
     },
     language::Language,
     module::FunctionId,
     probability::EVEN,
+    recognize::acts::{Kind, Move},
+    text::Span,
 };
 
 impl Situation<'_> {
@@ -32,11 +35,23 @@ impl Situation<'_> {
         verb.is_some_and(|verb| !language.effects.reads.contains(&verb))
     }
 
-    /// True where a call of this function would act, and the utterance only asks about something. A function that the
-    /// client names is meant.
+    /// "Book the ferry for Monday, forget it": what is said last takes back what was said before, in words that no function
+    /// is asked for with.
+    fn is_taken_back(&self) -> bool {
+        let (acts, module) = (&self.analysis.acts, &self.knowledge.module);
+        let takes_back = |one: &Move, rest: Span| {
+            let is_last = one.kind == Kind::Cancel && one.cue.start >= rest.end;
+            is_last && !vocabulary::says(module, self.utterance().slice(one.cue))
+        };
+        acts.rest.is_some_and(|rest| acts.moves.iter().any(|one| takes_back(one, rest)))
+    }
+
+    /// True where a call of this function would act, and the utterance only asks about something, or takes back what it
+    /// asks for. A function that the client names is meant.
     pub(crate) fn only_asks(&self, function: FunctionId) -> bool {
         let is_named = self.is_meant || self.is_demanded;
-        self.knowledge.module.function(function).acts() && !is_named && self.asks_about_state()
+        let acts = self.knowledge.module.function(function).acts();
+        acts && !is_named && (self.asks_about_state() || self.is_taken_back() || self.wants_none(function))
     }
 }
 
@@ -46,7 +61,9 @@ pub(crate) fn put_if_asked(situation: &Situation<'_>, mut decision: Decision) ->
     let Outcome::Call(calls) = &decision.outcome else { return decision };
     if let Some(call) = calls.iter().find(|call| situation.only_asks(call.function())) {
         decision.outcome = Outcome::Ask(Pending::Confirm { function: call.function() });
-        decision.notes.push("it asks about something: what would be done is put to the person first".to_owned());
+        decision.notes.push(
+            "it asks about something, or takes it back: what would be done is put to the person first".to_owned(),
+        );
     }
     decision
 }

@@ -2,7 +2,7 @@
 //! Maple Street 4". It is the last call once more, with the values that it names.
 
 use crate::{
-    call::SlotValue,
+    call::{SlotValue, kin},
     conversation::{Act, End, Form, Manner, Origin, Said, merge::CERTAIN, policy::changing},
     decide::{
         asked,
@@ -23,7 +23,7 @@ use crate::{
     recognize::{
         acts::{ACTS, Kind},
         certainty::Certainty,
-        reply::{YesNo, says_nothing},
+        reply::{self, YesNo, says_nothing},
     },
     text::Span,
 };
@@ -45,7 +45,7 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
     let ellipsis = Ellipsis::new(dialogue, called);
     let with = |origin: Origin| move |(said, confidence): (Said, f32)| (Said { origin, ..said }, confidence);
     if called.function.acts() && !called.is_corrected(dialogue) && ellipsis.is_request(&request) {
-        return request;
+        return ellipsis.of_last_call(request);
     }
     let first = if called.is_corrected(dialogue) { Origin::Correction } else { Origin::FollowUp };
     let found = ellipsis
@@ -53,7 +53,7 @@ pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Int
         .map(with(first))
         .or_else(|| corrected(dialogue, &called, &request).map(with(Origin::Correction)))
         .or_else(|| ellipsis.supplement(dialogue, &request).map(with(Origin::Addition)));
-    let Some((said, confidence)) = found else { return request };
+    let Some((said, confidence)) = found else { return ellipsis.of_last_call(request) };
     let (act, note) = match called.changed(dialogue, &said) {
         Some(change) => (change, "what was called last is changed by another function"),
         None => (Act::Again { said }, "it is the last call once more, but for what is said"),
@@ -79,11 +79,31 @@ impl OpenForm<'_> {
     fn is_asked_about(&self, dialogue: &Dialogue<'_>, request: &Interpretation) -> bool {
         let is_same = |act: &Act| matches!(act, Act::Inform { function, .. } if *function == self.id);
         let situation = &dialogue.situation;
-        if !self.function.acts() || !request.acts.iter().all(is_same) || !request.tied.is_empty() {
+        if !self.function.acts() {
+            return false;
+        }
+        if self.names_what_was_called(situation) {
+            return true;
+        }
+        if !request.acts.iter().all(is_same) || !request.tied.is_empty() {
             return false;
         }
         let recalls = self.acts().any(|one| one.kind == Kind::Recall);
         recalls || situation.asks_what_was_done() || !request.acts.is_empty() && situation.asks_about_state()
+    }
+
+    /// "75, right?": a question that says nothing but values of the last call, as they were.
+    fn names_what_was_called(&self, situation: &Situation<'_>) -> bool {
+        let (utterance, language) = (situation.utterance(), self.module.language());
+        let known: Vec<String> =
+            self.form.slots.iter().filter_map(|slot| slot.text.as_deref()).flat_map(words_of).collect();
+        let is_tag = |word: &str| {
+            says_nothing(language, word)
+                || matches!(reply::read(language, None, word).answer, YesNo::Affirmative | YesNo::Negative)
+        };
+        let said: Vec<String> = utterance.words().iter().map(|word| utterance.folded_in(*word)).collect();
+        let mut content = said.iter().filter(|word| !is_tag(word.as_str())).peekable();
+        utterance.ends_as_question() && content.peek().is_some() && content.all(|word| known.contains(word))
     }
 
     /// What is said as a change of the last call, where an author declared which function makes it.
@@ -165,6 +185,32 @@ impl<'a> Ellipsis<'a> {
             && request.meant >= bars().otherwise
             && required.all(|slot| is_said(&slot.path))
             && self.content().iter().any(|word| !is_value(word))
+    }
+
+    /// "I thought 25 dollars": what acts is not asked for anew by its values, and words that its author and its schema do
+    /// not have. It is about the last call.
+    fn of_last_call(&self, mut request: Interpretation) -> Interpretation {
+        let own = own_words(self.called.module, self.called.id);
+        let utterance = self.situation.utterance();
+        let is_of_it = |said: &Said| {
+            let spans: Vec<Span> = said.values.iter().filter_map(|value| value.span).collect();
+            let is_value = |word: &Span| spans.iter().any(|span| span.overlaps(*word));
+            let is_own = |word: &Span| {
+                let word = utterance.folded_in(*word);
+                own.iter().any(|known| kin(known, &word))
+            };
+            !self.content().iter().any(|word| !is_value(word) && is_own(word))
+        };
+        for act in &mut request.acts {
+            if let Act::Inform { function, said, .. } = act
+                && *function == self.called.id
+                && self.called.function.acts()
+                && is_of_it(&*said)
+            {
+                said.origin = Origin::FollowUp;
+            }
+        }
+        request
     }
 
     /// Nothing is said but values of that function, each in a place that it had or may have.

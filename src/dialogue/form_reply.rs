@@ -100,6 +100,11 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     if !matches!(effect, Effect::Tells | Effect::Elsewhere) {
         reading.said.clear();
     }
+    // Any words are no surer a value than it is that the form is told something.
+    if effect == Effect::Tells {
+        let texts = reading.said.values.iter_mut().filter(|value| value.recognizer.is_none());
+        texts.for_each(|value| value.confidence = value.confidence.min(sure));
+    }
     let silent = settled.or_else(|| (effect == Effect::Declines).then(|| open.leave()));
     let confidence = if effect == Effect::Tells { sure.min(reading.confidence) } else { sure };
     Heard { reading, others: elsewhere.frames, effect, confidence, silent, weighed: Some(weighed) }

@@ -169,6 +169,12 @@ impl Courtesies {
         self.rules.push((elements, meaning));
     }
 
+    /// True of a word with which a phrase begins.
+    #[must_use]
+    pub fn begins_with(&self, word: &str) -> bool {
+        self.by_word.contains_key(word)
+    }
+
     /// Where each phrase ends that begins at `at`, with what it says.
     #[must_use]
     pub fn ends(&self, words: &[Word], at: usize) -> Vec<(usize, Meaning)> {

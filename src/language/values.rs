@@ -267,6 +267,18 @@ pub enum Sense {
     NoMinus,
     /// Said before a pronoun: "this one", "which one".
     Determiner,
+    /// "every": not one day or hour, but all of them.
+    Every,
+    /// "half of", "double": an amount is said by the one behind it.
+    PartOf,
+    /// "times", between two amounts.
+    MultipliedBy,
+    /// "less", "and a bit", behind an amount: it is another one.
+    OtherAmount,
+    /// "or", between two values of which one is meant.
+    Either,
+    /// "to", between two amounts: "ten to fifteen minutes".
+    UpTo,
     /// A word that no noun begins with, so that a number before it stands alone.
     Function,
     /// Of an address, behind the number of a house: "Lane", and in French, where it stands right behind, "rue".

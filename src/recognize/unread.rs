@@ -103,6 +103,12 @@ enum Part {
     HalfOfDay,
     Clock,
     Minus,
+    /// "every".
+    Every,
+    /// "half of", "double".
+    PartOf,
+    /// "less", "and a bit".
+    OtherAmount,
 }
 
 /// A value of which it is asked what stands beside it.
@@ -220,7 +226,7 @@ impl<'s> Borders<'s> {
     /// What stands right behind the value, or over words and signs that link it to the value.
     fn behind(&self, kind: Kind, value: &Value<'_>) -> Option<(Option<Part>, Range<usize>)> {
         let end = value.tokens.end;
-        if let Some(tokens) = self.letters_behind(kind, end) {
+        if let Some(tokens) = self.letters_behind(kind, end).or_else(|| self.sign_behind(kind, end)) {
             return Some((None, tokens));
         }
         let (mut at, mut linked) = (end, None);
@@ -312,6 +318,9 @@ impl<'s> Borders<'s> {
                 Sense::Meridiem(_) => Part::HalfOfDay,
                 Sense::Clock(_) => Part::Clock,
                 Sense::Minus => Part::Minus,
+                Sense::Every => Part::Every,
+                Sense::PartOf => Part::PartOf,
+                Sense::OtherAmount => Part::OtherAmount,
                 _ => return None,
             })
         })?;
@@ -364,32 +373,36 @@ impl<'s> Borders<'s> {
         match part {
             Part::Number if kind.has_day() && linked.is_none() => !self.is_relative_day(value.tokens.start),
             // "Ten to fifteen minutes": the unit is of both.
-            Part::Number if linked == Some(Link::To) => matches!(kind, Kind::Length | Kind::Money),
+            Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value, true),
             Part::Number => true,
             Part::Minus => kind.is_amount() && linked.is_none(),
+            Part::PartOf => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
+            Part::Every => matches!(kind, Kind::Day | Kind::Moment) && linked.is_none(),
             Part::Month | Part::Fixed => kind.has_day(),
-            Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
+            Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
             Part::Next | Part::Last => {
                 let ahead = value.date().map(|date| date >= self.now.date());
                 kind == Kind::Day && linked.is_none() && ahead.is_some_and(|ahead| ahead != (part == Part::Next))
             }
             Part::Time(unit) => {
-                kind.has_day() && unit >= SHORTEST_OF_CALENDAR && linked == Some(Link::Beside)
+                // "Two weeks before May 3", "the week of May 3".
+                kind.has_day() && unit >= SHORTEST_OF_CALENDAR && matches!(linked, Some(Link::Beside | Link::Joint))
                     || kind == Kind::Length && linked.is_none()
             }
             Part::Fraction | Part::Scale => kind.is_amount() && linked.is_none_or(|link| link != Link::To),
             Part::Currency => kind == Kind::Money && linked.is_none(),
-            Part::Count | Part::Measure | Part::HalfOfDay | Part::Clock => false,
+            Part::Count | Part::Measure | Part::HalfOfDay | Part::Clock | Part::OtherAmount => false,
         }
     }
 
     fn is_own_behind(&self, kind: Kind, part: Part, value: &Value<'_>, linked: Option<Link>) -> bool {
         match part {
-            Part::Number => linked != Some(Link::To),
+            Part::Number if linked == Some(Link::To) => kind == Kind::Day && self.goes_up_to(kind, value, false),
+            Part::Number => true,
             Part::Fraction => linked != Some(Link::To),
             Part::Scale => kind.is_amount() && linked.is_none(),
             Part::Month | Part::Fixed => kind.has_day(),
-            Part::Weekday(day) => kind.has_day() && !is_weekday(value, day),
+            Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
             Part::Next | Part::Last => self.is_period_behind(kind, part, value, linked),
             Part::Time(unit) => match kind {
                 Kind::Day | Kind::Moment => unit >= SHORTEST_OF_CALENDAR && linked.is_none(),
@@ -403,7 +416,25 @@ impl<'s> Borders<'s> {
             Part::Currency => kind == Kind::Money && linked.is_none(),
             Part::HalfOfDay => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
             Part::Clock => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
-            Part::Count | Part::Minus => false,
+            Part::OtherAmount => kind.is_amount() && linked.is_none(),
+            Part::Count | Part::Minus | Part::Every | Part::PartOf => false,
+        }
+    }
+
+    /// "Ten to fifteen minutes", "May 5 to 9": of one unit or month. No day is said on the other side ("from Friday to 9
+    /// May"), and a number before a day begins a range ("from 5 to 9 May", not "order 5 to 9 May").
+    fn goes_up_to(&self, kind: Kind, value: &Value<'_>, is_last: bool) -> bool {
+        let is_day = |token: usize| self.readings().days.has_beside(token, &value.tokens);
+        let begins = |token: usize| {
+            let begins = |sense| matches!(sense, Sense::From | Sense::RangeFrom).then_some(());
+            self.scan.pick(token, begins).is_some()
+        };
+        let start = value.tokens.start;
+        match kind {
+            Kind::Length | Kind::Money => true,
+            Kind::Day if is_last && !(start.saturating_sub(LONGEST)..start).any(begins) => false,
+            Kind::Day => !(0..self.scan.len()).any(is_day),
+            _ => false,
         }
     }
 
@@ -461,6 +492,18 @@ impl<'s> Borders<'s> {
     fn is_decimal_word(&self, token: usize) -> bool {
         let language = self.scan.lexicon.number_words.as_ref();
         language.is_some_and(|language| language.check_decimal_separator(self.scan.text(token)).is_some())
+    }
+
+    /// A sign that is written behind a number and to nothing else, and a comma that parts no thousands: `9-`, `1,5` in
+    /// English.
+    fn sign_behind(&self, kind: Kind, end: usize) -> Option<Range<usize>> {
+        let scan = self.scan;
+        let is_number = kind == Kind::Number && end > 0 && scan.kind(end - 1) == Some(TokenKind::Digits);
+        let is_sign = scan.is_glued(end) && matches!(scan.text(end), "-" | "/" | "*" | "^" | "<" | ">");
+        let is_digits = scan.is_glued(end + 1) && scan.kind(end + 1) == Some(TokenKind::Digits);
+        let is_comma = is_number && scan.is_glued(end) && scan.text(end) == "," && is_digits;
+        let is_free = is_number && is_sign && !scan.is_glued(end + 1);
+        (is_free || is_comma).then_some(end..end + 1 + usize::from(is_comma))
     }
 
     /// Letters that are written to a number: `10W`.
@@ -541,7 +584,13 @@ fn link_of(kind: Kind, sense: Sense) -> Option<Link> {
         Sense::And | Sense::Of | Sense::A | Sense::The => Link::Joint,
         Sense::In if kind.has_day() => Link::Joint,
         Sense::BeforeDay | Sense::AfterDay if kind.has_day() => Link::Beside,
-        Sense::To if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        Sense::To | Sense::Either if matches!(kind, Kind::Length | Kind::Money) => Link::To,
+        Sense::UpTo if matches!(kind, Kind::Day | Kind::Length | Kind::Money) => Link::To,
+        Sense::MultipliedBy if kind.is_amount() => Link::Joint,
+        // "60 by 40 cm" is read as lengths; "2 x 20 euros" is not read as 40.
+        Sense::By if matches!(kind, Kind::Length | Kind::Money) => Link::Joint,
+        // "Tuesday or Wednesday at 3pm": days by themselves are alternatives of their own.
+        Sense::Either if kind == Kind::Moment => Link::Joint,
         _ => return None,
     })
 }

@@ -17,7 +17,7 @@ use crate::support;
 const MODULES: [&str; 6] = ["shoes", "restaurant", "banking", "weather", "petstore", "delivery"];
 
 /// What nobody means as a value.
-const COURTESIES: [&str; 40] = [
+const COURTESIES: [&str; 62] = [
     "thanks",
     "thank you very much!",
     "hello",
@@ -58,6 +58,28 @@ const COURTESIES: [&str; 40] = [
     "ちょっと待ってください",
     "わかりません",
     "担当者と話したい",
+    "you're welcome",
+    "no problem",
+    "gotcha",
+    "ugh",
+    "cheerio",
+    "gimme a sec",
+    "hold your horses",
+    "say that again",
+    "this is taking forever",
+    "nice to talk to you",
+    "dankeschön dir",
+    "tschüssi",
+    "gern geschehen",
+    "kapier ich nicht",
+    "hasta lueguito",
+    "un ratito",
+    "de nada",
+    "coucou toi",
+    "attends voir",
+    "pas de souci",
+    "お疲れ様",
+    "どういたしまして",
 ];
 
 /// What may stand around anything that is said.

@@ -201,6 +201,9 @@ impl Reading<'_> {
                 continue;
             }
             let Some((calls, end)) = between(self.text, from, close) else { return false };
+            if shown::is_in_a_sentence(self.text, &(start..end)) {
+                return false;
+            }
             if shown::is_marked_as_code(self.text, start) {
                 if !shown::stands_alone(self.text, &(start..end)) {
                     return false;

@@ -31,6 +31,15 @@ pub(super) fn stands_alone(text: &str, place: &Range<usize>) -> bool {
     leads_to_it && !before.starts_with('>') && after.chars().all(|c| matches!(c, '.' | ',' | ';' | '!'))
 }
 
+/// True of what has words of its sentence before and behind it: "one could write <tool_call>... but nothing fits".
+pub(super) fn is_in_a_sentence(text: &str, place: &Range<usize>) -> bool {
+    let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
+    let (before, after) = (text[line..place.start].trim_end(), text[place.end..end].trim_start());
+    let ends_word = |c: char| c.is_alphanumeric() || c == ',';
+    before.ends_with(ends_word) && after.starts_with(|c: char| c.is_alphanumeric())
+}
+
 /// True of what is in a block of code, or in quotation marks.
 pub(super) fn is_marked_as_code(text: &str, at: usize) -> bool {
     let before = &text[..at];

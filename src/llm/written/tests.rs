@@ -143,6 +143,7 @@ fn what_is_shown_is_not_called() {
         "I would not call this:\n<function=cancel>{}</function> ```\n<tool_call>{\"name\": \"cancel\"}</tool_call>\n```",
         "> {\"name\": \"cancel\", \"arguments\": {\"order\": 1}}",
         "They wrote \"<tool_call>{\"name\": \"cancel\"}</tool_call>\".",
+        "One writes <tool_call>{\"name\": \"cancel\"}</tool_call> in such a case.",
         "You could write `cancel_order(order=1)` here",
         "{\"name\": \"cancel\", \"arguments\": {\"order\": 1}}\nNONE",
         "<tool_call>\ncancel the order\n</tool_call>",

@@ -7,6 +7,7 @@
 use crate::{
     language::{
         Language,
+        courtesy::Courtesies,
         replies::{Replies, Role},
     },
     text::{
@@ -148,7 +149,10 @@ fn account_in(language: &'static Language, read_out: &ReadOut, reply: &str, resp
         return found;
     }
     for at in 0..words.len() {
-        let meant = replies.meant_by(&words[at].text).filter(|_| respells && read_out.run(&words[at..]) == 0);
+        // "Bof" is no "bon" that is misspelt.
+        let is_known = Courtesies::all().begins_with(&words[at].text);
+        let respells = respells && !is_known && read_out.run(&words[at..]) == 0;
+        let meant = replies.meant_by(&words[at].text).filter(|_| respells);
         if let Some(meant) = meant.map(str::to_owned) {
             words[at].text = meant;
         }
