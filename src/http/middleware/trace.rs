@@ -28,5 +28,21 @@ pub(super) fn layer() -> Layer {
 fn span(request: &Request) -> Span {
     let id = request.extensions().get::<RequestId>().map(RequestId::as_str).unwrap_or_default();
     let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str);
-    tracing::info_span!("request", method = %request.method(), route, id)
+    tracing::info_span!("request", method = named(request.method()), route, id)
+}
+
+/// A method's name for the log. A client may make one up, of any length and any words: such a name is not logged.
+pub(super) fn named(method: &Method) -> &'static str {
+    let known = [
+        (&Method::GET, "GET"),
+        (&Method::POST, "POST"),
+        (&Method::PUT, "PUT"),
+        (&Method::PATCH, "PATCH"),
+        (&Method::DELETE, "DELETE"),
+        (&Method::HEAD, "HEAD"),
+        (&Method::OPTIONS, "OPTIONS"),
+        (&Method::TRACE, "TRACE"),
+        (&Method::CONNECT, "CONNECT"),
+    ];
+    known.iter().find(|(one, _)| *one == method).map_or("other", |(_, name)| name)
 }
