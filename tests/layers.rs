@@ -35,7 +35,8 @@ const LAYERS: [(&str, u8); 32] = [
     ("answer", 70),
     ("sample", 70),
     ("http", 80),
-    ("eval", 80),
+    // What a change does to a module's cases is told over HTTP, too.
+    ("eval", 75),
     ("mcp", 80),
     ("import", 80),
     ("export", 80),
@@ -46,7 +47,7 @@ const LAYERS: [(&str, u8); 32] = [
 ];
 
 /// Crates and macros that belong to one place, and that place.
-const OWNERS: [(&str, &[&str]); 35] = [
+const OWNERS: [(&str, &[&str]); 39] = [
     ("axum::", &["http/"]),
     ("tower::", &["http/"]),
     ("tower_http::", &["http/"]),
@@ -69,6 +70,10 @@ const OWNERS: [(&str, &[&str]); 35] = [
     ("fastembed::", &["embed/fast"]),
     ("jsonschema::", &["call/", "module/"]),
     ("clap::", &["cli/"]),
+    ("toml_edit::", &["module/edit.rs"]),
+    ("similar::", &["http/authoring/"]),
+    ("clap_complete::", &["cli/completions.rs"]),
+    ("clap_mangen::", &["cli/completions.rs"]),
     ("rustyline::", &["cli/repl.rs"]),
     ("indicatif::", &["cli/report.rs"]),
     ("figment::", &["config.rs"]),

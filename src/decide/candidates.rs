@@ -22,6 +22,7 @@ use crate::{
     decide::{
         asked,
         bars::bars,
+        explanation::Proposal,
         features::flag,
         filling::{Anchor, Filling, Rule, is_open},
         limits,
@@ -182,6 +183,21 @@ impl<'a> Weighing<'a> {
             keep_led(&mut candidates);
         }
         candidates
+    }
+
+    /// Every candidate with its probability, and what found it.
+    pub(crate) fn proposals(&self) -> Vec<Proposal> {
+        let model = SlotModel::bundled();
+        let recognizer = |one: &Candidate| one.anchor.and_then(|at| self.found[at].1).map(|mention| mention.recognizer);
+        let proposal = |one: &Candidate| Proposal {
+            slot: one.slot,
+            span: one.span,
+            recognizer: recognizer(one),
+            probability: model.probability(&one.evidence),
+            least: model.least(&one.evidence),
+            evidence: one.evidence,
+        };
+        self.candidates().iter().map(proposal).collect()
     }
 
     /// The function's own tagger knows better than any rule.

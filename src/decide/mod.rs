@@ -14,6 +14,7 @@ pub(crate) mod clauses;
 mod courtesy;
 mod enumerated;
 pub(crate) mod expected;
+pub mod explanation;
 pub(crate) mod extent;
 pub(crate) mod features;
 pub mod filling;

@@ -468,6 +468,17 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
     weighed(situation, function, |weighing| weighing.candidates())
 }
 
+/// Everything that may fill a slot of the function, with how likely it does.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
+pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<Proposal> {
+    weighed(situation, function, |weighing| weighing.proposals())
+}
+
+/// The words that the values of the function take up.
+pub(crate) fn covered(situation: &Situation<'_>, function: FunctionId) -> Vec<Span> {
+    Reading::new(situation, function).account(situation)
+}
+
 fn weighed<T>(situation: &Situation<'_>, function: FunctionId, ask: impl FnOnce(&Weighing<'_>) -> T) -> T {
     let asked = asked::awaited(situation, function);
     let found = found(situation, situation.knowledge.module.function(function), &asked);
