@@ -12,7 +12,7 @@ use crate::{
         bars::bars,
         borders,
         candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Weighing},
-        courtesy, extent,
+        courtesy, explanation, extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
         outcome::{self, Frame},
@@ -488,7 +488,7 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
 
 /// Everything that may fill a slot of the function, with how likely it does.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
-pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<Proposal> {
+pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<explanation::Proposal> {
     weighed(situation, function, |weighing| weighing.proposals())
 }
 
