@@ -115,15 +115,10 @@ async fn a_change_names_the_state_that_it_was_made_for() {
     assert_eq!(ask(&service, "PATCH", "/v1/modules/weather", Some("\"other\""), &body).await.error().0, 412);
     assert_eq!(on_disk(&service, "exemplars.json"), file);
     // Of two at once for the same state, one is carried out.
+    let wet = json!({"changes": [exemplar("is it wet in <location>")]});
     let both = futures::future::join(
         ask(&service, "PATCH", "/v1/modules/weather", Some(&first), &body),
-        ask(
-            &service,
-            "PATCH",
-            "/v1/modules/weather",
-            Some(&first),
-            &json!({"changes": [exemplar("is it wet in <location>")]}),
-        ),
+        ask(&service, "PATCH", "/v1/modules/weather", Some(&first), &wet),
     );
     let (one, other) = both.await;
     let mut statuses = [one.status, other.status];
@@ -368,7 +363,8 @@ async fn a_measurement_tells_what_is_newly_right_and_what_no_longer_is() {
     let gone = json!({"op": "put", "file": "exemplars.json", "text": "{\"get_current_weather\": [\"<location>\"]}"});
     let harm = json!({"op": "add_expression", "recognizer": "city", "label": "Seattle, WA", "expression": "sf"});
     let answer = service.post("/v1/modules/weather/measure", json!({"changes": [gone, harm]}).to_string()).await;
-    let report = &events(&answer.text).last().unwrap().1;
+    let told = events(&answer.text);
+    let report = &told.last().unwrap().1;
     assert_eq!(report["no_longer_right"][0]["place"], "cases.jsonl:2", "{report}");
     assert!(report["no_longer_right"][0]["expected"].is_string());
 
