@@ -10,7 +10,7 @@ use crate::{
     decide::candidates::Evidence,
     module::Module,
     text::Span,
-    understand::{Explanation, Proposal},
+    understand::{Explanation, SlotProposal},
 };
 
 /// The utterance read as a request for one function: what might fill its slots, and what is left.
@@ -60,7 +60,7 @@ pub struct PartBody {
 
 pub(super) fn explanation(module: &Module, explanation: &Explanation) -> ExplanationBody {
     let function = module.function(explanation.function);
-    let proposal = |one: &Proposal| ProposalBody {
+    let proposal = |one: &SlotProposal| ProposalBody {
         slot: function.slot(one.slot).path.to_string(),
         span: pair(one.span),
         recognizer: one.recognizer.map(|id| module.recognizer(id).name.clone()),

@@ -7,6 +7,7 @@
 mod answer;
 mod evidence;
 mod model;
+mod proposal;
 mod select;
 mod surface;
 
@@ -14,6 +15,7 @@ pub(crate) use answer::FreeAnswer;
 pub use answer::{AnswerCandidate, AnswerEvidence};
 pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
+pub use proposal::SlotProposal;
 use surface::{Shape, Surface};
 
 use std::collections::HashSet;
@@ -22,7 +24,6 @@ use crate::{
     decide::{
         asked,
         bars::bars,
-        explanation::Proposal,
         features::flag,
         filling::{Anchor, Filling, Rule, is_open},
         limits,
@@ -186,10 +187,10 @@ impl<'a> Weighing<'a> {
     }
 
     /// Every candidate with its probability, and what found it.
-    pub(crate) fn proposals(&self) -> Vec<Proposal> {
+    pub(crate) fn proposals(&self) -> Vec<SlotProposal> {
         let model = SlotModel::bundled();
         let recognizer = |one: &Candidate| one.anchor.and_then(|at| self.found[at].1).map(|mention| mention.recognizer);
-        let proposal = |one: &Candidate| Proposal {
+        let proposal = |one: &Candidate| SlotProposal {
             slot: one.slot,
             span: one.span,
             recognizer: recognizer(one),

@@ -2,10 +2,10 @@
 
 use crate::{
     decide::{
-        candidates::Evidence, features::measure, model::DecisionModel, outcome::Alternative, reading,
+        candidates::SlotProposal, features::measure, model::DecisionModel, outcome::Alternative, reading,
         situation::Situation,
     },
-    module::{FunctionId, RecognizerId, SlotId},
+    module::FunctionId,
     text::Span,
 };
 
@@ -17,26 +17,12 @@ const MOST: usize = 3;
 pub struct Explanation {
     pub function: FunctionId,
     /// Likeliest first.
-    pub proposals: Vec<Proposal>,
+    pub proposals: Vec<SlotProposal>,
     /// Words for which neither a value nor a word of the function accounts, and what each weighs.
     pub left_over: Vec<(Span, f32)>,
     /// What makes the log-odds that the whole answer is right, most weight first: the name of a feature, and what it adds.
     /// Empty where nothing was weighed.
     pub parts: Vec<(&'static str, f32)>,
-}
-
-/// Words that may fill a slot.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Proposal {
-    pub slot: SlotId,
-    pub span: Span,
-    /// What found it; `None` for free text.
-    pub recognizer: Option<RecognizerId>,
-    /// That exactly these words fill the slot, 0 to 1.
-    pub probability: f32,
-    /// The probability below which it fills nothing.
-    pub least: f32,
-    pub evidence: Evidence,
 }
 
 /// The readings for these functions, the first few of them, each once.

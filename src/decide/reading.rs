@@ -11,8 +11,8 @@ use crate::{
         arguments, asked,
         bars::bars,
         borders,
-        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Weighing},
-        courtesy, explanation, extent,
+        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, SlotProposal, Weighing},
+        courtesy, extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
         outcome::{self, Frame},
@@ -488,7 +488,7 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
 
 /// Everything that may fill a slot of the function, with how likely it does.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
-pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<explanation::Proposal> {
+pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<SlotProposal> {
     weighed(situation, function, |weighing| weighing.proposals())
 }
 

@@ -46,8 +46,9 @@ pub use crate::{
         strategy::{DecidedBy, best_strategy},
     },
     decide::{
+        candidates::SlotProposal,
         expected::{Asked, Expected, Hint},
-        explanation::{Explanation, Proposal},
+        explanation::Explanation,
         outcome::{Alternative, Frame},
     },
     dialogue::{

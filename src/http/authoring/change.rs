@@ -10,7 +10,7 @@ use axum::{
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{ChangeBody, ChangedBody, Expected, applied, diff, files, guarded, reason, tagged};
+use super::{ChangeBody, ChangedBody, Expected, applied, diff, files_of, guarded, reason, tagged};
 use crate::{
     http::{
         ApiError, AppState, Failure, Fault,
@@ -75,7 +75,7 @@ pub(in crate::http) async fn patch(
 }
 
 async fn tried(app: &AppState, name: &ModuleName, changes: Vec<Change>) -> Result<Response, ApiError> {
-    let before = files(app, name).await?;
+    let before = files_of(app, name).await?;
     let (owned, limits) = (name.clone(), app.snapshots.limits().clone());
     let tried = tokio::task::spawn_blocking(move || {
         let after = applied(&before, &changes)?;

@@ -8,7 +8,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{ChangedBody, Expected, applied, change::carried_out, file_name, files, guarded, reason, tagged};
+use super::{ChangedBody, Expected, applied, change::carried_out, file_name, files_of, guarded, reason, tagged};
 use crate::{
     http::{
         ApiError, AppState, Fault,
@@ -65,7 +65,7 @@ pub(in crate::http) async fn list(
     ModuleSegment(name): ModuleSegment,
 ) -> Result<Response, ApiError> {
     guarded(&app)?;
-    let files = files(&app, &name).await?;
+    let files = files_of(&app, &name).await?;
     let tag = files.tag();
     let body = FileList {
         module: name.to_string(),
@@ -93,7 +93,7 @@ pub(in crate::http) async fn read(
 ) -> Result<Response, ApiError> {
     guarded(&app)?;
     file_name(&file)?;
-    let files = files(&app, &name).await?;
+    let files = files_of(&app, &name).await?;
     let Some(text) = files.text(&file) else {
         let message = format!("`{name}` has no text in a file `{file}`");
         return Err(ApiError::fault(Fault::FileNotFound, message).about("file"));

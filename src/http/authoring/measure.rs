@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use super::{ChangeBody, applied, change::beside, files, guarded, versions::version_of};
+use super::{ChangeBody, applied, change::beside, files_of, guarded, versions::version_of};
 use crate::{
     eval::{self, Cases, EvalOptions, Evaluation, report::ReportOptions},
     http::{
@@ -111,7 +111,7 @@ pub(in crate::http) async fn measure(
     // What is long takes no turn's place.
     drop(permit);
     guarded(&app)?;
-    let now = files(&app, &name).await?;
+    let now = files_of(&app, &name).await?;
     let (before, after) = match body.since {
         Some(version) => (Some(version_of(&app, &name, &version.to_string()).await?.1), now),
         None if body.changes.is_empty() => (None, now),

@@ -182,7 +182,7 @@ fn guarded(app: &AppState) -> Result<(), ApiError> {
 }
 
 /// The files as they lie in the directory now.
-async fn files(app: &AppState, name: &ModuleName) -> Result<Files, ApiError> {
+async fn files_of(app: &AppState, name: &ModuleName) -> Result<Files, ApiError> {
     let (directory, limits) = (app.snapshots.directory(name), app.snapshots.limits().clone());
     let read = tokio::task::spawn_blocking(move || Files::read(&directory, &limits)).await;
     match read.map_err(|error| ApiError::logged(Failure::Internal, &error))? {

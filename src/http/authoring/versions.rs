@@ -4,7 +4,7 @@ use axum::{extract::State, http::HeaderMap, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{ChangedBody, DiffBody, Expected, VersionBody, change::carried_out, diff, files, guarded, reason};
+use super::{ChangedBody, DiffBody, Expected, VersionBody, change::carried_out, diff, files_of, guarded, reason};
 use crate::{
     http::{
         ApiError, AppState, Failure, Fault,
@@ -56,7 +56,7 @@ pub(in crate::http) async fn list(
 ) -> Result<Json<VersionList>, ApiError> {
     guarded(&app)?;
     // A name of no module has none.
-    files(&app, &name).await?;
+    files_of(&app, &name).await?;
     let history = app.snapshots.history(&name);
     let data = tokio::task::spawn_blocking(move || history.list()).await;
     let data = data.map_err(|error| ApiError::logged(Failure::Internal, &error))?;
@@ -78,7 +78,7 @@ pub(in crate::http) async fn read(
     Within { module: name, part: version }: Within,
 ) -> Result<Json<VersionDetails>, ApiError> {
     guarded(&app)?;
-    let now = files(&app, &name).await?;
+    let now = files_of(&app, &name).await?;
     let (version, kept) = version_of(&app, &name, &version).await?;
     let before = version.id.checked_sub(1).map(|id| app.snapshots.history(&name).get(id));
     let before = before.flatten().map(|(_, files)| files).unwrap_or_default();
@@ -111,7 +111,7 @@ pub(in crate::http) async fn restore(
     Admitted { permit: _permit, body }: Admitted<RestoreRequest>,
 ) -> Result<Response, ApiError> {
     guarded(&app)?;
-    files(&app, &name).await?;
+    files_of(&app, &name).await?;
     let expected = Expected::of(&headers)?;
     let (version, kept) = version_of(&app, &name, &version).await?;
     let reason = match reason(body.reason)? {
