@@ -55,6 +55,7 @@ ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]"
 JOINED = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]]+"
 MARKS = r"[./\\\-@:+#&%=?~*]+"
 WORDS = regex.compile(rf"(?V1){ALONE}|{JOINED}(?:{MARKS}{JOINED})*|\P{{White_Space}}")
+# What is named in none of these is trained on, whether the shipped files know it yet or not (models/reader/README.md).
 UNSEEN = DEVELOPMENT + LAST + JUDGE + ANSWERING + ASSISTANTS
 MARK = re.compile(r"\[([^\[\]]+)\]\(([^()]+)\)")
 
