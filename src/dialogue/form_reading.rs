@@ -80,7 +80,7 @@ impl OpenForm<'_> {
             return read;
         }
         if self.read_acts(own, &mut read)
-            || ablation::holds("form.replaced", own.negations().first().is_some()) && self.replaced(own, &mut read)
+            || ablation::holds("form.replaced", !own.negations().is_empty()) && self.replaced(own, &mut read)
         {
             return read;
         }

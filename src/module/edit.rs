@@ -126,7 +126,8 @@ pub fn add_expression(
     let is_labelled = |entry: &&Node| {
         entry.member("label").is_some_and(|own| {
             let own: Value = serde_json::from_str(&text[own.from..own.to]).unwrap_or_default();
-            own == *label || label.as_str().is_some_and(|label| own.to_string() == label)
+            let shown = own.to_string();
+            own == *label || label.as_str() == Some(shown.as_str())
         })
     };
     let Some(entry_node) = instances.items().iter().find(is_labelled) else {
