@@ -22,13 +22,13 @@ async fn ask(service: &Service, method: &str, path: &str, tag: Option<&str>, bod
     if let Some(tag) = tag {
         request = request.header("if-match", tag);
     }
-    service.send(request.body(Body::from(body.to_string())).unwrap()).await
+    service.send(request.body(Body::from(body.to_string())).expect("a request")).await
 }
 
 async fn tag(service: &Service) -> String {
     let answer = service.get(FILES).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
-    let tag = answer.headers["etag"].to_str().unwrap().to_owned();
+    let tag = answer.headers["etag"].to_str().expect("a tag").to_owned();
     assert_eq!(tag.trim_matches('"'), answer.json()["tag"]);
     tag
 }
@@ -265,7 +265,7 @@ async fn a_page_of_another_origin_changes_no_module() {
 fn guarded(scopes: &[Scope], modules: &[&str]) -> (Service, String, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("keys.json");
-    let modules = modules.iter().map(|name| ModuleName::new(name).unwrap()).collect();
+    let modules = modules.iter().map(|name| ModuleName::new(name).expect("a name")).collect();
     let (key, text) = Key::make("ann", scopes.to_vec(), modules);
     keys::write(&path, vec![key]).expect("a file of keys");
     (Service::with(&["weather", "tools"], HttpOptions { keys: path, ..HttpOptions::default() }), text, directory)
@@ -274,7 +274,7 @@ fn guarded(scopes: &[Scope], modules: &[&str]) -> (Service, String, tempfile::Te
 async fn with_key(service: &Service, key: &str, method: &str, path: &str, body: &Value) -> Answer {
     let request = Request::builder().method(method).uri(path).header("authorization", format!("Bearer {key}"));
     let request = request.header("content-type", "application/json").header("if-match", "*");
-    service.send(request.body(Body::from(body.to_string())).unwrap()).await
+    service.send(request.body(Body::from(body.to_string())).expect("a request")).await
 }
 
 #[tokio::test]
