@@ -149,13 +149,7 @@ def readings_of(form, graph, asked, folder):
         reading, slots = read_one(form, head, encoder, asked.modules[row.module], row)
         if reading is None:
             continue
-        first, last = reading.pairs()
-        targets = np.zeros((len(slots) + 1, len(first)), np.float32)
-        for _, name, left, right in reader.word_spans(row.spans(), reader.words(row.text)):
-            for index, slot in enumerate(slots, 1):
-                if slot.name == name:
-                    targets[index, (first == left) & (last == right)] = 1
-        yield reading, targets
+        yield reading, reader.targets_of(row, reading, slots)
 
 
 def read_one(form, head, encoder, module, row):

@@ -89,16 +89,6 @@ class Measured:
         return found
 
 
-def targets_of(row, reading, slots):
-    first, last = reading.pairs()
-    targets = np.zeros((len(slots) + 1, len(first)), np.float32)
-    for _, name, left, right in reader.word_spans(row.spans(), reader.words(row.text)):
-        for index, slot in enumerate(slots, 1):
-            if slot.name == name:
-                targets[index, (first == left) & (last == right)] = 1
-    return targets
-
-
 def count(into, reading, corrections, slots, wanted):
     found = measure.answers(reading, slots, corrections, min(BARS))
     for bar in BARS:
@@ -130,7 +120,7 @@ def values_of(running, module, options):
             shown, said = read[: len(exemplars)], read[len(exemplars) :]
             corrections = None
             if shown and slots:
-                corrections = reader.adapt(shown, [targets_of(*one, slots) for one in zip(exemplars, shown)], len(slots) + 1)
+                corrections = reader.adapt(shown, [reader.targets_of(*one, slots) for one in zip(exemplars, shown)], len(slots) + 1)
             for row, reading in zip(rest, said):
                 wanted = {(name, a, b) for _, name, a, b in reader.word_spans(row.spans(), reader.words(row.text))}
                 count(counts[form, "zero-shot"], reading, None, slots, wanted)

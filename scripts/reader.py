@@ -400,3 +400,14 @@ def augment(row, slots_of, chance=random):
         pieces = [(text if mark else re.sub(r"[,.!?;]", "", text), mark) for text, mark in pieces]
         pieces = [piece for piece in pieces if piece[0]]
     return row if pieces is row.pieces else Row(row.module, row.functions, row.kind, row.asked, pieces)
+
+
+def targets_of(row, reading, slots):
+    """Which spans of a reading fill which of its slots: [slots + 1, spans], the first row for the function."""
+    first, last = reading.pairs()
+    targets = np.zeros((len(slots) + 1, len(first)), np.float32)
+    for _, name, left, right in word_spans(row.spans(), words(row.text)):
+        for index, slot in enumerate(slots, 1):
+            if slot.name == name:
+                targets[index, (first == left) & (last == right)] = 1
+    return targets
