@@ -174,6 +174,7 @@ impl<'a> Reader<'a> {
         for at in from..to {
             let Some(so_far) = reached[at - from] else { continue };
             let phrases = Courtesies::all().ends(self.words, at).into_iter();
+            let phrases = phrases.filter(|(_, meaning)| !(at > from && self.is_denied(at, *meaning)));
             let phrases = phrases.map(|(end, meaning)| (end, Polite::of(meaning)));
             for (end, step) in phrases.chain(others(at)).filter(|(end, _)| *end <= to) {
                 let next = so_far.and(step);
@@ -187,6 +188,15 @@ impl<'a> Reader<'a> {
             // A name by itself is an answer, or a request.
             _ if whole.is_named => None,
             courtesy => Some(courtesy),
+        }
+    }
+
+    /// "Hace falta" asks what it is good for; "no hace falta" declines.
+    fn is_denied(&self, at: usize, meaning: Meaning) -> bool {
+        let is_question = meaning == Meaning::Says(Courtesy::Purpose);
+        is_question && !self.words[at].is_apart && {
+            let mut before = Courtesies::all().ends(self.words, at - 1).into_iter();
+            before.any(|phrase| phrase == (at, Meaning::Answer))
         }
     }
 
