@@ -7,7 +7,7 @@ from pathlib import Path
 
 from services import Service, configuration
 
-#: What would act if anything here were taken for markup.
+#: A text that would run if the page took it for markup.
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 SCHEMA = [
@@ -37,7 +37,7 @@ SCHEMA = [
     },
 ]
 
-#: In its author's own formatting, which must stay.
+#: In the formatting of its author, which edits must keep.
 EXEMPLARS = """{
     "set_light": ["turn <state> the light in the <room>",   "<room> light <state>",
                   "switch the <room> lights <state>"],
@@ -97,7 +97,7 @@ def watched(browser, url, **options):
             page.faults.append(f"a key in {request.url}")
 
     def told(message):
-        # A request that is refused is told of by the browser, and here on the page.
+        # The browser logs every refused request; here the page shows it too.
         if message.type == "error" and "the server responded with a status of" not in message.text:
             page.faults.append(message.text)
 
