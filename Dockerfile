@@ -1,7 +1,7 @@
 # docker build -t uptake .
 # docker run --rm -p 127.0.0.1:3001:3001 uptake serve --open
 #
-# That asks nobody for a key, and is published to this machine only. For others, keys are made on the volume first:
+# This service needs no key and is published to this machine only. To let others reach it, make keys on the volume first:
 # docker run --rm -v uptake-data:/srv/uptake/data uptake key add frontend
 # docker run --rm -v uptake-data:/srv/uptake/data -p 3001:3001 uptake
 
@@ -11,11 +11,11 @@ WORKDIR /src
 RUN apt-get update \
     && apt-get install -y --no-install-recommends python3 python3-pip \
     && rm -rf /var/lib/apt/lists/*
-# Before the source: it changes hardly ever.
+# Before the source, because it rarely changes.
 COPY scripts/get-onnxruntime scripts/
 RUN scripts/get-onnxruntime --into /out/lib
 COPY Cargo.toml Cargo.lock ./
-# Without default features there is nothing in it that fetches models: those of a hub are mounted (embed.kind = "directory").
+# Without default features the executable cannot fetch models: mount models of a hub (embed.kind = "directory").
 COPY benches benches
 COPY config config
 COPY models models
@@ -26,7 +26,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     && install -D target/release/uptake /out/bin/uptake
 
 FROM debian:bookworm-slim
-# Certificates for model servers behind https; the C++ library for ONNX Runtime. Time zones are in the executable.
+# Certificates for model servers with https; the C++ library for ONNX Runtime. Time zones are in the executable.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
@@ -37,13 +37,13 @@ WORKDIR /srv/uptake
 COPY LICENSE /usr/share/doc/uptake/LICENSE
 COPY models/uptake-encoder/LICENSE /usr/share/doc/uptake/uptake-encoder.LICENSE
 COPY --from=build /out/lib/libonnxruntime.LICENSE /out/lib/libonnxruntime.ThirdPartyNotices.txt /usr/share/doc/uptake/
-# Found from the executable, as ../lib.
+# The executable finds it as ../lib.
 COPY --from=build /out/lib/libonnxruntime.so /usr/local/lib/
 COPY --from=build /out/bin/uptake /usr/local/bin/
 COPY config/docker.toml config/uptake.toml
 COPY modules modules
 ENV ORT_DISABLE_TELEMETRY=1
-# By number, so that a cluster can see that it is not root.
+# By number, so that a cluster can check that the user is not root.
 USER 10001:10001
 VOLUME /srv/uptake/data
 EXPOSE 3001
