@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Fit models/reader/acts.json and turns.json: what an utterance does, by its sentence vector and its words, by itself and
+"""Fit models/reader/acts.json and turns.json: what an utterance does, by its sentence vector and its words, alone and
 beside an open form.
 
     venv/bin/python scripts/acts.py                   # from all modules of models/reader/data
     venv/bin/python scripts/acts.py --only turns      # one of the two
-    venv/bin/python scripts/acts.py --folds DIR       # one folder for each part of them that was left out of the fit
+    venv/bin/python scripts/acts.py --folds DIR       # one folder for each held-out part of the modules
 
-Multinomial logistic regression; words count by the places that their n-grams are hashed into. With --folds, each folder has
-the reader with acts that were fitted without a sixth of the modules, and a file `modules` that names these: whatever is
-fitted on top of the acts (scripts/decision) sees them as good as they are on a module that nobody knows.
+Multinomial logistic regression; n-grams of words are hashed into places. With --folds, each folder has
+the reader with acts that were fitted without a sixth of the modules, and a file `modules` that names these. So models that are
+fitted on top of the acts (scripts/decision) see acts as good as on a new module.
 """
 
 import argparse
@@ -31,10 +31,10 @@ ACT_OF_KIND = {
     "plain": "request", "terse": "request", "chatty": "request", "free-text": "request", "typo": "request",
     "indirect": "request", "multi": "request", "correction": "request", "negation": "request", "opening": "request",
 }  # fmt: skip
-# From this share of questions on, a function answers: "is anybody on call?" asks for it, and asks.
+# From this share of questions on, a function answers questions: "is anybody on call?" is a request and a question.
 ANSWERS = 0.3
-# What a turn of a written conversation does to the form that is open, by what turns.jsonl calls it. What agrees, denies
-# or gives up does nothing more to it.
+# What a turn of a written conversation does to the open form, by the names in turns.jsonl. Turns that agree, deny
+# or give up have no further effect on it.
 EFFECTS = ("tells", "declines", "elsewhere", "nothing")
 EFFECT_OF = {
     "answer": "tells", "add": "tells", "correct": "tells", "decline": "declines", "request": "elsewhere",
@@ -55,7 +55,7 @@ def is_asked(row):
 
 
 def answering(rows):
-    """The functions that answer what people ask."""
+    """The functions that answer questions."""
     said, asked = Counter(), Counter()
     for row in rows:
         if len(row.functions) == 1 and ACT_OF_KIND.get(row.kind) == "request":
@@ -65,7 +65,7 @@ def answering(rows):
 
 
 def act_of(row, answering):
-    """What an utterance does; None where its kind does not say so."""
+    """What an utterance does; None if its kind does not say so."""
     if len(row.functions) == 1 and row.functions[0] in answering and ACT_OF_KIND.get(row.kind) == "request":
         return "question" if is_asked(row) else None
     if row.kind in ("near-miss", "opening") and not row.functions:
@@ -93,7 +93,7 @@ def ngrams(text):
 
 
 def places(texts):
-    """A row for each text: the share of each place, of length 1."""
+    """A row for each text: the shares of the places, as a vector of length 1."""
     ends, columns, values = [0], [], []
     for text in texts:
         counts = Counter(map(place, ngrams(text)))
@@ -105,7 +105,7 @@ def places(texts):
 
 
 def turns(data):
-    """(module, text, what it does) of the turns of all written conversations."""
+    """(module, text, effect) of the turns of all written conversations."""
     for path in sorted(data.glob("*/turns.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             for turn in json.loads(line)["turns"]:
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--encoder", type=Path, default=reader.ROOT / "models" / "uptake-encoder")
     parser.add_argument("--reader", type=Path, default=reader.ROOT / "models" / "reader")
     parser.add_argument("--folds", type=Path)
-    parser.add_argument("--only", choices=["acts", "turns"], help="the other file is taken as it is")
+    parser.add_argument("--only", choices=["acts", "turns"], help="keep the other file as it is")
     parser.add_argument("--processes", type=int, help="[one for each core]")
     arguments = parser.parse_args()
     modules = reader.read_corpus(arguments.data)

@@ -8,10 +8,10 @@
 
 The same package gives byte-identical files. `base.safetensors` keeps the 4-bit codes as they are: two in a byte, the lower
 half first, a scale for every 32 of them, and code times scale is the weight. `vocabulary.bits` beside this script has a bit
-for each of the 250,002 published pieces. Kept are all that stand for one character, in any script, so that the unknown token
-stands only for characters that were unknown before; what the words of our five languages and the names in them are made of;
-and numbers. Not kept is what mixes letters with marks or digits, or Chinese characters with kana: such a
-piece may hold the end of a value and what follows it.
+for each of the 250,002 published pieces. Kept pieces are all single characters of any script, so that the unknown token
+stands only for characters that were unknown before; the pieces in words and names of the five languages;
+and numbers. Dropped are pieces that mix letters with marks or digits, or Chinese characters with kana: such a
+piece may hold the end of a value and the beginning of what follows.
 """
 
 import argparse
@@ -31,7 +31,7 @@ SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 KEPT = Path(__file__).with_name("vocabulary.bits")
 BLOCK = 32  # weights that share a scale
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
-# What a special token's own text scores: it is never the best way to read a text that happens to hold it.
+# Score of a special token's own text: it is never the best way to read a text that happens to contain it.
 NEVER = -100.0
 MAX_TOKENS = 256
 SPACE = "\u2581"
@@ -102,7 +102,7 @@ def decoded(codes, scales):
 
 
 def tensors(published, kept):
-    """The encoder in the names of transformers; what is in 4 bits has the parts `.codes` and `.scales`."""
+    """The encoder in the names of transformers; 4-bit tensors have the parts `.codes` and `.scales`."""
     p, made = published, {}
 
     def both(name, source, rows, width):
@@ -140,7 +140,7 @@ def load(folder):
 
 
 def script_of(character):
-    """What a piece may be made of alone: a script, digits, or marks."""
+    """The class of a character: its script, a digit or a mark; None for characters that go with any script."""
     category = unicodedata.category(character)
     if category[0] == "M" or character == "ー":
         return None
@@ -184,7 +184,7 @@ def choose(published):
 
 
 def tokenizer_of(published, kept):
-    """Of these pieces, in this order; the special ones come first."""
+    """The tokenizer of these pieces, in this order; the special ones come first."""
     pieces = [(published.pieces[i], NEVER if i < len(SPECIAL) else round(float(published.scores[i]), 4)) for i in kept]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIAL.index("<unk>")))
     tokenizer.normalizer = normalizers.Sequence([
@@ -212,7 +212,7 @@ def compact(value):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--full", action="store_true", help="write model.safetensors, in 32 bits, too")
+    parser.add_argument("--full", action="store_true", help="also write model.safetensors, in 32 bits")
     parser.add_argument("--choose", action="store_true", help=f"choose the vocabulary anew and write {KEPT.name}")
     arguments = parser.parse_args()
     published = Published()

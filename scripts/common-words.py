@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the words that people say in a language: scripts/common-words.py
+"""Writes the common words of a language: scripts/common-words.py
 
-Counts in how many utterances and turns of models/reader/data a word is said, typos left out, and writes
-src/language/LANGUAGE/common.txt: those of many first, which a misspelt word may stand for, then an empty line, then those
-that are known to be words. Each part is sorted, in lines of at most 120 characters. A word is written as it mostly is
+Counts in how many utterances and turns of models/reader/data each word occurs, typos left out, and writes
+src/language/LANGUAGE/common.txt: first frequent words, which a misspelt word may stand for, then an empty line, then other
+known words. Each part is sorted, in lines of at most 120 characters. A word is written in its most frequent form
 within a sentence.
 
-Words of names, titles and other values of any words are known, and no misspelt word stands for one. A word of few
-utterances that differs in one letter from one of many is left out, as a typo that nobody noted, unless the English
-tokenizer of models/uptake-encoder has it, whose words are known as well. Where few utterances were counted, real words are
-unknown too often, and no misspelt word stands for a common one.
+Words of names, titles and other free-text values are known, but no misspelt word stands for one. A rare word
+that differs in one letter from a frequent one is left out as an unmarked typo, unless the English
+tokenizer of models/uptake-encoder has it; the tokenizer's words are known as well. If few utterances were counted, too many real
+words are unknown, so no misspelt word stands for a frequent one.
 """
 import collections
 import json
@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"\[([^\[\]]+)\]\([!-]?([^()]+)\)")
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 APOSTROPHES = str.maketrans("", "", "'’")
-# What begins a sentence.
+# The beginning of a sentence.
 INNER = re.compile(r"(?:^|[.!?:…¿¡])\W*\w+")
 LANGUAGES = ["de", "en", "es", "fr"]
-# Utterances that have a word of many, and utterances that have a word at all: what one writer said once may be a typo.
+# Utterances with a frequent word, and utterances with a known word: a word that one writer used once may be a typo.
 MANY, SEVERAL, FEW = 20, 2, 5
-# Utterances from which on nearly all words of a language are known.
+# From this many utterances on, nearly all words of a language are known.
 ENOUGH = 10_000
-# Shorter ones are neither misspelt nor what a misspelt word stands for.
+# Shorter words are neither misspelt nor candidates for a misspelt word.
 LETTERS = 3
 # Values that people say in words of the language.
 PLAIN = {"date", "time", "datetime", "duration", "number", "integer", "money", "boolean", "enum"}
@@ -49,7 +49,7 @@ def words(text):
 
 
 def edits(word):
-    """What one letter more, less or another, or two letters the other way round, make of a word."""
+    """All strings with one letter added, removed or replaced, or two neighbouring letters swapped."""
     splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
     letters = "abcdefghijklmnopqrstuvwxyz"
     for left, right in splits:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Make the files that the service loads from the weights that scripts/train-reader.py left.
+"""Make the files that the service loads from the weights of scripts/train-reader.py.
 
     venv/bin/python scripts/export-reader.py --base target/base --weights target/trained/weights.safetensors
     venv/bin/python scripts/export-reader.py --base target/base --weights ... --out target/models --head-epochs 0
 
-Round the encoder to 8 bits (a word table in 4 bits stays so); let the late head go on learning, on the states that this
-encoder gives in ONNX Runtime; scale the scores of both heads so that they are probabilities on modules that were not trained
-on; write models/uptake-encoder and models/reader (`head.onnx`, `joint.onnx`, `vectors.json`). Utterances are read by one
-process for each core. What is fitted on top of these files comes next: scripts/fit-all.
+The script rounds the encoder to 8 bits (a 4-bit word table stays as it is); trains the late head further on the states that this
+encoder gives in ONNX Runtime; scales the scores of both heads so that they are probabilities on modules that were not trained
+on; and writes models/uptake-encoder and models/reader (`head.onnx`, `joint.onnx`, `vectors.json`). One process for each core
+reads the utterances. scripts/fit-all then fits the models on top of these files.
 """
 
 import argparse
@@ -55,13 +55,13 @@ def graph_weights(base, network):
     if packed.exists():
         found = load_file(str(packed))
         weights |= {name: found[name] for name in found if name.startswith("embeddings.word_embeddings.")}
-    # What is longer is cut.
+    # Longer texts are cut.
     name = "embeddings.position_embeddings.weight"
     return weights | {name: weights[name][: MOST_TOKENS]}
 
 
 class Read:
-    """What the 8-bit encoder makes of texts, read by many processes."""
+    """The outputs of the 8-bit encoder for texts, computed by many processes."""
 
     def __init__(self, folder, processes):
         self.folder, self.processes, self.found = folder, processes, {}
@@ -77,7 +77,7 @@ class Read:
 
 
 def drawn_batch(asked, rows, read, chance):
-    """A batch of questions for the late head, on states that are there."""
+    """A batch of questions for the late head, on existing states."""
     made = []
     for at, row, spans in rows:
         item = asked.items[at]
@@ -99,7 +99,7 @@ def drawn_batch(asked, rows, read, chance):
 
 
 def train_head(head, asked, read, arguments):
-    """Go on with the late head alone, on the states that the 8-bit encoder gives."""
+    """Trains only the late head further, on the states that the 8-bit encoder gives."""
     from importlib import import_module
 
     trainer = import_module("train-reader")
@@ -182,7 +182,7 @@ def calibrate(form, head, asked, folder, make):
 
 
 def parity(form, modules, encoder, head):
-    """A few utterances with all that the service must compute alike."""
+    """A few utterances with all numbers that the service must reproduce."""
     found = []
     wanted = [row for module in modules for row in module.rows if len(row.functions) == 1 and len(row.spans()) >= 2]
     for row in random.Random(5).sample(wanted, 5):
@@ -212,11 +212,11 @@ def write_vectors(path, tests):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--base", type=Path, required=True, help="what the training began with")
+    parser.add_argument("--base", type=Path, required=True, help="the base of the training")
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=ROOT / "models" / "reader" / "data")
     parser.add_argument("--out", type=Path, default=ROOT / "models", help="where uptake-encoder and reader are written")
-    parser.add_argument("--head-epochs", type=float, default=1.0, help="of the late head on the 8-bit states")
+    parser.add_argument("--head-epochs", type=float, default=1.0, help="further epochs of the late head on the 8-bit states")
     parser.add_argument("--rate", type=float, default=4e-4)
     parser.add_argument("--blur", type=float, default=0.3)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fits models/reader/answers.json: which words of an answer are the value that was asked for, where it may be any words.
+"""Fits models/reader/answers.json: which words of an answer are the value of a free-text slot that was asked for.
 
 usage: cargo build --locked --example slot-evidence && fit-answers.py [--work DIR] [--without NAME...] [--dry]
 
 The answers are those of the written conversations (`turns.jsonl` in models/reader/data) and the corpus's replies, of modules
-that the reader was not trained on, and their values said alone, as people mostly answer. Every run of words that may be
-the value competes; the weights are those of a softmax with a squared penalty. Figures are of modules that were left out.
+that the reader was not trained on, and their values said alone, as people usually answer. Every run of words that may be
+the value competes; the weights are those of a softmax with a squared penalty. Figures are for held-out modules.
 """
 import argparse
 import collections
@@ -26,12 +26,12 @@ script = importlib.import_module("modules")
 COMMAND = "scripts/fit-answers.py"
 FOLDS = 6
 PENALTY = 2e-4
-# What an answer counts that is nothing but its value: people say such ones most, and they teach little. And what counts
-# that gives no value: another model weighs whether one is told at all (`beside` of the decision model).
+# Weight of an answer that contains only its value: people say these most, and they teach little. And weight of an answer
+# without a value: another model decides whether there is a value (`beside` of the decision model).
 ALONE, NOTHING = 0.5, 0.35
 
 
-# What people do when they are asked: some of it gives no value, or only others.
+# What people do when they are asked: some answers give no value, or only values of other slots.
 TURNS = ["answer", "add", "correct", "decline", "aside"]
 
 
@@ -89,11 +89,11 @@ def write_modules(data, work):
 
 
 def evidence_of(binary, folders):
-    """Names of the evidence, and of each answer its module, its candidates' values and which of them are right."""
+    """The names of the evidence, and for each answer its module, its candidates' values and which of them are right."""
     marks = {folder.name: [json.loads(line) for line in (folder / "marks.jsonl").read_text().splitlines()] for folder in folders}
     found, lines = [], []
     for line in importlib.import_module("fit-slots").told(binary, ["--answers"], folders):
-        # Each process says first what it notes.
+        # Each process first prints the names of its evidence.
         if "names" in line:
             names = line["names"]
         else:
@@ -111,7 +111,7 @@ def evidence_of(binary, folders):
 
 
 def fit(rows):
-    """Weights of a softmax over the candidates of each answer of which one is right."""
+    """Weights of a softmax over the candidates of each answer."""
     rows = [row for row in rows if row["right"].any()]
     values = np.vstack([row["values"] for row in rows])
     scale = values.std(0) + 1e-9
@@ -165,7 +165,7 @@ def report(names, rows):
 
 
 def by_rule(is_ruled):
-    """The candidate that rules take; the last one, which is none, if they take nothing."""
+    """The candidate that the rules choose; the last one, "none", if they choose nothing."""
     return int(is_ruled.argmax()) if is_ruled.any() else len(is_ruled) - 1
 
 
@@ -175,7 +175,7 @@ def main():
     parser.add_argument("--data", type=Path, default=reader.ROOT / "models" / "reader" / "data")
     parser.add_argument("--work", type=Path, default=reader.ROOT / "target" / "answers")
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "answers.json")
-    parser.add_argument("--without", nargs="*", default=[], help="evidence that is left out, for an ablation")
+    parser.add_argument("--without", nargs="*", default=[], help="evidence to leave out, for an ablation")
     parser.add_argument("--dry", action="store_true", help="only print the figures")
     options = parser.parse_args()
     names, rows = evidence_of(options.binary, write_modules(options.data, options.work))

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Fit models/reader/slots.json: how much the reader, recognizers and templates say about which words fill a slot.
+"""Fit models/reader/slots.json: the weights of the reader's, the recognizers' and the templates' evidence for a slot's value.
 
     cargo build --locked --example slot-evidence
     venv/bin/python scripts/fit-slots.py               # from modules that the reader was not trained on
-    venv/bin/python scripts/fit-slots.py --without named literal    # what these add: figures only
-    venv/bin/python scripts/fit-slots.py --keep free said rules     # these parts as the file has them
+    venv/bin/python scripts/fit-slots.py --without named literal    # the effect of these: figures only
+    venv/bin/python scripts/fit-slots.py --keep free said rules     # keep these parts of the file
 
 The modules of models/reader/data that the reader was not trained on are cut down at random (scripts/decision/modules.py);
-every third keeps the values in its exemplars. The service notes the evidence for every candidate, and three logistic
-regressions, for what recognizers found, for free text, and for free text in a template that is said word for word, are
-fitted to whether a candidate's words are the marked ones. Three more are fitted where there is no reader, with all
-modules of languages that it does not read. The bar is that at which most utterances have all their slots right. What
-another rule fills is as sure as the share of it that is right. Figures, and the bar, are of modules that were left out
-of the fit.
+every third keeps the values in its exemplars. The service records the evidence for every candidate. Three logistic
+regressions (for recognizers' finds, for free text, and for free text in a template that matches word for word) are
+fitted to whether a candidate's words are the marked ones. Three more are fitted for utterances without a reader, with all
+modules of languages that it does not read. The bar is the one at which most utterances have all their slots right. The
+confidence of another rule is its share of right values. Figures, and the bar, are for held-out
+modules.
 """
 
 import argparse
@@ -34,8 +34,8 @@ from sklearn.linear_model import LogisticRegression
 COMMAND = "scripts/fit-slots.py"
 # Languages that the reader does not read.
 UNREAD = ("ja",)
-# Below the last one, more slots are filled with what was not said than are found.
-# Where nobody reads, frames alone hardly ever make free text likely, and yet they are all there is: chosen on the shipped
+# Below the last one, more slots get wrong values than right ones are gained.
+# Without a reader, frames alone hardly ever make free text likely, but there is no other evidence: chosen on the shipped
 # Japanese dialogues.
 LEAST_UNREAD = 0.08
 BARS = (0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15)
@@ -49,7 +49,7 @@ def modules_script():
 
 
 def marked(row):
-    """The row as a line of marks.jsonl, or None where several functions are asked for."""
+    """The row as a line of marks.jsonl, or None if it asks for several functions."""
     if len(row.functions) != 1:
         return None
     spans = defaultdict(list)
@@ -102,7 +102,7 @@ def with_other_values(exemplars, rows, script, rng):
 
 
 def show_values(exemplars, rows, script):
-    """Adds to each template the utterance that it was made of."""
+    """Adds to each template the utterance that it was made from."""
     said = {template: script.plain(row["text"]) for row in rows for template in script.templates(row)}
     for exemplar in itertools.chain(*exemplars.values()):
         exemplar["utterance"] = said[exemplar["template"]]
@@ -121,7 +121,7 @@ def marks_of(folders):
 
 
 def told(binary, options, folders):
-    """The lines that the service notes of the modules in these folders, by one process for each core."""
+    """The lines that the service prints for the modules in these folders, by one process for each core."""
     count = min(len(folders), os.cpu_count() or 1)
     environment = {**os.environ, "RUST_LOG": "error"}
     part = lambda at: [binary, *options, *folders[at::count]]
@@ -132,7 +132,7 @@ def told(binary, options, folders):
 
 
 def evidence_of(binary, options, folders):
-    """(names, candidates, free text of templates that are said word for word, {case: slots that are marked}, {rule: whether
+    """(names, candidates, free text in templates that match word for word, {case: slots that are marked}, {rule: whether
     each of its other fillings is right}); a candidate is a line of the service and its `values`."""
     marks = marks_of(folders)
     names, found, said, marked_slots, rules = None, [], [], defaultdict(set), defaultdict(list)
@@ -157,7 +157,7 @@ def evidence_of(binary, options, folders):
 
 
 def best_set(candidates, bar):
-    """The likeliest candidates of an utterance that go together."""
+    """The likeliest compatible candidates of an utterance."""
     kept = []
     for one in sorted((one for one in candidates if one["said"] >= bar), key=lambda one: -one["said"]):
         apart = all(one["span"][0] >= other["span"][1] or other["span"][0] >= one["span"][1] for other in kept)
@@ -230,7 +230,7 @@ def fit_part(binary, options, folders, left_out=()):
         made[title] = {"bias": round(bias, 4), "weights": kept}
     made["least"] = choose_bar(rows, marked_slots)
     made["least_free"] = LEAST_UNREAD if "--unread" in options else made["least"]
-    # One more of each, so that a rule that hardly ever spoke is no certainty.
+    # One more of each, so that a rule that hardly ever applied is not certain.
     shares = {rule: (sum(right) + 1) / (len(right) + 2) for rule, right in sorted(rules.items())}
     for rule, share in shares.items():
         print(f"{rule}: {len(rules[rule])} fillings, {100 * share:.0f} % right")
@@ -244,7 +244,7 @@ def main():
     parser.add_argument("--work", type=Path, default=reader.ROOT / "target" / "slots")
     parser.add_argument("--variants", type=int, default=3)
     parser.add_argument("--without", nargs="*", default=[], help="evidence to leave out: figures only, no file")
-    parser.add_argument("--keep", nargs="*", default=[], choices=("found", "free", "said", "rules"), help="parts not to fit anew")
+    parser.add_argument("--keep", nargs="*", default=[], choices=("found", "free", "said", "rules"), help="parts to keep")
     parser.add_argument("--out", type=Path, default=reader.ROOT / "models" / "reader" / "slots.json")
     arguments = parser.parse_args()
     is_unread = lambda name: name.startswith(tuple(f"{language}_" for language in UNREAD))

@@ -1,7 +1,7 @@
 """Two builds on every set, case by case: what is no longer right, what is newly right, and whether that is more than chance.
 
-`scripts/quality --gate BASE` runs it. A set falls where fewer cases or dialogues are right, or more calls are wrong, and the
-95 % interval of a paired bootstrap (`uptake eval --compare`) does not hold 0.
+`scripts/quality --gate BASE` runs it. A set falls if fewer cases or dialogues are right, or more calls are wrong, and the
+95 % interval of a paired bootstrap (`uptake eval --compare`) does not include 0.
 """
 
 import collections
@@ -15,20 +15,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "tests" / "fixtures"
-# The sets of the repository. Cases without a schema beside them are of a module of that name in one of the others.
+# The sets of the repository. Cases without a schema beside them belong to a module of that name in another set.
 SETS = {
     "shipped": ROOT / "modules",
     **{name: FIXTURES / name for name in ("strangers", "values", "unread", "talk", "newcomers", "visitors")},
 }
 # Their cases stay unread: the page counts them and shows none.
 SEALED = ("unread", "talk", "newcomers", "visitors")
-# What may not change for the worse: the name of a metric, and whether more of it is worse.
+# Metrics that must not get worse: the name, and whether more of it is worse.
 GUARDED = {"wholly right": False, "wrong calls": True}
 
 
 def built(base):
-    """The executable of `base` and the tree whose modules it reads: a path to one, which reads those that are here, or a
-    commit, which is built once into target/gate and reads its own, so that it meets no setting of a later version."""
+    """The executable of `base` and the tree whose modules it reads. A path is an executable that reads the present modules; a
+    commit is built once into target/gate and reads its own modules, so that it meets no setting of a later version."""
     if Path(base).is_file():
         return Path(base).resolve(), ROOT
     commit = run("git", "rev-parse", "--verify", f"{base}^{{commit}}").strip()
@@ -49,7 +49,7 @@ def built(base):
 
 
 def within(tree, directory):
-    """The module as it is in a tree; where that has it not, the one that is here."""
+    """The module as it is in a tree; if the tree lacks it, the present one."""
     if not directory.resolve().is_relative_to(ROOT):
         return directory
     other = tree / directory.resolve().relative_to(ROOT)
@@ -61,7 +61,7 @@ def run(*command):
 
 
 def sets(more):
-    """(name, [(module, its files of cases)]) of every set: those of the repository, and those that are named."""
+    """(name, [(module, its files of cases)]) of every set: those of the repository, and the given ones."""
     own = [(name, sorted(path for path in place.iterdir() if path.is_dir())) for name, place in SETS.items()]
     return [(name, [(module_of(path), files) for path in paths if (files := cases_of(path))]) for name, paths in own + more]
 
@@ -121,8 +121,8 @@ def compared(binary, before, after):
 
 
 def gate(base, now, runner_of, zoned, more):
-    """The page, and the sets that fell. `base` is an executable and a tree; `runner_of(binary)` gives what runs `uptake
-    ... --json` with that build. Both answer the cases that are here."""
+    """The page, and the sets that fell. `base` is an executable and a tree; `runner_of(binary)` gives a function that runs `uptake
+    ... --json` with that build. Both answer the present cases."""
     builds = [(runner_of(base[0]), base[1]), (runner_of(now), ROOT)]
     lines, rows, fallen, changes = [], [], [], []
     for name, modules in sets(more):
@@ -160,7 +160,7 @@ def row(name, kind, cases, metric):
 
 
 def changed(first, second):
-    """Cases that one build has right and the other has not: (case, newly right). Paired as `eval --compare` pairs them."""
+    """Cases that only one of the builds has right: (case, newly right). Paired as `eval --compare` pairs them."""
     waiting = collections.defaultdict(collections.deque)
     for one in second:
         waiting[one["utterance"]].append(one)
@@ -193,7 +193,7 @@ def listed(changes):
 
 
 def got(case):
-    """What came in place of what was expected."""
+    """The result instead of the expected one."""
     instead = case.get("instead")
     if not instead:
         return ""

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measure the reader: the values that it finds, its calibration, and the worth of its encoder's vectors.
+"""Measure the reader: the values that it finds, its calibration, and how well its encoder's vectors separate functions.
 
     venv/bin/python scripts/measure-reader.py                          # the development modules of the corpus
-    venv/bin/python scripts/measure-reader.py --last                   # the last modules, for a release only
+    venv/bin/python scripts/measure-reader.py --last                   # the final-test modules, for a release only
     venv/bin/python scripts/measure-reader.py --modules DIR...         # modules as Uptake reads them, with cases.jsonl
     venv/bin/python scripts/measure-reader.py --vectors DIR...         # which function: regression and neighbours
     venv/bin/python scripts/measure-reader.py --encoder DIR --reader DIR ...
 
-The function is given; what is measured is the slots. In the corpus a value is right when its words are the marked
-ones. In a module it is right when it reads as one of the case's values do, without case and marks. "adapted" uses the
+The function is given; only the slots are measured. In the corpus a value is right if its words are the marked
+ones. In a module it is right if it equals one of the case's values, apart from case and punctuation. "adapted" uses the
 module's own exemplars: in the corpus EXEMPLARS utterances of each function (the figures of both rows leave them out),
 in a module its templates, filled FILLINGS times.
 """
@@ -159,7 +159,7 @@ def measure_corpus(running, modules, title):
 
 
 def leaves(schema, path=(), several=False):
-    """[(path, schema, several)] of the values that a JSON schema of parameters asks for."""
+    """[(path, schema, several)] of the values in a JSON schema of parameters."""
     for name, inner in schema.get("properties", {}).items():
         kind = inner.get("type")
         if kind == "object":
@@ -194,7 +194,7 @@ def read_functions(folder):
 
 
 def values_at(arguments, path):
-    """Every value at a path, all the readings that a case allows among them, and how many there must be."""
+    """Every value at a path, all alternatives that a case allows among them, and how many there must be."""
     if not path:
         return [
             value for value in (arguments if isinstance(arguments, list) else [arguments]) if value not in (None, "")
@@ -209,7 +209,7 @@ def alike(text):
 
 
 class Fillings:
-    """Values for the slots of templates: the module's own lists, else what was said for like slots of the corpus."""
+    """Values for the slots of templates: from the module's own lists, else from similar slots of the corpus."""
 
     def __init__(self, folder, running, corpus):
         path = folder / "recognizers.json"
@@ -235,7 +235,7 @@ class Fillings:
         return [value for index in near for value in self.known[index]]
 
     def fill(self, template, slots, chance):
-        """(text, [(slot, start, end)]) of a template, or None when it names an unknown slot."""
+        """(text, [(slot, start, end)]) of a template, or None if it names an unknown slot."""
         text, marks, position = "", [], 0
         for match in TEMPLATE.finditer(template):
             text += template[position : match.start()]
@@ -250,7 +250,7 @@ class Fillings:
 
 
 def said_exemplars(exemplar, slots, fillings, chance):
-    """[(text, marks, asked)] of one exemplar: its own utterance where it has one, else its template, filled."""
+    """[(text, marks, asked)] of one exemplar: its own utterance if it has one, else its template, filled."""
     template, utterance = exemplar.get("template", ""), exemplar.get("utterance")
     if utterance:
         names = TEMPLATE.findall(template)
@@ -319,7 +319,7 @@ def measure_modules(running, folders, corpus):
 
 
 def acts_of_corpus(running, modules):
-    """Shares and AUROC of the speech acts, where a question is one that no function answers."""
+    """Shares and AUROC of the speech acts; here a question is one that no function answers."""
     wanted, said = [], []
     for module in modules:
         for row in module.rows:

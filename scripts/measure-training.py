@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Measure the weights that scripts/train-reader.py left, on modules that it did not see.
+"""Measure the weights of scripts/train-reader.py on modules that were not used in training.
 
     venv/bin/python scripts/measure-training.py --base target/base --weights target/trained/weights.safetensors
     venv/bin/python scripts/measure-training.py --base target/base --weights ... --modules DIR...  # with cases.jsonl
     venv/bin/python scripts/measure-training.py --base target/base --weights ... --smoke           # a minute
 
-By language, over the modules of the corpus that no training sees, or over modules as Uptake reads them:
+By language, over the modules of the corpus that are never used in training, or over modules as Uptake reads them:
 
-- values, the function given, by the late and by the joint head, without and with exemplars of the module's own (--exemplars of each
-  function): best F1 over all bars, and F1, precision and recall at 0.5. In the corpus a value is right when its words are the marked
-  ones; all slots count. In modules with cases, free text counts, and a value is right when it reads as the case's;
-- about: how well the utterance's own function is told from another of its module (AUROC);
+- values, with the function given, by the late and by the joint head, without and with the module's own exemplars (--exemplars of each
+  function): best F1 over all bars, and F1, precision and recall at 0.5. In the corpus a value is right if its words are the marked
+  ones; all slots count. In modules with cases, only free text counts, and a value is right if it equals the case's;
+- about: how well the utterance's own function is separated from another of its module (AUROC);
 - function: accuracy by the sentence vectors alone, regression on exemplars and descriptions;
 - acts, effects: what an utterance does, alone and beside an open form with its situation, by the trained heads (accuracy).
 
-The weights are as they were trained, not rounded to 8 bits. With --last, the modules for the figures of a release are among them.
+The weights are used as trained, not rounded to 8 bits. With --last, the final-test modules are included.
 """
 
 import argparse
@@ -232,9 +232,9 @@ def main():
     parser.add_argument("--data", type=Path, default=reader.ROOT / "models" / "reader" / "data")
     parser.add_argument("--modules", type=Path, nargs="+", default=[], help="modules as Uptake reads them, with cases.jsonl")
     parser.add_argument("--last", action="store_true")
-    parser.add_argument("--rows", type=int, default=8, help="utterances of each function that are measured")
+    parser.add_argument("--rows", type=int, default=8, help="utterances of each function to measure")
     parser.add_argument("--exemplars", type=int, default=8, help="of each function")
-    parser.add_argument("--every", type=int, default=1, help="of so many modules of the corpus, one")
+    parser.add_argument("--every", type=int, default=1, help="use one of this many modules of the corpus")
     parser.add_argument("--out", type=Path, help="the figures as JSON")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)

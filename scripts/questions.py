@@ -1,13 +1,13 @@
-"""What the reader is trained on: utterances of the corpus with a question each, as arrays.
+"""Training data of the reader: utterances of the corpus with a question each, as arrays.
 
-A question is one function with its slots, some left out, some of other modules added, and now and then a function that the
-utterance does not mean. It is asked in one of two forms:
+A question is one function with its slots, some left out, some of other modules added, and sometimes a function that the
+utterance does not mean. It has one of two forms:
 
-- late: the encoder reads the utterance alone; labels are sentence vectors, which the trainer looks up by their number;
-- joint: the encoder reads the utterance and behind it, as a second type of token, the labels.
+- late: the encoder reads only the utterance; labels are sentence vectors, which the trainer looks up by their number;
+- joint: the encoder reads the utterance and after it, as a second type of token, the labels.
 
-In either, the situation may stand behind the utterance: what the assistant just did, in plain labels. Batch N of a seed is
-always the same, so that any process can make it, and a training that was cut off goes on where it was.
+In both, the situation may follow the utterance: the assistant's last action, in plain labels. Batch N of a seed is
+always the same, so any process can make it, and an interrupted training continues where it was.
 """
 
 import json
@@ -25,10 +25,10 @@ from tokenizers import Tokenizer
 
 UTTERANCE, BEHIND = 0, 1  # types of tokens
 SITUATION_TOKENS = 48
-# How often: another function is asked for than the one that is meant; a text is written in small letters, or as speech
+# How often the question asks for another function than the one that is meant; how often a text is in small letters, or as speech
 # recognition writes it.
 ANOTHER, SMALL, SPOKEN = 0.25, 0.1, 0.1
-# What people say while they think, by language; speech recognition writes it down.
+# Fillers that people say while they think, by language; speech recognition writes them down.
 PAUSES = {
     "en": ("uh", "um", "er", "you know"), "de": ("äh", "ähm", "also", "hm"), "es": ("eh", "este", "pues", "em"),
     "fr": ("euh", "ben", "hein", "alors"), "ja": ("えっと", "あの", "えー"),
@@ -41,8 +41,8 @@ class Item:
     situation: str = ""
     act: int = -1
     effect: int = -1
-    alone: bool = False  # its words alone tell its function
-    about: bool = True  # whether it is about its function can be told, at least with its situation
+    alone: bool = False  # the function is clear from the words alone
+    about: bool = True  # it is known whether the utterance is about its function, at least with its situation
 
 
 def language_of(name):
@@ -50,7 +50,7 @@ def language_of(name):
 
 
 def situation_of(assistant):
-    """What the assistant just did, as plain labels: "asks order print: document, copies"."""
+    """The assistant's last action, as plain labels: "asks order print: document, copies"."""
     for does in ("asks", "confirms", "did"):
         of = (assistant or {}).get(does)
         if of:
@@ -113,7 +113,7 @@ def dialogues_of(folder, share, seed):
                 spans.append((slot, *place) if place else (slot, -1, -1))
             spans.sort(key=lambda span: span[1])
             clear = all(a[2] <= b[1] for a, b in zip(spans, spans[1:]))
-            # What is marked for no slot of the intent, or was said in other words, would be taught as nothing.
+            # Spans that are marked for no slot of the intent, or said in other words, would be learned as no value.
             if slots is None or not clear or any(slot not in slots or start < 0 for slot, start, _ in spans):
                 continue
             pieces, position = [], 0
@@ -134,7 +134,7 @@ def small(pieces, chance):
 
 
 def spoken(pieces, chance, language):
-    """As speech recognition writes it: small letters, no marks between words, and what people say while they think."""
+    """The text as speech recognition writes it: small letters, no punctuation between words, and fillers."""
     made = []
     for text, mark in pieces:
         text = re.sub(r"[,.!?;:…()\"“”«»¿¡。、！？]+(?=\s|$)|(?<![^\s])[(\"“«¿¡]+", "", text.lower())
@@ -169,7 +169,7 @@ class Questions:
         described = [(m.name, text, functions.get((m.name, name), -2)) for m in modules for name, text in m.descriptions.items()]
         self.texts = sorted(texts | {text for _, text, _ in described})
         self.number = {text: number for number, text in enumerate(self.texts)}
-        # Functions that describe themselves: number of the text, of the module, of the function.
+        # Functions with a description: number of the text, of the module, of the function.
         self.described = np.array([(self.number[t], self.place[name], of) for name, t, of in described]).reshape(-1, 3)
         self.described_by = defaultdict(list)
         for name, text, _ in described:
@@ -200,7 +200,7 @@ class Questions:
         return self.plans[epoch]
 
     def varied(self, row, chance):
-        """The row as somebody else would say or write it."""
+        """The row in another person's words or writing."""
         slots_of = lambda name: self.modules[name].slots
         row = reader.augment(row, slots_of, chance)
         way = chance.random()
@@ -217,7 +217,7 @@ class Questions:
         if chance.random() < ANOTHER:
             function = chance.choice(list(module.slots))
         own = [span for span in spans if span[0] == function]
-        # Another function's slot of the same name may well be filled by these words: nobody marked it.
+        # These words may also fill another function's slot of the same name, which is not marked.
         unsure = {span[1] for span in spans if span[0] != function}
         named = {span[1] for span in own}
         slots = [slot for slot in module.slots[function].values() if slot.name in named or chance.random() < 0.85]
@@ -258,7 +258,7 @@ class Questions:
         rows, types, pooled, pools, labels, targets = [], [], [], [], [], []
         kinds, counts = [], []
         about = np.full(size, -1, np.int64)
-        meta = np.full((size, 5), -1, np.int64)  # item, module, function if it is told alone, act, effect
+        meta = np.full((size, 5), -1, np.int64)  # item, module, function if it is clear alone, act, effect
         for b, (at, item, row, situation, borders, function, texts, kind, wanted, ignored) in enumerate(asked):
             encoding = self.tokenizer.encode(row.text)
             ids, offsets = list(encoding.ids), encoding.offsets

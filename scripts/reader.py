@@ -1,4 +1,4 @@
-"""What training and measuring the reader share: the corpus, words, label texts, scores, and adaptation.
+"""Code that training and measuring the reader share: the corpus, words, label texts, scores, and adaptation.
 
 The reader is a small network on the states that the sentence encoder computes anyway. It says which words fill which
 slot of a function. models/reader/README.md describes its form; the service follows the same rules in Rust.
@@ -23,26 +23,26 @@ WIDTH = 384  # of a state of the encoder
 SPAN_WORDS = 24  # the longest value, in words
 MAX_TOKENS = 256
 MAX_LABELS = 24
-# In the joint form: tokens of the utterance, of a label, and of all. A </s> ends each.
+# In the joint form: most tokens of the utterance, of a label, and in total. A </s> ends each.
 JOINT_TOKENS, LABEL_TOKENS, MOST_TOKENS, END = 160, 24, 512, 2
-SLOT, ASKED, FUNCTION, WORD = range(4)  # what an input of the head is
+SLOT, ASKED, FUNCTION, WORD = range(4)  # kinds of inputs of the head
 
-# Modules that no training sees. "last" is for the figures of a release only.
+# Modules that are never used in training. "last" is for the figures of a release only.
 DEVELOPMENT = ("bookstore", "car_rental", "de_onlineshop", "dentist", "fleet", "fr_garagiste", "pizza", "support_desk")
 LAST = ("cinema", "complaints", "documents", "es_taller", "hostel", "ja_ryokan", "pharmacy", "university")
-# On these, and those above, the decision model is fitted: what it weighs is as good there as on modules of strangers.
+# The decision model is fitted on these and those above: there its evidence is as good as on modules of strangers.
 JUDGE = (
     "brewery", "chess_club", "de_theater", "dns_registrar", "es_notaria", "food_bank", "fr_encheres", "funeral_home",
     "genealogy_archive", "ja_drone", "newsletter", "observatory", "on_call", "pest_control", "riding_school",
     "waste_collection",
 )  # fmt: skip
-# Assistants: slots of any short words side by side that no list tells, and functions in pairs, to look for something and
+# Assistants: slots for short words side by side, without lists, and functions in pairs, to look for something and
 # to have it done.
 ASSISTANTS = (
     "de_sprachassistent", "events_box", "house_hunt", "intercity_coach", "news_radio", "reading_circle", "recipe_box",
     "ride_and_room", "sky_watch", "sound_desk", "table_finder", "tv_remote",
 )  # fmt: skip
-# Half of the functions of these answer questions, or mend what people only say is broken.
+# Half of the functions of these answer questions, or fix what people only describe as broken.
 ANSWERING = (
     "campus_it", "credit_union", "de_hausverwaltung", "de_schwimmbad_kasse", "es_ayuntamiento_citas", "es_telefonia",
     "flights", "fr_banque_aide", "fr_transport", "home_voice", "ja_denki", "ja_suidou", "kitchen_helper", "market_info",
@@ -55,7 +55,7 @@ ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]"
 JOINED = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]]+"
 MARKS = r"[./\\\-@:+#&%=?~*]+"
 WORDS = regex.compile(rf"(?V1){ALONE}|{JOINED}(?:{MARKS}{JOINED})*|\P{{White_Space}}")
-# What is named in none of these is trained on, whether the shipped files know it yet or not (models/reader/README.md).
+# Modules in none of these lists are trained on, whether or not the shipped files have learned from them (models/reader/README.md).
 UNSEEN = DEVELOPMENT + LAST + JUDGE + ANSWERING + ASSISTANTS
 MARK = re.compile(r"\[([^\[\]]+)\]\(([^()]+)\)")
 
@@ -72,7 +72,7 @@ def plain_name(name):
 
 
 def label_text(name, description="", values=()):
-    """What the encoder reads of a slot or of a function: "name words: description (value, value)"."""
+    """The label text of a slot or of a function: "name words: description (value, value)"."""
     text = plain_name(name)
     if description:
         text += ": " + description
@@ -86,7 +86,7 @@ class Slot:
     name: str
     texts: list  # label texts; the first is the full one
     kind: str  # text, number, date ...
-    values: list = field(default_factory=list)  # what was said for it, for swaps
+    values: list = field(default_factory=list)  # values said for it, for swaps
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Module:
     labels: dict  # function -> label texts, the first is the full one
     slots: dict  # function -> {name: Slot}
     rows: list
-    descriptions: dict = field(default_factory=dict)  # function -> what it says of itself
+    descriptions: dict = field(default_factory=dict)  # function -> its description
 
 
 def texts_of(name, description, values=()):
@@ -284,7 +284,7 @@ def read_all(folder, texts, processes=None, wants_states=False):
 
 @dataclass
 class Reading:
-    """What the head says of one utterance and the slots of one function."""
+    """The head's outputs for one utterance and the slots of one function."""
 
     starts: np.ndarray  # [words, k]
     ends: np.ndarray  # [words, k]

@@ -1,6 +1,6 @@
 """The reader's network: in torch, to train it, and as the ONNX graph that the service runs.
 
-Both are built of the layers of the sentence encoder (BERT's), so that the graph uses the parts of its script.
+Both consist of the layers of the sentence encoder (BERT's), so the graph uses the parts of its script.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ BUNDLED = ROOT / "models" / "all-MiniLM-L6-v2"
 OUTPUT = 128  # width of a span's and of a slot's output vector
 LAYERS = 2
 FORMS = ("late", "joint")
-# What is never trained: most words of the table the corpus never says.
+# Parameters that are never trained: the corpus does not contain most words of the table.
 AS_PUBLISHED = ("encoder.embeddings.word_embeddings.", "encoder.embeddings.position_embeddings.")
 ACT_SCALE = LABEL_SCALE = 20.0  # unit vectors become about as large as states
 
@@ -75,7 +75,7 @@ class HeadNetwork(nn.Module):
 
 
 class Form(nn.Module):
-    """What reads the states of one form of a question: the head, and what the utterance does, by its sentence vector."""
+    """The heads on the states of one form of a question: the reader's, and that for what the utterance does, by its sentence vector."""
 
     def __init__(self, encoder, dropout):
         super().__init__()
@@ -88,7 +88,7 @@ class Form(nn.Module):
 
 
 class Network(nn.Module):
-    """The encoder, and what reads its states: labels as vectors ("late"), or in one pass with the words ("joint")."""
+    """The encoder and its heads, with labels as vectors ("late"), or in one pass with the words ("joint")."""
 
     def __init__(self, base, dropout=0.0):
         super().__init__()
@@ -96,11 +96,11 @@ class Network(nn.Module):
         self.forms = nn.ModuleDict({form: Form(self.encoder, dropout) for form in FORMS})
 
     def trained(self):
-        """{name: tensor} of what training changes; the rest is the base's."""
+        """{name: tensor} of the trained parameters; the others are the base's."""
         return {name: value for name, value in self.state_dict().items() if not name.startswith(AS_PUBLISHED)}
 
     def read(self, path):
-        """Takes the weights that a training left in a file."""
+        """Loads the weights of a training from a file."""
         found = {name: value.float() for name, value in load_file(str(path)).items()}
         missing = self.load_state_dict(found, strict=False)
         assert not missing.unexpected_keys and all(name.startswith(AS_PUBLISHED) for name in missing.missing_keys)
@@ -128,7 +128,7 @@ def sentence_vectors(states, mask):
 
 
 class Asked:
-    """What the encoder makes of a batch of questions: the inputs of the head, and sentence vectors."""
+    """The encoder's outputs for a batch of questions: the inputs of the head, and sentence vectors."""
 
     def __init__(self, network, batch, label_vectors=None):
         """`label_vectors` [batch, labels, WIDTH] for the late form."""

@@ -8,11 +8,11 @@
     UPTAKE_LLM__BASE_URL=http://localhost:8000/v1 UPTAKE_LLM__MODEL=tuned uptake serve
 
 --base is a chat model in the format of transformers whose chat template knows tools (most that are published for
-function calling). Only what the assistant says is trained, by LoRA (peft) unless --full; the adapter is merged, so that
+function calling). Only the assistant's words are trained, by LoRA (peft) unless --full; the adapter is merged, so
 the result is an ordinary model. Nothing is fetched.
 
---smoke needs no --base: it trains two steps of a tiny model with random weights and loads what was written, to see that
-everything is there. Such a model says nothing sensible.
+--smoke needs no --base: it trains a tiny model with random weights for two steps and loads the result, to check that
+everything is installed. Such a model says nothing sensible.
 """
 
 import argparse
@@ -30,7 +30,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 LORA_TARGETS = "all-linear"
-# For --smoke only; published chat models bring their own.
+# For --smoke only; published chat models bring their own template.
 TINY_TEMPLATE = (
     "{% if tools %}{{ tools | tojson }}\n{% endif %}"
     "{% for message in messages %}[{{ message.role }}] {{ message.content or '' }}"
@@ -46,7 +46,7 @@ def read_records(paths):
             record = json.loads(line)
             if not record.get("messages") or record["messages"][-1].get("role") != "assistant":
                 raise SystemExit(f"{path}:{number}: a record has messages, the last one of the assistant")
-            # On the wire arguments are a text; chat templates want the object.
+            # In requests, arguments are a text; chat templates need the object.
             for call in record["messages"][-1].get("tool_calls") or []:
                 call["function"]["arguments"] = json.loads(call["function"]["arguments"])
             records.append(record)
@@ -61,10 +61,10 @@ def tokens_of(tokenizer, messages, tools, prompt):
 
 
 def example(tokenizer, record, longest):
-    """Token ids, and as labels only what the assistant says. None if it is too long."""
+    """Token ids, and labels only for the assistant's words. None if it is too long."""
     before = tokens_of(tokenizer, record["messages"][:-1], record["tools"], True)
     whole = tokens_of(tokenizer, record["messages"], record["tools"], False)
-    # Where a template does not simply go on, the common beginning is what was not said by the assistant.
+    # If a template does not simply continue, the common beginning is the part that the assistant did not say.
     same = 0
     while same < min(len(before), len(whole)) and before[same] == whole[same]:
         same += 1
@@ -118,15 +118,15 @@ def tiny():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("records", nargs="+", help="what uptake export --format calls wrote")
-    parser.add_argument("--out", type=Path, required=True, help="the directory to write; one that is there is replaced")
+    parser.add_argument("records", nargs="+", help="output of uptake export --format calls")
+    parser.add_argument("--out", type=Path, required=True, help="the directory to write; an existing one is replaced")
     parser.add_argument("--base", type=Path, help="a chat model in the format of transformers")
     parser.add_argument("--full", action="store_true", help="train all weights, not only an adapter")
     parser.add_argument("--rank", type=int, default=16, help="of the adapter")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--rate", type=float, default=1e-4)
-    parser.add_argument("--longest", type=int, default=4096, help="records of more tokens are left out")
+    parser.add_argument("--longest", type=int, default=4096, help="leave out records with more tokens")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--smoke", action="store_true", help="two steps of a tiny model with random weights")
     arguments = parser.parse_args()
@@ -167,7 +167,7 @@ def main():
     shutil.rmtree(partial, ignore_errors=True)
     model.save_pretrained(partial)
     tokenizer.save_pretrained(partial)
-    # What cannot be loaded should not take the place of what can.
+    # A model that cannot be loaded must not replace one that can.
     again = AutoModelForCausalLM.from_pretrained(partial)
     prompt = tokens_of(tokenizer, records[0]["messages"][:-1], records[0]["tools"], True)[: arguments.longest]
     said = again.generate(torch.tensor([prompt]), max_new_tokens=8, do_sample=False, pad_token_id=padding)

@@ -6,22 +6,22 @@
     venv/bin/python scripts/train-embedding.py pairs.jsonl --out models/mine --steps 60
     UPTAKE_EMBED__KIND=directory UPTAKE_EMBED__DIRECTORY__PATH=models/mine uptake eval MODULE
 
-It starts from the fp32 weights of all-MiniLM-L6-v2, the model that Uptake ships with, or from --base DIR, a directory
+It starts from the fp32 weights of all-MiniLM-L6-v2, from which Uptake's encoder was trained, or from --base DIR, a directory
 in the format of transformers (config.json, model.safetensors, tokenizer files). Nothing is fetched.
 
 The loss is the usual one for retrieval: among the positives and the negatives of a batch, an anchor should be nearest
-to its own positive. A sentence of the anchor's own function is never counted as wrong. The records of several modules
+to its own positive. Sentences of the anchor's own function never count as wrong. The records of several modules
 may be joined.
 
-What is written is half way between the weights that were trained and those that it started from (--keep 0.5): on the
-modules that ship that found more functions than before, and rejected a little less of what is out of scope, where the trained
-weights alone rejected much less; docs/training.md has the numbers.
+The written weights lie half way between the trained weights and the starting ones (--keep 0.5). On the
+shipped modules these found more functions than before, and rejected slightly fewer out-of-scope utterances; the trained
+weights alone rejected far fewer. docs/training.md has the numbers.
 
 Two forms are written:
   fp32         by torch.onnx, for any encoder of transformers with mean pooling
-  int8-block64 the form of the model that ships (models/all-MiniLM-L6-v2/README.md): for models of its shape; a quarter
+  int8-block64 the form of the shipped model (models/all-MiniLM-L6-v2/README.md): for models of its shape; a quarter
                of the size, and 2.7 times as fast
-Both are compared with torch before the script ends. --smoke trains two steps, to see that everything is there.
+Both are compared with torch before the script ends. --smoke trains two steps, to check that everything is installed.
 """
 
 import argparse
@@ -41,7 +41,7 @@ import onnxruntime
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-SCALE = 20.0  # of the cosines, as the model was trained with
+SCALE = 20.0  # of the cosines, as in the model's own training
 MAX_TOKENS = 256
 CHECKED = (
     "yes",
@@ -65,7 +65,7 @@ def read_records(paths):
             record = json.loads(line)
             if not all(isinstance(record.get(key), str) for key in ("anchor", "positive", "function")):
                 raise SystemExit(f"{path}:{number}: a record has anchor, positive and function")
-            # Names of two modules may be the same, and mean other things.
+            # Functions of two modules may have the same name and different meanings.
             for key in ("function", "negative_function"):
                 if record.get(key):
                     record[key] = f"{path}:{record[key]}"
@@ -84,7 +84,7 @@ def embed(model, tokenizer, texts):
 
 
 def batch_loss(model, tokenizer, batch):
-    """Among all positives and negatives, the own positive; others of the own function do not count."""
+    """The loss: among all positives and negatives, the own positive; others of the own function do not count."""
     negatives = [record for record in batch if record.get("negative")]
     texts = [record["anchor"] for record in batch]
     candidates = [(record["positive"], record["function"]) for record in batch]
@@ -130,7 +130,7 @@ def train(model, tokenizer, records, arguments):
 
 @torch.no_grad()
 def blend(model, base, keep):
-    """The mean of both weights: what was learned, without forgetting the rest."""
+    """The mean of both weights, which learns without forgetting the rest."""
     for name, value in model.state_dict().items():
         if value.is_floating_point():
             value.lerp_(base[name], keep)
@@ -168,7 +168,7 @@ def export_fp32(model, tokenizer, path):
 
 
 def export_int8(model, path):
-    """By the script that made the model that ships; it knows this width alone."""
+    """Written by the script that made the shipped model; it knows only this width."""
     script = Path(__file__).resolve().parent.parent / "models" / "all-MiniLM-L6-v2" / "make.py"
     spec = importlib.util.spec_from_file_location("make", script)
     make = importlib.util.module_from_spec(spec)
@@ -182,7 +182,7 @@ def export_int8(model, path):
 
 
 def check(model, tokenizer, path, form):
-    """Refuses a file that does not compute what was trained."""
+    """Refuses a file that does not compute the same as the trained model."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     with torch.no_grad():
         wanted = embed(model, tokenizer, list(CHECKED)).numpy()
@@ -198,14 +198,14 @@ def check(model, tokenizer, path, form):
 
 
 def write(model, tokenizer, base, out, form):
-    """Beside the place first, so that no half-written model is ever loaded."""
+    """Writes beside the place first, so that no half-written model is ever loaded."""
     partial = out.with_name(out.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "1_Pooling").mkdir(parents=True)
     for name in TOKENIZER_FILES:
         if (base / name).is_file():
             shutil.copyfile(base / name, partial / name)
-    # The published tokenizer pads every text to 128 tokens; a caller does that where it must.
+    # The published tokenizer pads every text to 128 tokens; callers pad where they must.
     published = json.loads((partial / "tokenizer.json").read_text(encoding="utf-8"))
     published["padding"], published["truncation"] = None, None
     (partial / "tokenizer.json").write_text(json.dumps(published, ensure_ascii=False), encoding="utf-8")
@@ -220,7 +220,7 @@ def write(model, tokenizer, base, out, form):
     else:
         export_int8(model, path)
     check(model, tokenizer, path, form)
-    # The weights themselves, to go on from with --base.
+    # The weights themselves, to continue from with --base.
     from safetensors.torch import save_file
 
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, str(partial / "model.safetensors"))
@@ -230,14 +230,14 @@ def write(model, tokenizer, base, out, form):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("records", nargs="+", help="what uptake export --format pairs wrote")
-    parser.add_argument("--out", type=Path, required=True, help="the directory to write; one that is there is replaced")
-    parser.add_argument("--base", type=Path, help="a model in the format of transformers [the one that ships]")
+    parser.add_argument("records", nargs="+", help="output of uptake export --format pairs")
+    parser.add_argument("--out", type=Path, required=True, help="the directory to write; an existing one is replaced")
+    parser.add_argument("--base", type=Path, help="a model in the format of transformers [all-MiniLM-L6-v2]")
     parser.add_argument("--form", choices=sorted(LEAST_COSINE), default="fp32")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=2e-5)
-    parser.add_argument("--keep", type=float, default=0.5, help="share of the weights that it started from, 0 to 1")
+    parser.add_argument("--keep", type=float, default=0.5, help="share of the starting weights, 0 to 1")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--smoke", action="store_true", help="two steps")

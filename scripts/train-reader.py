@@ -7,12 +7,12 @@
     venv/bin/python scripts/train-reader.py --base target/base --out target/trained --minutes 9  # as many as fit
     venv/bin/python scripts/train-reader.py --base target/base --out /tmp/trained --smoke        # half a minute
 
-It leaves `weights.safetensors` (16 bits, of what is trained), `options.json` and `log.jsonl` in the folder, and `state.pt`, from which
-the same command goes on when it was cut off. On CUDA it computes in 16-bit floats. No network is needed. Batch N of a seed is
+It writes `weights.safetensors` (16 bits, the trained parameters), `options.json` and `log.jsonl` into the folder, and `state.pt`, from which
+the same command continues after an interruption. On CUDA it computes in 16-bit floats. No network is needed. Batch N of a seed is
 always the same, and so are its dropout and noise; with --minutes, the rate depends on the clock, and on CUDA, sums on their order.
 
-The losses: every span of words is or is not the value of a slot; a question's function is or is not what the utterance is
-about; an utterance is nearer to others of its function, and to the description of its function, than to those of others;
+The losses: whether each span of words is the value of a slot; whether the utterance is about a question's function;
+that an utterance is nearer to others of its function, and to the description of its function, than to those of others;
 what an utterance does, alone and beside an open form. scripts/measure-training.py measures the weights,
 scripts/export-reader.py makes the files that the service loads.
 """
@@ -38,13 +38,13 @@ from torch import nn
 from torch.nn import functional
 
 CONTRAST_SCALE = 20.0  # of cosines in the sentence losses
-DESCRIBED_AGE = 200  # steps that the vector of a description is kept at least: nothing is learned through it
+DESCRIBED_AGE = 200  # least number of steps that the vector of a description is kept: nothing is learned through it
 OTHERS = 256  # vectors of other modules in the sentence loss
 LOSSES = ("spans", "about", "contrast", "described", "acts", "effects")
 
 
 class Labels:
-    """The sentence vectors of label texts, each as old as `age` steps at most; with age 0 they are learned, too."""
+    """The sentence vectors of label texts, each at most `age` steps old; with age 0 they are learned, too."""
 
     def __init__(self, network, asked, age, blur, device):
         self.network, self.age, self.blur, self.device = network, age, blur, device
@@ -65,7 +65,7 @@ class Labels:
 
     @torch.no_grad()
     def _refresh(self, numbers, age, step):
-        """Those that are older are read again, without dropout, since they are seen for long."""
+        """Computes older ones again, without dropout, since they are used for long."""
         stale = numbers[(self.made[numbers] < 0) | (self.made[numbers] + age < step)]
         if len(stale):
             self.network.encoder.eval()
@@ -86,13 +86,13 @@ class Labels:
             order = torch.zeros(len(self.ids), dtype=torch.long, device=self.device)
             order[at] = torch.arange(len(at), device=self.device)
             found = self._read(wanted)[order[place]]
-        # Moved a little: the head shall learn what labels mean, not which ones there are.
+        # With a little noise: the head should learn the meanings of labels, not the labels themselves.
         return functional.normalize(found + torch.randn_like(found) * (self.blur / WIDTH**0.5), dim=2)
 
 
 class Memory:
-    """The last vector of each utterance, and the losses that bring those of one function together, and to what the function
-    says of itself."""
+    """The last vector of each utterance, and the losses that move those of one function together, and to the function's
+    description."""
 
     def __init__(self, asked, device):
         functions = torch.tensor(asked.functions, device=device)
@@ -124,8 +124,8 @@ class Memory:
 
 
 def nearness(vectors, others, near, alike):
-    """How much of the nearness is to what is alike, as a loss; of rows that have any such."""
-    # The scale makes much of the last digits.
+    """A loss: how much of the nearness is to similar rows; only for rows that have any."""
+    # The scale magnifies the last digits.
     with torch.autocast(vectors.device.type, enabled=False):
         scores = (CONTRAST_SCALE * vectors.float() @ others.T).masked_fill(~near, -1e4)
     alike = alike & near
@@ -143,7 +143,7 @@ def span_loss(scores, spans, batch):
 
 
 def told(scores, wanted):
-    """Cross-entropy of those of which it is known."""
+    """Cross-entropy of the known ones."""
     kept = wanted >= 0
     return functional.cross_entropy(scores[kept].float(), wanted[kept]) if kept.any() else scores.sum() * 0
 
@@ -168,7 +168,7 @@ def losses(network, batch, of_labels, labels, memory):
 
 
 def share_done(options, step, seconds):
-    """How much of the training is done: of its steps, or of its minutes if those are over sooner."""
+    """The finished share of the training: of its steps, or of its minutes if those end sooner."""
     return max(step / options.steps, seconds / 60 / options.minutes if options.minutes else 0.0)
 
 
@@ -249,11 +249,11 @@ def options_of():
     )
     parser.add_argument("--out", type=Path, required=True, help="where weights, log and state are kept")
     parser.add_argument("--data", type=Path, default=reader.ROOT / "models" / "reader" / "data")
-    parser.add_argument("--sgd", type=Path, help="Schema-Guided Dialogue to train on, too: a folder with schemas.json and turns.jsonl")
+    parser.add_argument("--sgd", type=Path, help="also train on Schema-Guided Dialogue: a folder with schemas.json and turns.jsonl")
     parser.add_argument("--sgd-share", type=float, default=0.2, help="of its turns")
     parser.add_argument("--start", type=Path, help="weights.safetensors to begin with")
     parser.add_argument("--steps", type=int, default=16_000)
-    parser.add_argument("--minutes", type=float, help="end by then, all runs of it together")
+    parser.add_argument("--minutes", type=float, help="end after this time, all runs together")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--encoder-rate", type=float, default=1e-4)
     parser.add_argument("--head-rate", type=float, default=5e-4)
@@ -261,7 +261,7 @@ def options_of():
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--blur", type=float, default=0.3, help="length of the noise that is added to the vectors of labels")
     parser.add_argument("--joint", type=float, default=0.5, help="share of batches with labels and words in one pass")
-    parser.add_argument("--situation", type=float, default=0.5, help="share of what answers or follows that is read with its situation")
+    parser.add_argument("--situation", type=float, default=0.5, help="share of answers and later turns that are read with their situation")
     parser.add_argument(
         "--label-age", type=int,
         help="steps that a label's vector is kept; 0: computed, and learned, with each batch [0 on CUDA, else 1000]",

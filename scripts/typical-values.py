@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Write models/reader/values.json: what people say for slots of free text, to fill templates whose module says no values.
+"""Write models/reader/values.json: typical free-text values, to fill templates of modules without values.
 
     venv/bin/python scripts/typical-values.py          # from the training modules in models/reader/data
 
-Of each slot of the training modules with enough values, a few are kept, under the label that the reader has for it.
+For each slot of the training modules with enough values, a few are kept, under the slot's label for the reader.
 """
 
 import argparse
@@ -17,7 +17,7 @@ LEAST, KEPT, MOST_SLOTS, LONGEST = 4, 4, 320, 60
 
 
 def typical(modules):
-    """[{"label", "values"}], as many of each module as of any other."""
+    """[{"label", "values"}], the same number from each module."""
     chance, found = random.Random(1), {}
     for module in modules:
         slots = [slot for listed in module.slots.values() for slot in listed.values() if slot.kind in ("text", "list")]

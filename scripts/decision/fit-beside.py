@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fits what an utterance does beside an open form (`beside` of the decision model) on what `uptake eval --features` wrote
-of cases with a state.
+"""Fits what an utterance does beside an open form (`beside` of the decision model) on the output of `uptake eval --features`
+for cases with a state.
 
 usage: fit-beside.py MODEL FILE... [--judge FILE...] [--penalty N]
 
-Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are of
-multinomial logistic regression, in which only what an utterance may do competes. Needs numpy and scipy.
+Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are
+from multinomial logistic regression over the effects that are possible for an utterance. Needs numpy and scipy.
 """
 import argparse
 import collections
@@ -17,17 +17,17 @@ from scipy.optimize import minimize
 
 FOLDS = 6
 DEEDS = ["tells", "declines", "elsewhere", "nothing"]
-# What a turn of the written conversations does, as the model has it. What agrees, denies or gives up does nothing more to
-# the form. A reply is one of the corpus, without a conversation around it.
+# The model's names for the effects of a turn in the written conversations. Turns that agree, deny or give up have no further
+# effect on the form. A reply is one of the corpus, without a conversation around it.
 DOES = {"answer": "tells", "add": "tells", "correct": "tells", "reply": "tells", "decline": "declines",
         "request": "elsewhere", "aside": "nothing", "thanks": "nothing", "yes": "nothing", "no": "nothing",
         "cancel": "nothing"}  # fmt: skip
-# What such a reply counts beside a turn of a conversation.
+# Weight of such a reply beside a turn of a conversation.
 ALONE = 0.3
-# What people do beside an open form, as far as anybody can say: the written conversations are rich in what is hard, so that
-# their turns count for more or less until they have these shares.
+# Estimated shares of what people do beside an open form. The written conversations contain many hard turns, so
+# their turns are reweighted to these shares.
 SHARES = {"tells": 0.78, "declines": 0.06, "elsewhere": 0.07, "nothing": 0.09}
-# Percentiles of each feature between which it counts.
+# Each feature is clipped between these percentiles.
 SEEN = (0.5, 99.5)
 
 
@@ -40,7 +40,7 @@ def load(paths):
                 names = found["beside"]
             elif "beside" in found and found["kind"] in DOES:
                 deed = DOES[found["kind"]]
-                # The same function once more is told of the form.
+                # Naming the same function again gives values for the form.
                 if deed == "elsewhere" and found["expected"] == [found["open"]]:
                     continue
                 rows.append((Path(path).stem.split(".")[0], deed, found))
@@ -99,7 +99,7 @@ def numbers(rows):
     values = np.array([row["values"] for _, _, row in rows])
     possible = np.array([[row["beside"][deed] for deed in DEEDS] for _, _, row in rows])
     right = np.array([DEEDS.index(deed) for _, deed, _ in rows])
-    # An utterance counts once, however many variants of its module heard it.
+    # An utterance counts once, in however many variants of its module it occurs.
     times = collections.Counter((module, row["utterance"]) for module, _, row in rows)
     counts = [ALONE if row["kind"] == "reply" else 1.0 for _, _, row in rows]
     weight = np.array([count / times[module, row["utterance"]] for count, (module, _, row) in zip(counts, rows)])
@@ -125,7 +125,7 @@ def main():
     parser.add_argument("model", type=Path)
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--judge", type=Path, nargs="*", default=[])
-    parser.add_argument("--without", nargs="*", default=[], help="features that are left out, for an ablation")
+    parser.add_argument("--without", nargs="*", default=[], help="features to leave out, for an ablation")
     parser.add_argument("--penalty", type=float, default=3.0)
     parser.add_argument("--dry", action="store_true", help="write nothing")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fits the decision model on what `uptake eval --features` wrote, and judges it on modules that it was not fitted on.
+"""Fits the decision model on the output of `uptake eval --features`, and judges it on modules that it was not fitted on.
 
 usage: fit.py MODEL FILE... [--judge FILE...] [--without NAME...] [--ranking]
 
-Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are of
-logistic regression with a squared penalty; thresholds are chosen on held-out modules. Needs numpy, scipy, scikit-learn.
+Each FILE is one module, or one variant of it (MODULE.N.jsonl): variants of a module are never split. The weights are
+from logistic regression with a squared penalty; thresholds are chosen on held-out modules. Needs numpy, scipy, scikit-learn.
 """
 import argparse
 import collections
@@ -18,39 +18,39 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 FOLDS = 6
-# Without slots: what is known where only retrieval has looked.
+# Features without slots, for candidates that only retrieval has examined.
 SCOPE = """share lead entropy vectors ngrams vectors_none ngrams_none vectors_relative ngrams_relative own_accuracy
 unlearned fused above_usual nearest pooled centroid described words described_words functions exemplars negative length
 unspaced""".split()
-# The same by retrieval's score alone, where the rest of the model says little: beside something that was asked, and for what is
-# said to a module that shows nothing. It belongs to the encoder's vectors as much as the rest. Fitted on modules that show
-# something, as if half of what is said were in scope: on those that show nothing, the score tells hardly anything apart.
+# The same with retrieval's score alone, for utterances on which the other features say little: beside an open question, and
+# in modules without exemplars. It depends on the encoder's vectors like the rest. It is fitted on modules with
+# exemplars, as if half of the utterances were in scope: on modules without, the score separates hardly anything.
 SCORE = ["above_usual"]
-# What differs between modules more than the corpus shows: its modules have four to some twenty functions, and a weight for
-# their number, or for what falls as it grows, would mislead where there are a hundred.
+# Features that differ between modules more than the corpus shows: its modules have four to some twenty functions, and a weight for
+# their number, or for values that fall as it grows, would mislead where there are a hundred.
 LEFT_OUT = ["functions", "exemplars", "vectors", "ngrams", "vectors_none", "ngrams_none", "entropy"]
-# From `sure` on, so many of the calls are right on held-out modules; a higher share leaves hardly any call there.
-# What a person leaves to be asked says nothing of what they want: "where's my parcel?". In the corpus, hardly anybody asks
-# for something without giving a value.
+# From `sure` on, this share of the calls is right on held-out modules; a higher share leaves hardly any call there.
+# Slots that must be asked for say nothing about what a person wants: "where's my parcel?". In the corpus, nearly everyone
+# who asks for something gives a value.
 OF_SLOTS = set("""required missing optional lowest_slot all_slots recognized free free_share invalid complete unseen""".split())
 PRECISION = 0.85
-# Percentiles of each feature between which it counts.
+# Each feature is clipped between these percentiles.
 SEEN = (0.5, 99.5)
-# What people say to a module that its authors care for, as far as anybody can say: the share that is in its scope, and the
-# share of whole answers that are right. The corpus is harder (cut down at random, values marked to the letter), so that its
-# cases count for more or less until they have these shares.
+# Estimated shares for a carefully written module: utterances in its scope, and whole answers that are right.
+# The corpus is harder (cut down at random, values marked to the letter), so its cases are reweighted to these
+# shares.
 IN_SCOPE = 0.85
-# The same for a module that only describes its functions: mostly an agent's tools, to which it sends what they are for.
+# The same for a module that only describes its functions: mostly an agent's tools, which get mostly fitting requests.
 IN_SCOPE_OF_TOOLS = 0.9
-# The same where the question is whether anything is meant, or a function: what strangers say beside a module's business
-# lies nearer to it than what the corpus has, and with the shares above the odds were three times too high on each of 25
-# modules by strangers.
+# The same for the question whether anything is meant, or a function: strangers' out-of-scope utterances
+# are nearer to a module's business than those of the corpus, and with the shares above the odds were three times too high on each of
+# 25 modules by strangers.
 MEANT = 0.65
 MEANT_OF_TOOLS = 0.85
-# How much such a module says of the ranking, against one whose exemplars were learned from.
+# Weight of such a module in the ranking, compared with one with exemplars.
 OF_RANKING = 0.1
-# An opening without a value ("I'd like to send some money") counts for so much: the corpus has as many as utterances of
-# any other kind, and what tells them from remarks is little.
+# Weight of an opening without a value ("I'd like to send some money"): the corpus has as many as utterances of
+# any other kind, and little separates them from remarks.
 OPENING = 0.4
 RIGHT = 0.5
 
@@ -63,7 +63,7 @@ def load(paths):
         module = path.stem.rsplit(".", 1)[0]
         for line in lines[1:]:
             row = json.loads(line)
-            # What is said beside an open form is for fit-beside.py.
+            # Utterances beside an open form are for fit-beside.py.
             if "beside" in row:
                 continue
             data.append({**row, "module": module, "variant": path.stem, "names": names})
@@ -71,7 +71,7 @@ def load(paths):
 
 
 def leave_out(data, left_out):
-    """Without these features, in the ranking and in the rest: what they add shows in the figures."""
+    """Leaves these features out of the ranking and of the rest: the figures then show their effect."""
     for row in data:
         for kind, ones in (("ranking", row["candidates"]), ("features", row["alternatives"])):
             places = [row["names"][kind].index(name) for name in left_out if name in row["names"][kind]]
@@ -82,7 +82,7 @@ def leave_out(data, left_out):
 
 
 def weights_of(data, shares=(IN_SCOPE, IN_SCOPE_OF_TOOLS)):
-    """Of each row: every variant counts the same, and so much of it is in scope, with exemplars and without."""
+    """The weight of each row: every variant counts the same, with the share in scope set, with exemplars and without."""
     share = [OPENING if row["kind"] == "opening" else 1.0 for row in data]
     groups = [(row["variant"], bool(row["expected"])) for row in data]
     sums = collections.Counter()
@@ -148,7 +148,7 @@ def ranked_right(rows, ranking):
 
 
 def fit_ranking_alone(path, rows, judged):
-    """Puts a new ranking into the model, and leaves everything else as it is."""
+    """Puts a new ranking into the model, and keeps everything else."""
     modules = sorted({row["module"] for row in rows})
     held = []
     for fold in range(FOLDS):
@@ -173,7 +173,7 @@ def shares(row, ranking):
 
 
 def rerank(rows, ranking):
-    """The features that follow from the ranking, as these weights have them."""
+    """The features that follow from the ranking, computed with these weights."""
     for row in rows:
         p = shares(row, ranking)
         row["shares"] = p
@@ -192,7 +192,7 @@ def rerank(rows, ranking):
 
 
 class Logistic:
-    """Logistic regression on features held to what was seen: a module may have nine required slots where ours had three."""
+    """Logistic regression on features clipped to the observed range: a module may have nine required slots where ours had three."""
 
     def __init__(self, values, right, weight, names, penalty):
         self.names = names
@@ -265,7 +265,7 @@ class Judge:
         self.function = Logistic(values, labels, weight, names, penalty)
         values, labels, weight, _ = table(rows, in_scope, only_best=True, shares=(MEANT, MEANT_OF_TOOLS))
         if is_described:
-            # Where nothing is shown, what fills no slot may as well be a request.
+            # In a module without exemplars, an utterance that fills no slot may as well be a request.
             values[:, is_of_slots(names)] = 0.0
         self.anything = Logistic(values, labels, weight, names, penalty)
         values, labels, weight, _ = table(rows, right, only_best=True)
@@ -287,7 +287,7 @@ def train(rows, penalty):
     shown = [row for row in rows if not is_unlearned(row)]
     values, labels, weight, _ = table(shown, in_scope, SCORE, only_best=True, shares=(RIGHT, RIGHT))
     score = Logistic(values, labels, weight, SCORE, penalty)
-    # Modules that only describe their functions are too few to learn from alone.
+    # There are too few modules that only describe their functions to learn from them alone.
     learned = Judge(shown, penalty, False)
     return {"ranking": ranking, "scope": scope, "score": score, "learned": learned, "described": Judge(rows, penalty, True)}
 
@@ -298,9 +298,9 @@ def calibration_error(p, y, bins=10):
 
 
 def decide(rows, model):
-    """Of each case: in scope; probability that anything is meant, is the best function right; whole probability, is it
-    right, is it a call; probability of being in scope by retrieval; whether the ranking alone is right; whether the module
-    only describes its functions."""
+    """For each case: whether it is in scope; the probability that anything is meant, whether the best function is right; the
+    probability of the whole answer, whether it is right, whether it is a call; the probability of being in scope by retrieval;
+    whether the ranking alone is right; whether the module only describes its functions."""
     rerank(rows, model["ranking"])
     places = [rows[0]["names"]["features"].index(name) for name in SCOPE]
     out = []
@@ -332,12 +332,12 @@ def bar(found, precision):
     share = np.cumsum(y * weight) / np.cumsum(weight)
     enough = np.arange(len(y)) >= 20
     good = np.where((share >= precision) & enough)[0]
-    # Where no bar is high enough, the one that comes nearest.
+    # If no bar is high enough, the nearest one.
     return float(p[good[-1] if len(good) else np.argmax(np.where(enough, share, 0.0))])
 
 
 def scope_bar(found):
-    """Where right functions in scope and, for half as much, recall of what is out of scope are best together."""
+    """The bar with the best sum of right functions in scope and, at half weight, out-of-scope recall."""
     inside, outside = found[found[:, 0] > 0], found[found[:, 0] == 0]
     best = (0.0, 0.5)
     for t in np.arange(0.05, 0.95, 0.01):
@@ -370,12 +370,12 @@ def main():
     parser.add_argument("model", type=Path)
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--judge", type=Path, nargs="*", default=[])
-    parser.add_argument("--without", nargs="*", default=[], help="features that are left out, for an ablation")
-    parser.add_argument("--ranking", action="store_true", help="fit the ranking alone, and keep the rest of MODEL")
+    parser.add_argument("--without", nargs="*", default=[], help="features to leave out, for an ablation")
+    parser.add_argument("--ranking", action="store_true", help="fit only the ranking, and keep the rest of MODEL")
     parser.add_argument("--penalty", type=float, default=0.1)
-    parser.add_argument("--sure", type=float, help="the threshold, in place of the one that is found")
+    parser.add_argument("--sure", type=float, help="set the threshold instead of choosing it")
     parser.add_argument("--described", type=float, default=0.65, help="the same where functions are only described")
-    parser.add_argument("--in-scope", type=float, help="the threshold, in place of the one that is found")
+    parser.add_argument("--in-scope", type=float, help="set the threshold instead of choosing it")
     options = parser.parse_args()
     rows = leave_out(load(options.files), options.without)
     if options.ranking:
@@ -400,7 +400,7 @@ def main():
         report(path.stem, decide(judged, model), sure, scope)
     if options.judge:
         report("all judged", np.vstack([decide(leave_out(load([path]), options.without), model) for path in options.judge]), sure, scope)
-    # What fit-beside.py fits stays as it is.
+    # Keep the part that fit-beside.py fits.
     known = json.loads(options.model.read_text()) if options.model.exists() else {}
     print(f"score: {model['score'].written()}; before: {known.get('score')}")
     written = {

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes modules with cases out of the written corpus, each cut down at random, to fit the decision model on.
+"""Makes modules with cases from the written corpus, each cut down at random, to fit the decision model on.
 
 usage: modules.py CORPUS OUT [--variants N] [--bare N] [--seed N] [--only MODULE...]
 
-A folder of CORPUS has schema.json and utterances.jsonl, values marked in the text; models/decision/README.md says how.
-OUT/MODULE.N is a module as `uptake eval` reads it: fewer functions, two to ten exemplars each made from utterances whose
-values become slots, with or without descriptions, lists and patterns for some of the slots; the rest of the utterances are
-cases, those of functions that were left out and of other modules among them as out of scope. OUT/MODULE.bareN has nothing
-but the described functions, as an agent's tools are.
+A folder of CORPUS has schema.json and utterances.jsonl, with values marked in the text (see models/decision/README.md).
+OUT/MODULE.N is a module as `uptake eval` reads it: fewer functions, two to ten exemplars each, made from utterances whose
+values become slots, with or without descriptions, lists and patterns for some of the slots. The other utterances are
+cases; those for functions that were left out and for other modules are out of scope. OUT/MODULE.bareN has only
+the described functions, like an agent's tools.
 """
 import argparse
 import collections
@@ -18,7 +18,7 @@ import re
 from pathlib import Path
 
 MARK = re.compile(r"\[([^\[\]]+)\]\(([!-]?)([^()]+)\)")
-# How often an author writes one of the choices into a template, and no mark for it.
+# How often an author writes one of the choices into a template instead of a mark.
 LITERAL = 0.2
 SHOWN = ["plain", "terse", "chatty", "free-text"]
 ARTICLES = {
@@ -44,7 +44,7 @@ TYPES = {
     "list": {"type": "array", "items": {"type": "string"}},
 }
 BUILT_IN = {"money": "money", "phone": "phone", "datetime": "datetime", "duration": "duration"}
-# What people put before, into and behind a sentence that says nothing of what they want.
+# Phrases before, within and after a sentence that say nothing about what people want.
 AROUND = {
     "en": (
         ["hi,", "hello,", "okay,", "sorry,", "hey,", "good morning,"],
@@ -68,7 +68,7 @@ AROUND = {
     ),
     "ja": (["すみません、", "こんにちは、", "恐れ入りますが、"], [], ["。お願いします", "。よろしくお願いします"]),
 }
-# Exemplars of a function that are said almost as they are written, and cases of a module that come from them.
+# Exemplars per function that are said almost as written, and cases of a module made from them.
 NEAR, MOST_NEAR = 2, 24
 IDENTIFIER = re.compile(r"[A-Za-z]{0,4}[-#/]?\d{2,}[-\dA-Za-z]*")
 
@@ -96,19 +96,19 @@ def marks(row):
 
 
 def template(row, literal=()):
-    """As an author writes it; values of the `literal` slots stay as they are said."""
+    """The template as an author writes it; values of the `literal` slots stay as they are said."""
     return MARK.sub(lambda mark: mark[1] if mark[3] in literal else f"<{mark[3]}>", row["text"])
 
 
 def templates(row):
-    """Every template that an author may make of it."""
+    """Every template that an author may make of the utterance."""
     names = {mark[2] for mark in MARK.findall(row["text"])}
     subsets = itertools.chain.from_iterable(itertools.combinations(sorted(names), size) for size in range(len(names) + 1))
     return {template(row, subset) for subset in subsets}
 
 
 def accepted(words, kind, language):
-    """Everything that is right for a value that was said in these words."""
+    """Every value that is right for these words."""
     options = [words] + [f"{article} {words}" for article in ARTICLES[language]]
     head, _, rest = words.partition(" ")
     if rest and head.lower() in ARTICLES[language]:
@@ -119,7 +119,7 @@ def accepted(words, kind, language):
 
 
 def accepted_spans(text, start, end):
-    """The spans that are right where this one is marked: an article before the words may be left out or taken along."""
+    """The spans that are right if this one is marked: an article before the words may be included or not."""
     articles = {article for known in ARTICLES.values() for article in known}
     first, _, rest = text[start:end].partition(" ")
     before = text[:start].rstrip(" ").rpartition(" ")[2]
@@ -162,7 +162,7 @@ def schema_of(function, rng, described):
 
 
 def recognizers(functions, rows, rng):
-    """Lists and patterns as an author would write for some of the slots: values of the cases are not all in them."""
+    """Lists and patterns as an author would write for some of the slots: they do not cover all values of the cases."""
     said = collections.defaultdict(list)
     for row in rows:
         for function, slot, words in marks(row):
@@ -252,7 +252,7 @@ def cut(schema, rows, foreign, language, is_whole, is_bare, rng):
 
 
 def near(exemplars, rows, kinds, language, rng):
-    """Cases that say the module's own exemplars, with other values and next to nothing changed."""
+    """Cases that repeat the module's own exemplars, with other values and small changes."""
     said = collections.defaultdict(list)
     for row in rows:
         for function, slot, words in marks(row):
@@ -273,7 +273,7 @@ def near(exemplars, rows, kinds, language, rng):
 
 
 def changed_a_little(text, language, rng):
-    """The template, or the same with a greeting, a word or thanks more, without marks, with a typo, an article less."""
+    """The template, or the same with a greeting, a word or thanks more, without punctuation, with a typo, without an article."""
     before, inside, behind = AROUND[language]
     words, space = text.split(" "), "" if language == "ja" else " "
     way = rng.choice(["same", "before", "inside", "behind", "bare", "typo", "without article"])
@@ -297,19 +297,19 @@ def changed_a_little(text, language, rng):
 
 
 def small_talk(language):
-    """What is said beside any request."""
+    """Remarks that go with any request."""
     said = json.loads((Path(__file__).parent / "smalltalk.json").read_text())[language]
     return [{"text": text, "functions": [], "kind": "small-talk"} for text in said]
 
 
 def alone(rows):
-    """Values of other modules without a word around them: they ask for nothing."""
+    """Values of other modules without other words: they ask for nothing."""
     values = {words for row in rows for _, _, words in marks(row)}
     return [{"text": words, "functions": [], "kind": "value"} for words in sorted(values)]
 
 
 def turns(folder, module, schema, names, rows):
-    """What is said beside an open form, as cases with a state: turns of the written conversations, and the corpus's
+    """Utterances beside an open form, as cases with a state: turns of the written conversations, and the corpus's
     replies."""
     path = folder / "turns.jsonl"
     lists = {(f["name"], name) for f in schema for name, slot in f["slots"].items() if slot["type"] == "list"}
@@ -346,7 +346,7 @@ def turns_of(dialogue, module, lists):
         function = about["function"] if kind == "asks" else about
         expects = None
         if kind in ("asks", "confirms"):
-            # What was asked for in between is done.
+            # Requests in between are finished.
             open_before = [form for form in forms if form["function"] == function]
             forms = forms[: forms.index(open_before[-1]) + 1] if open_before else [*forms, new_form(function, number)]
             pointers = [pointer(function, slot, lists, "-") for slot in about["slots"]] if kind == "asks" else []
@@ -412,7 +412,7 @@ def after(turn, forms, number, lists):
 
 
 def write(place, language, parts, spoken=()):
-    """A variant as a module with its cases: what cut() made, and turns of conversations if there are any."""
+    """Writes a variant as a module with its cases: the output of cut(), and turns of conversations if there are any."""
     place.mkdir(parents=True, exist_ok=True)
     schema, exemplars, known, cases = parts
     for name, value in [("schema.json", schema), ("exemplars.json", exemplars), ("recognizers.json", known)]:
@@ -429,7 +429,7 @@ def main():
     parser.add_argument("--variants", type=int, default=4)
     parser.add_argument("--bare", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", help="modules to cut; the others lend what is out of scope")
+    parser.add_argument("--only", nargs="*", help="modules to cut; the others supply out-of-scope utterances")
     options = parser.parse_args()
     folders = sorted(path.parent for path in options.corpus.glob("*/schema.json"))
     modules = {folder.name: load(folder) for folder in folders}
