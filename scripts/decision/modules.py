@@ -3,7 +3,7 @@
 
 usage: modules.py CORPUS OUT [--variants N] [--bare N] [--seed N] [--only MODULE...]
 
-A folder of CORPUS has schema.json and utterances.jsonl, with values marked in the text (see models/decision/README.md).
+A folder of CORPUS has schema.json and utterances.jsonl, with values marked in the text (see models/reader/DATA.md).
 OUT/MODULE.N is a module as `uptake eval` reads it: fewer functions, two to ten exemplars each, made from utterances whose
 values become slots, with or without descriptions, lists and patterns for some of the slots. The other utterances are
 cases; those for functions that were left out and for other modules are out of scope. OUT/MODULE.bareN has only
