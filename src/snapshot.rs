@@ -2,6 +2,7 @@
 //! and pinned by each request for as long as it runs.
 
 mod ad_hoc;
+mod calibration;
 mod compile;
 mod failures;
 mod slots;
@@ -18,7 +19,14 @@ use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    decide::{head::sentences, knowledge::Knowledge, phrasings::Phrasings, spelling::Spelling, vocabulary::Vocabulary},
+    decide::{
+        confidence::{Calibrated, Calibration},
+        head::sentences,
+        knowledge::Knowledge,
+        phrasings::Phrasings,
+        spelling::Spelling,
+        vocabulary::Vocabulary,
+    },
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
     module::{self, Diagnostics, Limits, LoadError, Module, ModuleName},
@@ -28,6 +36,7 @@ use ad_hoc::AdHoc;
 use compile::{Parts, compile, differences, learn, load};
 use failures::Failures;
 
+pub use calibration::Calibrate;
 pub use failures::Failure;
 
 /// One version of a module with everything compiled. Immutable; reads as the [`Knowledge`] that it owns.
@@ -73,6 +82,8 @@ pub struct ModulesOptions {
     pub retry_ms: u64,
     /// Milliseconds that the functions of a request may take to be compiled, the wait for others included.
     pub ad_hoc_ms: u64,
+    /// Find out in the background, for each version of a module, how sure its own answers are.
+    pub calibrate: bool,
     /// Sets of functions that requests brought (`tools`), kept compiled.
     pub ad_hoc: usize,
     pub limits: Limits,
@@ -87,6 +98,7 @@ impl Default for ModulesOptions {
             reload_wait_ms: 2_000,
             retry_ms: 1_000,
             ad_hoc_ms: 5_000,
+            calibrate: true,
             ad_hoc: 64,
             limits: Limits::default(),
         }
@@ -166,6 +178,15 @@ pub struct Prepared {
     stamp: module::Stamp,
 }
 
+/// What was learned before, and need not be learned again.
+#[derive(Default)]
+struct Before<'a> {
+    /// Of the slots.
+    slots: Option<&'a Snapshot>,
+    /// Of the functions.
+    learned: Option<Arc<Snapshot>>,
+}
+
 #[derive(Debug)]
 struct Served {
     snapshot: Arc<Snapshot>,
@@ -189,6 +210,9 @@ struct Shared {
     /// By language; embedded at the first build of a module that is measured with it.
     backgrounds: tokio::sync::Mutex<BTreeMap<&'static str, Arc<Background>>>,
     ad_hoc: AdHoc,
+    calibrate: OnceLock<Arc<dyn Calibrate>>,
+    /// One module at a time is calibrated.
+    calibrating: tokio::sync::Mutex<()>,
 }
 
 impl Snapshots {
@@ -200,6 +224,8 @@ impl Snapshots {
                 failures: Failures::new(Duration::from_millis(options.retry_ms)),
                 building: Mutex::default(),
                 ad_hoc: AdHoc::new(options.ad_hoc),
+                calibrate: OnceLock::new(),
+                calibrating: tokio::sync::Mutex::default(),
                 options,
                 retrieve,
                 embedder,
@@ -247,7 +273,9 @@ impl Snapshots {
             .map_err(|_| interrupted(name))?;
         let store = self.shared.options.index.join(format!("{name}.vectors"));
         let previous = self.get(name);
-        let (snapshot, indexed) = self.index(compiled?, Some(&store), previous.as_deref(), progress).await?;
+        let before = Before { slots: previous.as_deref(), learned: previous.clone() };
+        let (snapshot, indexed) = self.index(compiled?, Some(&store), before, progress).await?;
+        self.recall(&snapshot).await;
         let module = &snapshot.module;
 
         let (added, removed, changed) = differences(previous.as_deref().map(|before| &before.module), module);
@@ -275,16 +303,15 @@ impl Snapshots {
     /// If it cannot be compiled, or the embedding fails.
     pub async fn build_apart(&self, module: Module) -> Result<Snapshot, PrepareError> {
         let parts = compile(module, &|| true)?;
-        Ok(self.index(parts, None, None, &unwatched).await?.0)
+        Ok(self.index(parts, None, Before::default(), &unwatched).await?.0)
     }
 
-    /// Embeds and indexes what was compiled; `store` keeps the vectors, and what was learned `before` need not be
-    /// learned again.
+    /// Embeds and indexes what was compiled; `store` keeps the vectors.
     async fn index(
         &self,
         parts: Parts,
         store: Option<&Path>,
-        before: Option<&Snapshot>,
+        before: Before<'_>,
         progress: Progress<'_>,
     ) -> Result<(Snapshot, IndexReport), PrepareError> {
         let Parts { module, recognizers, templates, validator } = parts;
@@ -302,9 +329,9 @@ impl Snapshots {
         let Indexed { mut index, report: indexed, sentences: vectors } =
             built.map_err(|error| not_indexed(name, error))?;
         let background = self.background(language).await.map_err(|error| not_indexed(name, error))?;
-        let before = before.and_then(|before| before.slots.as_ref());
-        let slots = self.slots(&module, (labels, &said), store, before).await?;
-        let (earlier, owned) = (self.get(name), name.clone());
+        let slots = before.slots.and_then(|before| before.slots.as_ref());
+        let slots = self.slots(&module, (labels, &said), store, slots).await?;
+        let (earlier, owned) = (before.learned, name.clone());
         let learned = tokio::task::spawn_blocking(move || {
             index.adapt(&background);
             let usual_score = index.usual_score(&background);
@@ -315,6 +342,7 @@ impl Snapshots {
             let acts = compile::acts(&module, (&sentences, &vectors), acts, earlier.as_deref());
             let phrasings = Phrasings::new(&module);
             let taggers = compile::taggers(&module, &said, earlier.as_deref());
+            let calibration = earlier.map_or(Calibration::GENERAL, |earlier| earlier.calibration.get());
             Knowledge {
                 module,
                 recognizers,
@@ -329,6 +357,7 @@ impl Snapshots {
                 taggers,
                 acts,
                 usual_score,
+                calibration: Calibrated::after(calibration),
             }
         });
         let knowledge = learned.await.map_err(|_| interrupted(&owned))?;
@@ -396,6 +425,7 @@ impl Snapshots {
         match self.prepare(name, progress).await {
             Ok(prepared) => {
                 self.install(&prepared);
+                self.calibrate_later(prepared.snapshot);
                 Ok(prepared.report)
             }
             Err(PrepareError::Unknown(name)) => {

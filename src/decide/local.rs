@@ -345,7 +345,7 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
             false if situation.expected.functions().is_empty() => model.function(&features),
             false => by_score(situation, candidate),
         };
-        let mut right = model.whole(&features);
+        let mut right = situation.knowledge.calibration.get().of(model.whole(&features));
         // Many exemplars of a function tell how likely these values are, and that there are no others.
         if let Some(told) = reading.told {
             right = right.min(meant * told);

@@ -11,6 +11,7 @@ pub(crate) mod calibration;
 pub mod candidates;
 pub(crate) mod carrier;
 pub(crate) mod clauses;
+pub mod confidence;
 mod courtesy;
 mod enumerated;
 pub(crate) mod expected;

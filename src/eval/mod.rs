@@ -36,6 +36,7 @@ pub use parts::{ExpectedFunction, Place, Problem};
 pub use score::Scores;
 
 use crate::{
+    decide::confidence::Calibration,
     module::settings::StrategyName,
     snapshot::Snapshot,
     understand::{Outcome, TurnError, TurnRequest, Understander},
@@ -112,6 +113,8 @@ pub struct Evaluation {
     /// The one that was asked for; `None`: the module's or the server's.
     pub strategy: Option<StrategyName>,
     pub scores: Scores,
+    /// How sure the module's own answers are.
+    pub calibration: Calibration,
     /// Most frequent first.
     pub confusions: Vec<Confusion>,
     /// Most errors first.
@@ -225,7 +228,8 @@ pub async fn evaluate(
         }
     }
     progress(all, all);
-    Ok(tally.finish(options.strategy, 0, dialogues))
+    let calibration = snapshot.calibration.get();
+    Ok(Evaluation { calibration, ..tally.finish(options.strategy, 0, dialogues) })
 }
 
 /// Lazy parts of the process are no part of a turn.

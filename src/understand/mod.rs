@@ -7,6 +7,7 @@
 //! | `deciding` | who decides: the local strategy, or a model server |
 //! | `converse` | the recipe of a turn of a conversation |
 //! | `front` | words of a model server where no function is meant |
+//! | `calibrate` | how sure a module's answers are, by its own exemplars |
 //! | `told` | what is said of the results of calls |
 //! | `acted` | what becomes of a turn after we made its calls |
 //! | `cores` | where the work is done that waits for nothing |
@@ -25,6 +26,7 @@ use std::{
 
 mod acted;
 pub(crate) mod analysis;
+mod calibrate;
 mod converse;
 mod cores;
 mod deciding;
