@@ -13,6 +13,7 @@ pub(crate) mod carrier;
 pub(crate) mod clauses;
 pub mod confidence;
 mod courtesy;
+mod described;
 mod enumerated;
 pub(crate) mod expected;
 pub(crate) mod extent;
