@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import reader
+from joblib import Parallel, delayed
 from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
@@ -137,8 +138,8 @@ def main():
     parser.add_argument("--reader", type=Path, default=reader.ROOT / "models" / "reader")
     parser.add_argument("--folds", type=Path)
     parser.add_argument("--only", choices=["acts", "turns"], help="the other file is taken as it is")
+    parser.add_argument("--processes", type=int, help="[one for each core]")
     arguments = parser.parse_args()
-    encoder = reader.Encoder(arguments.encoder)
     modules = reader.read_corpus(arguments.data)
     said = {}
     if arguments.only != "turns":
@@ -157,15 +158,20 @@ def main():
         for name in ("head.onnx", "acts.json", "turns.json"):
             shutil.copyfile(arguments.reader / name, folder / name)
         (folder / "modules").write_text("\n".join(sorted(left_out)) + "\n")
+    texts = [text for *_, rows in said.values() for _, text, _ in rows]
+    vector_of, jobs = reader.read_all(arguments.encoder, texts, arguments.processes), []
     for file, (names, strength, rows) in said.items():
-        vectors = np.stack([encoder.vector(text) for _, text, _ in rows])
+        vectors = np.stack([vector_of[text] for _, text, _ in rows])
         shares = places([text for _, text, _ in rows])
         wanted = np.array([names.index(act) for *_, act in rows])
         for part, left_out in enumerate(parts):
             kept = np.array([name not in left_out for name, *_ in rows])
-            write(fit(vectors[kept], shares[kept], wanted[kept], names, strength), arguments.folds / str(part) / file)
+            jobs.append((arguments.folds / str(part) / file, vectors[kept], shares[kept], wanted[kept], names, strength))
         if not parts:
-            write(fit(vectors, shares, wanted, names, strength), arguments.reader / file)
+            jobs.append((arguments.reader / file, vectors, shares, wanted, names, strength))
+    fitted = Parallel(arguments.processes or -1)(delayed(fit)(*job) for _, *job in jobs)
+    for (path, *_), acts in zip(jobs, fitted):
+        write(acts, path)
 
 
 if __name__ == "__main__":

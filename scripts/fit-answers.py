@@ -12,9 +12,7 @@ import collections
 import importlib
 import itertools
 import json
-import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -93,9 +91,13 @@ def write_modules(data, work):
 def evidence_of(binary, folders):
     """Names of the evidence, and of each answer its module, its candidates' values and which of them are right."""
     marks = {folder.name: [json.loads(line) for line in (folder / "marks.jsonl").read_text().splitlines()] for folder in folders}
-    done = subprocess.run([binary, "--answers", *folders], check=True, stdout=subprocess.PIPE, env={**os.environ, "RUST_LOG": "error"})
-    names, *lines = map(json.loads, done.stdout.decode().splitlines())
-    found = []
+    found, lines = [], []
+    for line in importlib.import_module("fit-slots").told(binary, ["--answers"], folders):
+        # Each process says first what it notes.
+        if "names" in line:
+            names = line["names"]
+        else:
+            lines.append(line)
     for (module, case), lines in itertools.groupby(lines, key=lambda line: (line["module"], line["case"])):
         lines, mark = list(lines), marks[module][case]
         right = set()
@@ -105,7 +107,7 @@ def evidence_of(binary, folders):
         values = np.array([line["values"] for line in lines], float)
         found.append({"module": module, "values": values, "right": is_right, "weight": mark["weight"], "mark": mark,
                       "spans": [line["span"] for line in lines]})
-    return names["names"], found
+    return names, found
 
 
 def fit(rows):

@@ -5,8 +5,11 @@ slot of a function. models/reader/README.md describes its form; the service foll
 """
 
 import json
+import multiprocessing
+import os
 import random
 import re
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +23,8 @@ WIDTH = 384  # of a state of the encoder
 SPAN_WORDS = 24  # the longest value, in words
 MAX_TOKENS = 256
 MAX_LABELS = 24
+# In the joint form: tokens of the utterance, of a label, and of all. A </s> ends each.
+JOINT_TOKENS, LABEL_TOKENS, MOST_TOKENS, END = 160, 24, 512, 2
 SLOT, ASKED, FUNCTION, WORD = range(4)  # what an input of the head is
 
 # Modules that no training sees. "last" is for the figures of a release only.
@@ -50,6 +55,7 @@ ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]"
 JOINED = r"[[\p{L}\p{M}\p{N}_]--[\p{Han}\p{Hiragana}\p{Katakana}ーｰ]]+"
 MARKS = r"[./\\\-@:+#&%=?~*]+"
 WORDS = regex.compile(rf"(?V1){ALONE}|{JOINED}(?:{MARKS}{JOINED})*|\P{{White_Space}}")
+# What is named in none of these is trained on, whether the shipped files know it yet or not (models/reader/README.md).
 UNSEEN = DEVELOPMENT + LAST + JUDGE + ANSWERING + ASSISTANTS
 MARK = re.compile(r"\[([^\[\]]+)\]\(([^()]+)\)")
 
@@ -227,12 +233,53 @@ class Encoder:
             self.vectors[text] = (mean / np.linalg.norm(mean)).astype(np.float32)
         return self.vectors[text]
 
+    def read_with(self, text, labels):
+        """(states of the words, vectors of the labels), read in one pass: the labels stand behind the utterance, as tokens of
+        the second type."""
+        encoding = self.tokenizer.encode(text)
+        most = min(len(encoding.ids), JOINT_TOKENS)
+        ids, offsets = [*encoding.ids[: most - 1], END], [*encoding.offsets[: most - 1], (0, 0)]
+        ends = [len(ids)]
+        for label in labels:
+            behind = self.tokenizer.encode(label, add_special_tokens=False).ids[:LABEL_TOKENS]
+            ids += [*behind, END][: MOST_TOKENS - len(ids)]
+            ends.append(len(ids))
+        ids = np.array([ids], np.int64)
+        kinds = (np.arange(ids.shape[1])[None] >= ends[0]).astype(np.int64)
+        states = self.session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": kinds})[0][0]
+        means = np.stack([states[a:b].mean(0) if a < b else np.zeros(WIDTH, np.float32) for a, b in zip(ends, ends[1:])])
+        vectors = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+        return pooling(offsets, words(text)) @ states[: len(offsets)], vectors
+
     def read(self, text):
         """(borders of the words, their states, the sentence vector)."""
         borders = words(text)
         offsets, states = self.states(text)
         mean = states.mean(0)
         return borders, pooling(offsets, borders) @ states, mean / np.linalg.norm(mean)
+
+
+def _open(folder):
+    global opened
+    opened = Encoder(folder)
+
+
+def _read(text):
+    _, states, vector = opened.read(text)
+    return states.astype(np.float16), vector.astype(np.float32)
+
+
+def _vector(text):
+    return opened.vector(text)
+
+
+def read_all(folder, texts, processes=None, wants_states=False):
+    """{text: (states of its words, sentence vector)}, or {text: sentence vector}, by one process for each core."""
+    wanted = list(dict.fromkeys(texts))
+    # A fork would inherit the locks of the threads that the libraries have started.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes or os.cpu_count(), context, _open, (folder,)) as pool:
+        return dict(zip(wanted, pool.map(_read if wants_states else _vector, wanted, chunksize=64)))
 
 
 @dataclass
@@ -353,3 +400,14 @@ def augment(row, slots_of, chance=random):
         pieces = [(text if mark else re.sub(r"[,.!?;]", "", text), mark) for text, mark in pieces]
         pieces = [piece for piece in pieces if piece[0]]
     return row if pieces is row.pieces else Row(row.module, row.functions, row.kind, row.asked, pieces)
+
+
+def targets_of(row, reading, slots):
+    """Which spans of a reading fill which of its slots: [slots + 1, spans], the first row for the function."""
+    first, last = reading.pairs()
+    targets = np.zeros((len(slots) + 1, len(first)), np.float32)
+    for _, name, left, right in word_spans(row.spans(), words(row.text)):
+        for index, slot in enumerate(slots, 1):
+            if slot.name == name:
+                targets[index, (first == left) & (last == right)] = 1
+    return targets

@@ -4,19 +4,27 @@ Both are built of the layers of the sentence encoder (BERT's), so that the graph
 """
 
 import importlib.util
+import json
+from pathlib import Path
 
+import acts
+import base_encoder
 import numpy as np
 import torch
 from reader import ROOT, SPAN_WORDS, WIDTH, WORD
+from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional
+from transformers import BertConfig, BertModel
 from transformers.models.bert.modeling_bert import BertEncoder
 
 BUNDLED = ROOT / "models" / "all-MiniLM-L6-v2"
 OUTPUT = 128  # width of a span's and of a slot's output vector
 LAYERS = 2
-AS_PUBLISHED = "embeddings."  # what of the encoder is never trained
-LABEL_SCALE = 20.0  # unit vectors become about as large as states
+FORMS = ("late", "joint")
+# What is never trained: most words of the table the corpus never says.
+AS_PUBLISHED = ("encoder.embeddings.word_embeddings.", "encoder.embeddings.position_embeddings.")
+ACT_SCALE = LABEL_SCALE = 20.0  # unit vectors become about as large as states
 
 
 class HeadNetwork(nn.Module):
@@ -42,22 +50,106 @@ class HeadNetwork(nn.Module):
         self.bias = nn.Linear(WIDTH, 1)
         nn.init.constant_(self.bias.bias, -4.0)
 
-    def forward(self, words, word_mask, labels, label_mask, kinds):
-        """Scores [batch, labels, words, SPAN_WORDS] of the spans, and which of them are there."""
+    def vectors(self, words, word_mask, labels, label_mask, kinds):
+        """(starts and ends of the words, slots and biases of the labels) [batch, ...], as the graph gives them."""
         count = labels.shape[1]
         scaled = labels * LABEL_SCALE
         joined = torch.cat([self.of_label(scaled) + self.kind[kinds], self.of_word(words) + self.kind[WORD]], 1)
         mask = torch.cat([label_mask, word_mask], 1)
         seen = self.layers(self.norm(joined), attention_mask=(~mask)[:, None, None, :] * -1e4).last_hidden_state
         of_labels, of_words = seen[:, :count], seen[:, count:]
-        start, end = self.start(of_words), self.end(of_words)
-        length = words.shape[1]
-        last = torch.arange(length)[:, None] + torch.arange(SPAN_WORDS)[None]
-        there = (last < length)[None] & word_mask[:, :, None] & word_mask[:, last.clamp(max=length - 1)]
-        spans = functional.relu(start[:, :, None] + end[:, last.clamp(max=length - 1)] + self.width)
         hidden = functional.gelu(self.hidden(torch.cat([of_labels, scaled], 2)))
-        scores = torch.einsum("bnwk,bmk->bmnw", spans, self.slot(hidden)) + self.bias(hidden)[:, :, None]
-        return scores, there
+        return self.start(of_words), self.end(of_words), self.slot(hidden), self.bias(hidden)[:, :, 0]
+
+    def forward(self, words, word_mask, labels, label_mask, kinds):
+        """(scores [batch, labels, words, SPAN_WORDS] of the spans, which of them are there, whether the utterance is about
+        the first label, which is the function's)."""
+        start, end, slots, biases = self.vectors(words, word_mask, labels, label_mask, kinds)
+        length = words.shape[1]
+        last = torch.arange(length, device=words.device)[:, None] + torch.arange(SPAN_WORDS, device=words.device)[None]
+        within = last.clamp(max=length - 1)
+        there = (last < length)[None] & word_mask[:, :, None] & word_mask[:, within]
+        spans = functional.relu(start[:, :, None] + end[:, within] + self.width)
+        scores = torch.einsum("bnwk,bmk->bmnw", spans, slots) + biases[:, :, None, None]
+        return scores, there, biases[:, 0]
+
+
+class Form(nn.Module):
+    """What reads the states of one form of a question: the head, and what the utterance does, by its sentence vector."""
+
+    def __init__(self, encoder, dropout):
+        super().__init__()
+        self.head = HeadNetwork(encoder, dropout)
+        self.acts, self.effects = nn.Linear(WIDTH, len(acts.ACTS)), nn.Linear(WIDTH, len(acts.EFFECTS))
+
+    def deeds(self, vectors):
+        """(scores of acts, of effects) of sentence vectors."""
+        return self.acts(vectors * ACT_SCALE), self.effects(vectors * ACT_SCALE)
+
+
+class Network(nn.Module):
+    """The encoder, and what reads its states: labels as vectors ("late"), or in one pass with the words ("joint")."""
+
+    def __init__(self, base, dropout=0.0):
+        super().__init__()
+        self.encoder = load_encoder(base, dropout)
+        self.forms = nn.ModuleDict({form: Form(self.encoder, dropout) for form in FORMS})
+
+    def trained(self):
+        """{name: tensor} of what training changes; the rest is the base's."""
+        return {name: value for name, value in self.state_dict().items() if not name.startswith(AS_PUBLISHED)}
+
+    def read(self, path):
+        """Takes the weights that a training left in a file."""
+        found = {name: value.float() for name, value in load_file(str(path)).items()}
+        missing = self.load_state_dict(found, strict=False)
+        assert not missing.unexpected_keys and all(name.startswith(AS_PUBLISHED) for name in missing.missing_keys)
+        return self.eval()
+
+
+def load_encoder(base, dropout=0.0):
+    """An encoder of a folder: base_encoder.py's, or any BERT in the format of transformers."""
+    base = Path(base)
+    config = json.loads((base / "config.json").read_text(encoding="utf-8"))
+    config |= {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    encoder = BertModel(BertConfig(**config), add_pooling_layer=False)
+    if (base / "base.safetensors").exists():
+        weights = {name: torch.from_numpy(value) for name, value in base_encoder.load(base).items()}
+    else:
+        weights = load_file(str(base / "model.safetensors"))
+        known = encoder.state_dict()
+        weights = {name: value for name, value in weights.items() if name in known}
+    encoder.load_state_dict(weights)
+    return encoder
+
+
+def sentence_vectors(states, mask):
+    return functional.normalize((states * mask[:, :, None]).sum(1) / mask.sum(1, keepdim=True), dim=1)
+
+
+class Asked:
+    """What the encoder makes of a batch of questions: the inputs of the head, and sentence vectors."""
+
+    def __init__(self, network, batch, label_vectors=None):
+        """`label_vectors` [batch, labels, WIDTH] for the late form."""
+        size, length = batch["ids"].shape
+        self.form = network.forms["joint" if batch["joint"] else "late"]
+        states = network.encoder(
+            input_ids=batch["ids"], attention_mask=batch["mask"], token_type_ids=batch["types"]
+        ).last_hidden_state.float()
+        self.vectors = sentence_vectors(states, (batch["mask"] * (batch["types"] == 0)).float())
+        weights = states.new_zeros(size, max(1, int(batch["words"].max())), length)
+        weights[tuple(batch["pooled"].T)] = 1
+        words = weights / weights.sum(2, keepdim=True).clamp(min=1) @ states
+        word_mask = torch.arange(words.shape[1], device=words.device) < batch["words"][:, None]
+        there = batch["labels"] >= 0
+        if batch["joint"]:
+            at, label, first, end = batch["pools"].T
+            tokens = torch.arange(length, device=words.device)
+            weights = states.new_zeros(size, there.shape[1], length)
+            weights[at, label] = ((tokens >= first[:, None]) & (tokens < end[:, None])).float() / (end - first)[:, None]
+            label_vectors = functional.normalize(weights @ states, dim=2)
+        self.inputs = words, word_mask, label_vectors, there, batch["kinds"]
 
 
 def make_script():
@@ -66,40 +158,6 @@ def make_script():
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
     return make
-
-
-def load_shipped(path, network):
-    """Gives `network` the weights of a file that `head_graph` or the encoder's script made, as its 8 bits have them."""
-    import onnx
-    from onnx import numpy_helper
-
-    graph = onnx.load(path).graph
-    constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
-    matrices = {}
-    for node in graph.node:
-        if node.op_type == "MatMulNBits":
-            codes, scales = constants[node.input[1]].astype(np.float32), constants[node.input[2]]
-            rows, blocks, width = codes.shape
-            matrices[node.input[1]] = ((codes - 128) * scales.reshape(rows, blocks, 1)).reshape(rows, blocks * width)
-        elif node.op_type == "MatMul" and node.input[1] in constants:
-            matrices[node.input[1]] = constants[node.input[1]].T
-    found = {}
-    for name, known in network.state_dict().items():
-        if name.startswith(AS_PUBLISHED):
-            found[name] = known
-            continue
-        owner, _, part = name.rpartition(".")
-        if ".attention.self." in name:
-            together, _, which = owner.rpartition(".")
-            own = matrices[together] if part == "weight" else constants[f"{together}.bias"]
-            at = WIDTH * ("query", "key", "value").index(which)
-            value = own[at : at + WIDTH]
-        else:
-            value = matrices[owner] if part == "weight" and owner in matrices else constants[name]
-        found[name] = torch.from_numpy(np.array(value, dtype=np.float32))
-        assert found[name].shape == known.shape, name
-    network.load_state_dict(found)
-    return network
 
 
 def head_graph(head, make):

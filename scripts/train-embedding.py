@@ -168,15 +168,15 @@ def export_fp32(model, tokenizer, path):
 
 
 def export_int8(model, path):
-    """By the script that made the model that ships; it knows this one shape."""
+    """By the script that made the model that ships; it knows this width alone."""
     script = Path(__file__).resolve().parent.parent / "models" / "all-MiniLM-L6-v2" / "make.py"
     spec = importlib.util.spec_from_file_location("make", script)
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
     config = model.config
-    shape = (config.num_hidden_layers, config.num_attention_heads, config.hidden_size)
-    if shape != (make.LAYERS, make.HEADS, make.WIDTH):
-        raise SystemExit(f"int8-block64 is for {make.LAYERS} layers of width {make.WIDTH}; this model needs --form fp32")
+    shape = (config.num_attention_heads, config.hidden_size)
+    if shape != (make.HEADS, make.WIDTH):
+        raise SystemExit(f"int8-block64 is for {make.HEADS} heads and a width of {make.WIDTH}; this model needs --form fp32")
     weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
     path.write_bytes(make.build(weights, "int8-block64"))
 

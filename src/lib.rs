@@ -1,5 +1,6 @@
 //! Uptake turns what a person says into a validated, OpenAI-compatible function call.
 
+mod ablation;
 pub mod act;
 pub mod answer;
 pub mod assist;

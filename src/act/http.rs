@@ -225,7 +225,8 @@ mod tests {
         asked(&[], &[&["127.0.0.1", "203.0.114.1"]], 1).await;
         assert!(listener.accept().now_or_never().is_none(), "nothing came here");
         // The same is asked where that is configured; otherwise this shows nothing.
-        let reached = asked(&["127.0.0.1".to_owned()], &[&["127.0.0.1"]], 1);
+        let networks = ["127.0.0.1".to_owned()];
+        let reached = asked(&networks, &[&["127.0.0.1"]], 1);
         let (_, came) = tokio::join!(reached, tokio::time::timeout(Duration::from_secs(60), listener.accept()));
         came.expect("a connection").unwrap();
     }

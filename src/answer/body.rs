@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{ActionBody, AlternativeBody, milliseconds};
+use super::{ActionBody, AlternativeBody, ExplanationBody, milliseconds};
 use crate::{llm, understand::Timings};
 
 /// A chat completion as the `OpenAI` API answers it, with one member more: `uptake`.
@@ -126,6 +126,9 @@ pub struct Uptake {
     /// nothing had to be weighed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<AlternativeBody>,
+    /// What the likeliest readings rest on beyond that; only where the request says `explain`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub explanations: Vec<ExplanationBody>,
     /// What the recognizers found.
     pub mentions: Vec<MentionBody>,
     /// Calls that were made here, and what they came to.
@@ -343,6 +346,20 @@ pub struct AttemptBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub failure: Option<&'static str>,
+    /// The words of the round trip; only where the request says `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<ExchangeBody>,
+}
+
+/// What a model server was sent, and what came back.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ExchangeBody {
+    /// `messages`, `tools` and `response_format`, as the server gets them.
+    #[schema(value_type = Object)]
+    pub request: Value,
+    /// The message of the reply, before anything was repaired; null if none came.
+    #[schema(required = true, value_type = Option<Object>)]
+    pub reply: Option<Value>,
 }
 
 /// Milliseconds.

@@ -6,6 +6,7 @@ mod alternative;
 mod body;
 pub mod chunk;
 pub mod event;
+mod explanation;
 mod kept;
 pub mod response;
 mod retrieved;
@@ -15,10 +16,11 @@ mod understanding;
 pub use action::ActionBody;
 pub use alternative::AlternativeBody;
 pub use body::{
-    AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, FunctionCall, HandoffBody,
-    MentionBody, Message, QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall, Understood,
-    Uptake, Usage, ViolationBody,
+    AboutBody, AttemptBody, CandidateBody, ChatCompletion, Choice, EvidenceBody, ExchangeBody, FunctionCall,
+    HandoffBody, MentionBody, Message, QuestionBody, SessionBody, SlotBody, SlotValueBody, TimingsBody, ToolCall,
+    Understood, Uptake, Usage, ViolationBody,
 };
+pub use explanation::{ExplanationBody, LeftOverBody, PartBody, ProposalBody};
 pub use kept::{ExpectsBody, FinishedBody, Kept, ObservedCall, SessionView};
 pub use retrieved::{Retrieved, RetrievedDetails, ToolBody, ToolFunction};
 pub use schema::json_schema;
@@ -173,6 +175,7 @@ fn uptake(module: &Module, turn: &Turn) -> Uptake {
         calls: turn.frames.iter().map(|frame| understood(module, frame)).collect(),
         candidates: turn.trace.candidates.iter().map(|found| candidate(module, found)).collect(),
         alternatives: turn.trace.alternatives.iter().map(|one| alternative::alternative(module, one)).collect(),
+        explanations: turn.trace.explanations.iter().map(|one| explanation::explanation(module, one)).collect(),
         mentions: turn.trace.mentions.iter().map(|found| mention(module, found)).collect(),
         actions: turn.deeds.iter().map(action::action).collect(),
         attempts: turn.trace.attempts.iter().map(attempt).collect(),
@@ -351,6 +354,10 @@ fn attempt(attempt: &Attempt) -> AttemptBody {
         repairs: attempt.repairs.clone(),
         violations: attempt.violations.iter().map(violation).collect(),
         failure: attempt.failure,
+        exchange: attempt
+            .exchange
+            .as_deref()
+            .map(|exchange| ExchangeBody { request: exchange.request.clone(), reply: exchange.reply.clone() }),
     }
 }
 

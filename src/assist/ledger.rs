@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
     assist::error::AskError,
     call::Violation,
-    llm::{ChatReply, ChatRequest, LlmError, Message, Usage},
+    llm::{self, ChatReply, ChatRequest, LlmError, Message, Usage},
     module::settings::LlmOverrides,
     shares::Owner,
 };
@@ -53,6 +54,18 @@ pub struct Attempt {
     /// Why the attempt gave nothing, if so: `timeout`, `connect` ...; never the server's own text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<&'static str>,
+    /// What was sent and what came back, as JSON, where somebody wants to see it.
+    #[serde(skip)]
+    pub exchange: Option<Box<Exchange>>,
+}
+
+/// One round trip in its words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// `messages`, `tools` and `response_format`, as the server gets them.
+    pub request: Value,
+    /// The `message` of the reply; `None` if none came.
+    pub reply: Option<Value>,
 }
 
 /// See [the module](self).
@@ -70,6 +83,8 @@ pub struct Ledger {
     llm_ms: f64,
     /// Whose request it is.
     owner: Owner,
+    /// The words of each round trip are kept.
+    keeps_words: bool,
 }
 
 impl Ledger {
@@ -90,6 +105,7 @@ impl Ledger {
             usage: Usage::default(),
             llm_ms: 0.0,
             owner: Owner::Process,
+            keeps_words: false,
         }
     }
 
@@ -102,6 +118,12 @@ impl Ledger {
     #[must_use]
     pub const fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// Keeps the words of each round trip, if somebody wants to see them.
+    #[must_use]
+    pub fn keeping_words(self, keeps_words: bool) -> Self {
+        Self { keeps_words, ..self }
     }
 
     #[must_use]
@@ -182,6 +204,10 @@ impl Ledger {
             repairs: Vec::new(),
             violations: Vec::new(),
             failure: reply.as_ref().err().map(LlmError::kind),
+            exchange: self.keeps_words.then(|| {
+                let (request, reply) = (llm::shown(request), reply.as_ref().ok().map(llm::shown_reply));
+                Box::new(Exchange { request, reply })
+            }),
         });
         self.attempts.len() - 1
     }

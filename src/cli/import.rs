@@ -47,6 +47,13 @@ impl ValueEnum for Format {
     }
 }
 
+impl ImportArgs {
+    /// With nothing but what must be said.
+    pub(super) const fn plain(format: Format, path: PathBuf, into: PathBuf) -> Self {
+        Self { format, path, into, language: None, hold_out: 0, force: false, all: false, json: false }
+    }
+}
+
 pub(super) fn run(args: &ImportArgs, config: &Config) -> Result<End, CliError> {
     let options = ImportOptions {
         language: args.language.clone(),

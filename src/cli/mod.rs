@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::{
     config::{Config, ConfigError, Sources},
@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod check;
+mod completions;
 mod config;
 mod eval;
 mod export;
@@ -28,6 +29,7 @@ mod key;
 mod lint;
 mod mcp;
 mod mock;
+mod new;
 mod predict;
 mod probe;
 mod repl;
@@ -85,6 +87,8 @@ enum Verb {
     Eval(eval::EvalArgs),
     /// Tell what of a module will be mistaken for something else, and how to mend it
     Lint(lint::LintArgs),
+    /// Make a module that works, to be changed into one's own
+    New(new::NewArgs),
     /// Make a module of another tool's project
     Import(import::ImportArgs),
     /// Make training records of a module
@@ -99,6 +103,10 @@ enum Verb {
     Key(key::KeyArgs),
     /// Ask a running server whether it is alive
     Health(health::HealthArgs),
+    /// Print what makes a shell complete these commands
+    Completions(completions::CompletionsArgs),
+    /// Write manual pages
+    Man(completions::ManArgs),
 }
 
 /// How a command ended, where it did not fail.
@@ -201,6 +209,12 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
     if let Verb::Health(health::HealthArgs { url: Some(url) }) = &verb {
         return health::ask(url);
     }
+    // What only tells of the command line needs no configuration.
+    match &verb {
+        Verb::Completions(args) => return completions::complete(args, CommandLine::command()),
+        Verb::Man(args) => return completions::manual(args, CommandLine::command()),
+        _ => {}
+    }
     let loaded = Config::load(&Sources::of_process(global.config))?;
     let mut config = loaded.config;
     if let Some(root) = global.modules {
@@ -233,6 +247,7 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         Verb::Repl(args) => repl::run(&args, config),
         Verb::Eval(args) => eval::run(&args, config),
         Verb::Lint(args) => lint::run(&args, &config),
+        Verb::New(args) => new::run(args, &config),
         Verb::Import(args) => import::run(&args, &config),
         Verb::Export(args) => export::run(&args, config),
         Verb::Mock(args) => mock::run(&args, config),
@@ -240,6 +255,7 @@ fn run(global: Global, verb: Verb) -> Result<End, CliError> {
         Verb::Config(args) => config::run(&args, &config, &loaded.read),
         Verb::Key(args) => key::run(args, &config),
         Verb::Health(_) => health::ask(&health::url_of(&config.http)),
+        Verb::Completions(_) | Verb::Man(_) => Ok(End::Done),
     }
 }
 
@@ -294,8 +310,6 @@ fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -565,6 +565,7 @@ mod tests {
                     }],
                 }],
                 alternatives: Vec::new(),
+                explanations: Vec::new(),
                 mentions: vec![MentionBody {
                     recognizer: "city".into(),
                     text: "seattle\u{1b}".into(),

@@ -107,10 +107,22 @@ impl Form {
         self.slots.iter().any(|slot| slot.unread.is_some())
     }
 
-    /// A text of it is likelier wrong than right.
+    /// A text of it is likelier wrong than right. What was said as a list is no guess: its joints bear it out.
     fn has_guess(&self) -> bool {
+        let list = |slot: &SlotValue| {
+            let (list, index) = slot.pointer.rsplit_once('/')?;
+            index.parse::<usize>().is_ok().then(|| list.to_owned())
+        };
+        let is_one_of_several = |slot: &SlotValue| {
+            let own = list(slot);
+            own.is_some() && self.slots.iter().filter(|other| list(other) == own).count() > 1
+        };
         let is_guess = |slot: &SlotValue| {
-            slot.from == Source::Said && slot.recognizer.is_none() && slot.value.is_string() && slot.confidence < EVEN
+            slot.from == Source::Said
+                && slot.recognizer.is_none()
+                && slot.value.is_string()
+                && slot.confidence < EVEN
+                && !is_one_of_several(slot)
         };
         self.slots.iter().any(is_guess)
     }

@@ -1,6 +1,7 @@
 //! Whether an utterance is nothing but the answer to what was asked.
 
 use crate::{
+    ablation,
     decide::{
         asked::{core, is_answer_word, is_short, names},
         bars::bars,
@@ -45,7 +46,9 @@ pub(crate) fn answered<'a>(situation: &Situation<'a>) -> Option<Reading<'a>> {
                 && is_short(situation, *function, &slots)
                 && (is_new(situation) || names(situation, *function, &slots))
         };
-        if !is_known && !is_free() || asks_otherwise(situation, own, &reading) {
+        if !is_known && !ablation::holds("answered.free", is_free())
+            || ablation::holds("answered.asks_otherwise", asks_otherwise(situation, own, &reading))
+        {
             return None;
         }
         (!leaves_words(situation, &reading)).then_some(reading)

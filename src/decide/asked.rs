@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    ablation,
     decide::{
         carrier as around,
         filling::{Anchor, Filling, Rule},
@@ -62,7 +63,7 @@ pub(crate) fn whole_answer(
         let is_filled = fillings.iter().any(|filling| filling.span.overlaps(**word) && !is_other(filling));
         !is_filled && !says_nothing(word) && !own.contains(&situation.utterance().folded_in(**word))
     };
-    if definition.kind.is_number() && is_number() {
+    if ablation::holds("asked.number_alone", definition.kind.is_number() && is_number()) {
         return Some(Filling::by(Rule::Number, slot, core));
     }
     if !is_open
@@ -111,7 +112,8 @@ fn is_empty_word(situation: &Situation<'_>, word: Span) -> bool {
         && !text.contains(['\'', '’'])
         && subjects.is_none_or(|subjects| !subjects.contains(&folded))
         && utterance.words().first().is_some_and(|first| first.start < word.start);
-    !is_name && yes_no::says_nothing(language(&situation.knowledge.module), text)
+    yes_no::says_nothing(language(&situation.knowledge.module), text)
+        && !ablation::holds("asked.name_says_something", is_name)
 }
 
 /// "Two front tyres and a bottle of screenwash" to "which part?": the items of an answer about a list, each with its
@@ -219,13 +221,17 @@ fn joints_without_spaces(text: &[char]) -> Vec<usize> {
     let is_hiragana = |c: char| ('ぁ'..='ゖ').contains(&c);
     let ends_as_name = |at: usize| {
         let before: String = text[..at].iter().rev().take(3).collect();
-        ["んさ", "んく", "んゃち", "まさ"].iter().any(|end| before.starts_with(end))
+        ablation::holds(
+            "asked.japanese_name_ends",
+            ["んさ", "んく", "んゃち", "まさ"].iter().any(|end| before.starts_with(end)),
+        )
     };
     let mut joints = Vec::new();
     let mut from = 0;
     for at in 1..text.len().saturating_sub(1) {
         let parts = |at: usize| !is_hiragana(text[at - 1]) || !is_hiragana(text[at + 1]) || ends_as_name(at);
-        if text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts(at) {
+        let is_joint = text[at] == 'と' && at - from > 1 && is_unspaced(text[at + 1]) && parts(at);
+        if ablation::holds("asked.japanese_joints", is_joint) {
             joints.push(at);
             from = at + 1;
         }
@@ -359,7 +365,7 @@ fn with_subject(situation: &Situation<'_>, words: &[Span], first: Span) -> Span 
     let is_joined = |word: &&Span| situation.utterance().slice(Span::new(word.end, first.start)).trim().is_empty();
     let is_plain = |word: &&Span| !situation.utterance().slice(**word).contains(['\'', '’']);
     let subject = before.filter(is_subject).filter(is_joined).filter(is_plain);
-    subject.map_or(first, |subject| Span::new(subject.start, first.end))
+    ablation::made("asked.with_subject", first, subject.map_or(first, |subject| Span::new(subject.start, first.end)))
 }
 
 /// A longer value keeps the article before it: "the picture shakes in the second half", "The Man Who Mowed the Moon".
@@ -373,7 +379,8 @@ fn with_article(situation: &Situation<'_>, words: &[Span], first: Span) -> Span 
     let at = words.partition_point(|word| word.start < first.start);
     let Some(before) = at.checked_sub(1).map(|before| words[before]).filter(is_article) else { return first };
     let is_joined = utterance.slice(Span::new(before.end, first.start)).trim().is_empty();
-    if is_joined && words.len() - at >= FEW - 1 { Span::new(before.start, first.end) } else { first }
+    let is_longer = ablation::holds("asked.with_article", is_joined && words.len() - at >= FEW - 1);
+    if is_longer { Span::new(before.start, first.end) } else { first }
 }
 
 /// Where a value ends that begins with `first`: before a comma behind which another slot is filled, or, behind a few
@@ -388,7 +395,8 @@ pub(crate) fn end_of_value(situation: &Situation<'_>, slot: SlotId, first: Span,
     let ends = words.windows(2).enumerate().filter(|(_, pair)| is_comma(pair)).find(|(before, pair)| {
         let is_filled = |filling: &Filling| filling.slot != slot && filling.span.start >= pair[1].start;
         let goes_on = *before < FEW && !is_statement && is_subject(pair[1]);
-        goes_on || fillings.iter().any(is_filled)
+        ablation::holds("asked.sentence_behind_comma", goes_on)
+            || ablation::holds("asked.value_behind_comma", fillings.iter().any(is_filled))
     });
     ends.map_or(utterance.len(), |(_, pair)| pair[0].end)
 }
@@ -416,7 +424,7 @@ pub(crate) fn is_unsaid(situation: &Situation<'_>, function: &Function, slot: Sl
     let is_answer = matches!(said.answer, YesNo::Affirmative | YesNo::Negative) && said.rest.is_none();
     is_answer
         || words.iter().all(|word| stands_for_one(word) || yes_no::says_nothing(code, word))
-        || is_title(situation, span)
+        || ablation::holds("asked.is_title", is_title(situation, span))
 }
 
 /// True of a form of address before a name: the "Mrs" of "Mrs Ward".
@@ -486,10 +494,13 @@ pub(crate) fn awaited(situation: &Situation<'_>, function: FunctionId) -> Vec<Sl
     // "Yes: happy birthday, Ann" says what "any message?" asks for.
     let is_yes = reply.answer == YesNo::Affirmative && reply.rest.is_some();
     let is_value = (reply.answer == YesNo::Irrelevant || is_yes) && !reply.leaves_open();
-    if !is_value || is_polite_question(language(&situation.knowledge.module), situation.utterance().text()) {
+    if ablation::holds("asked.reply_is_no_value", !is_value)
+        || is_polite_question(language(&situation.knowledge.module), situation.utterance().text())
+    {
         return Vec::new();
     }
-    slots.into_iter().filter(|slot| !is_said_of_others(situation, function, *slot)).collect()
+    let is_of_others = |slot: SlotId| is_said_of_others(situation, function, slot);
+    slots.into_iter().filter(|slot| !ablation::holds("asked.said_of_others", is_of_others(*slot))).collect()
 }
 
 /// True of a yes or a no alone, and of a question in return: no words of it are a value.
@@ -507,7 +518,7 @@ pub(crate) fn is_no_value(situation: &Situation<'_>) -> bool {
 pub(crate) fn is_polite_question(language: &str, text: &str) -> bool {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '。' | '？' | '?'));
     let endings = Language::of(language).map_or(&[][..], |language| &language.words.question_endings);
-    endings.iter().any(|ending| text.ends_with(ending))
+    ablation::holds("asked.polite_question", endings.iter().any(|ending| text.ends_with(ending)))
 }
 
 /// True of a slot whose recognizers found nothing, where all that was said was found by those of other slots: "42" is
@@ -584,7 +595,7 @@ pub(crate) fn is_named_behind(
 /// True if the words beside the number say its dimension or its limit, and the slot's name has it: "45 cm wide" of a
 /// width, "at most 300" of a highest price.
 pub(crate) fn is_told_beside(situation: &Situation<'_>, function: &Function, slot: SlotId, number: Span) -> bool {
-    is_dimension_of(situation, function, slot, number)
+    ablation::holds("asked.dimension", is_dimension_of(situation, function, slot, number))
         || limits::of_slot(situation.said(), function.slot(slot), number).is_some()
 }
 

@@ -12,6 +12,7 @@ use super::{
     },
 };
 use crate::{
+    ablation,
     language::Language,
     module::SlotId,
     probability::EVEN,
@@ -42,7 +43,7 @@ pub(super) fn settle(situation: &Situation<'_>, weighing: &Weighing<'_>, said: &
     let mut ways: Vec<(f32, Vec<Filling>)> = ways.into_iter().map(|way| (odds(&way), way)).collect();
     let odds: Vec<f32> = ways.iter().map(|(odds, _)| *odds).collect();
     let best = (0..ways.len()).max_by(|one, other| odds[*one].total_cmp(&odds[*other]).then(other.cmp(one)));
-    let Some(best) = best else { return };
+    let Some(best) = best.map(|best| ablation::made("borders.likelier_way", 0, best)) else { return };
     let (_, mut fillings) = ways.swap_remove(best);
     let likely = 1.0 / odds.iter().map(|other| (other - odds[best]).exp()).sum::<f32>();
     let is_in_all = |own: &Filling| {
@@ -90,7 +91,7 @@ impl Borders<'_> {
         while first < fillings.len() {
             let next = |at: &usize| self.are_beside(&fillings[*at - 1], &fillings[*at]);
             let count = (first + 1..fillings.len()).take_while(next).count() + 1;
-            if count > 1 {
+            if ablation::holds("borders.part", count > 1) {
                 self.part_run(&mut fillings[first..first + count]);
             }
             first += count;
@@ -165,10 +166,10 @@ impl Borders<'_> {
     fn cuts_name(&self, start: usize, at: usize, end: usize) -> bool {
         let words = self.utterance.words();
         let is_capital = |at: usize| self.utterance.slice(words[at]).starts_with(char::is_uppercase);
-        is_capital(start) && is_capital(end - 1) && !is_capital(at - 1)
+        ablation::holds("borders.cuts_name", is_capital(start) && is_capital(end - 1) && !is_capital(at - 1))
     }
 
     fn is_title(&self, word: &Span) -> bool {
-        self.language.words.is_title(&self.utterance.folded_in(*word))
+        ablation::holds("borders.title", self.language.words.is_title(&self.utterance.folded_in(*word)))
     }
 }

@@ -7,6 +7,7 @@
 mod answer;
 mod evidence;
 mod model;
+mod proposal;
 mod select;
 mod surface;
 
@@ -14,6 +15,7 @@ pub(crate) use answer::FreeAnswer;
 pub use answer::{AnswerCandidate, AnswerEvidence};
 pub use evidence::Evidence;
 pub(crate) use model::SlotModel;
+pub use proposal::SlotProposal;
 pub(crate) use surface::quotations;
 use surface::{Shape, Surface};
 
@@ -218,6 +220,21 @@ impl<'a> Weighing<'a> {
             keep_led(&mut candidates);
         }
         candidates
+    }
+
+    /// Every candidate with its probability, and what found it.
+    pub(crate) fn proposals(&self) -> Vec<SlotProposal> {
+        let model = SlotModel::bundled();
+        let recognizer = |one: &Candidate| one.anchor.and_then(|at| self.found[at].1).map(|mention| mention.recognizer);
+        let proposal = |one: &Candidate| SlotProposal {
+            slot: one.slot,
+            span: one.span,
+            recognizer: recognizer(one),
+            probability: model.probability(&one.evidence),
+            least: model.least(&one.evidence),
+            evidence: one.evidence,
+        };
+        self.candidates().iter().map(proposal).collect()
     }
 
     /// The function's own tagger knows better than any rule.

@@ -6,6 +6,7 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use crate::{
+    ablation,
     language::{Language, facts::is_unspaced_language, words::Answers},
     text::{Span, Utterance, is_unspaced, words},
 };
@@ -21,7 +22,7 @@ pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Spa
     let whole = Span::new(0, utterance.len());
     let Some(phrases) = Language::of(language).map(|language| &language.words.answers) else { return whole };
     if !is_unspaced_language(language) {
-        return spaced_core(utterance, phrases);
+        return ablation::made("carrier.core", whole, spaced_core(utterance, phrases));
     }
     let said: Vec<char> = utterance.half_width().text().chars().collect();
     let mut left = 0..said.len();
@@ -32,7 +33,8 @@ pub(crate) fn core(language: &str, utterance: &Utterance, names: &[&str]) -> Spa
     while strip_behind(&said, &mut left, phrases) {
         trim_marks(&said, &mut left);
     }
-    if left.start >= left.end { whole } else { Span::new(left.start, left.end) }
+    let core = if left.start >= left.end { whole } else { Span::new(left.start, left.end) };
+    ablation::made("carrier.unspaced_core", whole, core)
 }
 
 /// The words of an answer between the phrases that lead to a value and those that follow one.

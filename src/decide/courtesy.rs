@@ -2,6 +2,7 @@
 //! value, unless a list of the module or a value of an exemplar says so.
 
 use crate::{
+    ablation,
     decide::knowledge::Knowledge,
     module::RecognizerKind,
     recognize::{
@@ -26,7 +27,10 @@ pub(crate) fn without_courtesies(knowledge: &Knowledge, utterance: Utterance, co
     let is_entry = |one: &&Mention| is_own(knowledge, one);
     asides.retain(|aside| !mentions.iter().filter(is_entry).any(|one| one.span.overlaps(*aside)));
     let is_aside = |at: usize| asides.iter().any(|aside| (aside.start..aside.end).contains(&at));
-    if asides.is_empty() { utterance } else { utterance.keeping(|at| !is_aside(at)) }
+    match ablation::holds("courtesy.aside", !asides.is_empty()) {
+        true => utterance.keeping(|at| !is_aside(at)),
+        false => utterance,
+    }
 }
 
 /// What all that was said is, if it is nothing but a courtesy and no entry of a list. `said` is the same of its words as

@@ -2,6 +2,7 @@
 //! 245002 to Monday" for two with two values each. What stands around the values belongs to each of them.
 
 use crate::{
+    ablation,
     call::SlotValue,
     decide::{analysis::Analysis, outcome::Frame, situation::Situation, vocabulary::words_of},
     language::Language,
@@ -23,7 +24,7 @@ pub(super) fn requests(situation: &Situation<'_>, frame: &Frame) -> Vec<(Span, A
             situation.mentions().iter().find(|one| one.span == taken && is_of_list(situation, one.recognizer))?;
         groups(situation, frame.function, known)
     });
-    let groups = groups.unwrap_or_default();
+    let groups = ablation::found("enumerated", groups).unwrap_or_default();
     let only = |own: &Span| (*own, without(situation.analysis, &groups, *own));
     groups.iter().map(only).collect()
 }

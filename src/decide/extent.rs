@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 
 use crate::{
+    ablation,
     decide::{
         asked,
         candidates::Weighing,
@@ -40,23 +41,27 @@ pub(super) fn settle(
         let own = fillings[at];
         if !extent.takes_words(&own) {
             if own.anchor.is_none() && own.rule.is_none() && is_list_of_texts(extent.function.slot(own.slot)) {
-                fillings[at].span = extent.with_article(fillings, at);
+                fillings[at].span =
+                    ablation::made("extent.article_of_item", own.span, extent.with_article(fillings, at));
             }
             continue;
         }
-        fillings[at].span = extent.without_correction(fillings[at].span);
-        if !matches!(fillings[at].rule, Some(Rule::Template | Rule::Beside)) {
-            fillings[at].span = extent.without_tail(fillings[at].span);
-            fillings[at].span = extent.without_preposition(fillings[at].slot, fillings[at].span);
-            fillings[at].span = extent.without_lead(fillings, at);
-            fillings[at].span = extent.with_article(fillings, at);
-            fillings[at].span = extent.with_parts(fillings[at].span, fillings, at);
-            if asked.contains(&fillings[at].slot) {
-                fillings[at].span = extent.as_answer(fillings[at].span);
+        let mut step = |rule, read: &dyn Fn(&[Filling]) -> Span| {
+            fillings[at].span = ablation::made(rule, fillings[at].span, read(fillings));
+        };
+        step("extent.without_correction", &|all| extent.without_correction(all[at].span));
+        if !matches!(own.rule, Some(Rule::Template | Rule::Beside)) {
+            step("extent.without_tail", &|all| extent.without_tail(all[at].span));
+            step("extent.without_preposition", &|all| extent.without_preposition(own.slot, all[at].span));
+            step("extent.without_lead", &|all| extent.without_lead(all, at));
+            step("extent.with_article", &|all| extent.with_article(all, at));
+            step("extent.with_parts", &|all| extent.with_parts(all[at].span, all, at));
+            if asked.contains(&own.slot) {
+                step("extent.as_answer", &|all| extent.as_answer(all[at].span));
             }
         }
     }
-    if let Some(led) = extent.led(fillings) {
+    if let Some(led) = ablation::found("extent.led", extent.led(fillings)) {
         fillings.push(led);
         fillings.sort_by_key(|filling| filling.span);
         if let Some(at) = fillings.iter().position(|filling| *filling == led) {
@@ -71,7 +76,7 @@ pub(super) fn settle(
         fillings.push(beside);
         fillings.sort_by_key(|filling| filling.span);
     }
-    extent.enumerate(asked, fillings);
+    ablation::pass("extent.enumerate", fillings, |fillings| extent.enumerate(asked, fillings));
 }
 
 struct Extent<'a> {
@@ -357,7 +362,7 @@ impl Extent<'_> {
             });
             joint.map(|(joint, other)| (at, other, words[joint - 1].end, words[joint + 1].start))
         });
-        let (at, other, end, start) = found?;
+        let (at, other, end, start) = ablation::found("extent.within", found)?;
         let second = Filling::by(Rule::Joined, other, Span::new(start, fillings[at].span.end));
         fillings[at].span.end = end;
         Some(second)
@@ -401,6 +406,9 @@ impl Extent<'_> {
             let at = fillings.iter().position(|filling| filling.slot == *one && takes_both(filling))?;
             Some((at, *other))
         })?;
+        if !ablation::holds("extent.beside", true) {
+            return None;
+        }
         let words = self.words_in(fillings[at].span);
         let is_small = |word: &Span| utterance.slice(*word).starts_with(char::is_lowercase);
         let is_cased = words.first().is_some_and(|first| !is_small(first));
@@ -444,8 +452,11 @@ impl Extent<'_> {
         for group in groups {
             let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
             let is_asked = asked.contains(&first.slot);
-            let whole = self.with_items(Span::new(first.span.start, last.span.end), is_asked, fillings);
-            let slot = self.slot_of_frame(whole).unwrap_or(first.slot);
+            let group_span = Span::new(first.span.start, last.span.end);
+            let whole = self.with_items(group_span, is_asked, fillings);
+            let whole = ablation::made("extent.with_items", group_span, whole);
+            let slot =
+                ablation::made("extent.slot_of_frame", first.slot, self.slot_of_frame(whole).unwrap_or(first.slot));
             // Each item that was found speaks for the list.
             let confidence = 1.0 - group.iter().map(|one| 1.0 - one.confidence).product::<f32>();
             fillings.extend(asked::parts_of_list(self.situation, whole).into_iter().map(|span| Filling {

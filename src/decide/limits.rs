@@ -1,6 +1,7 @@
 //! Words that make a number a limit: "at most 300" fills a highest price, and no lowest one.
 
 use crate::{
+    ablation,
     decide::vocabulary::words_of,
     language::{Language, words::Limit},
     module::Slot,
@@ -17,7 +18,8 @@ pub(crate) fn is_limit(code: &str, slot: &Slot) -> bool {
 /// The words beside the number that make it the limit of which the slot's name speaks, in the language of this code.
 pub(crate) fn of_slot((utterance, code): (&Utterance, &str), slot: &Slot, number: Span) -> Option<Span> {
     let (limit, words) = said(utterance, code, number)?;
-    words_of(slot.label()).iter().any(|word| limit.names.contains(word)).then_some(words)
+    let is_its = words_of(slot.label()).iter().any(|word| limit.names.contains(word));
+    ablation::holds("limits.of_slot", is_its).then_some(words)
 }
 
 /// The words that make the number a limit, of whatever kind.

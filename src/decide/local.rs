@@ -2,6 +2,7 @@
 //! arguments by recognizers, the reader and the exemplars.
 
 use crate::{
+    ablation,
     call::{Call, SlotValue},
     conversation::Pending,
     decide::{
@@ -50,7 +51,11 @@ pub(crate) fn decide(situation: &Situation<'_>) -> Decision {
         (_, written) => {
             let decision = read_one(situation, written);
             let each = read_each_value(situation, written, &decision);
-            if each.is_empty() { decision } else { together(situation, each.into_iter()) }
+            if each.is_empty() || !ablation::holds("enumerated.each", true) {
+                decision
+            } else {
+                together(situation, each.into_iter())
+            }
         }
     }
 }
@@ -112,7 +117,8 @@ fn read_one(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision 
     // What is known to be meant is not refused: "I don't want olives" still says which.
     let is_refusable = |frame: &&Frame| situation.given.is_none() && written != Some(frame.function);
     let chosen = decision.frames.first().filter(is_refusable);
-    if let Some(note) = chosen.and_then(|frame| situation.refusal(frame.function)) {
+    let refusal = chosen.and_then(|frame| situation.refusal(frame.function));
+    if let Some(note) = ablation::found("local.refusal", refusal) {
         decision.outcome = Outcome::NoMatch;
         decision.confidence = REFUSED.score();
         decision.frames.clear();
@@ -125,13 +131,13 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     if let Some(function) = situation.given {
         return read_given(situation, function);
     }
-    if let Some(reading) = answered::answered(situation) {
+    if let Some(reading) = ablation::found("answered", answered::answered(situation)) {
         return concluded(reading.judged(situation, bars().answered), situation.scope());
     }
     let courtesy = situation.analysis.acts.courtesy;
     let teaches = |courtesy| situation.knowledge.vocabulary.teaches(courtesy);
     let is_courteous = courtesy.is_some_and(|courtesy| courtesy != Courtesy::Introduction && !teaches(courtesy));
-    if is_courteous && !situation.is_meant && written.is_none() {
+    if ablation::holds("local.courtesy", is_courteous && !situation.is_meant && written.is_none()) {
         // "Hello" asks for nothing, however near it is to something.
         return nothing(situation, 0.0, Vec::new());
     }
@@ -142,9 +148,9 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
         return nothing(situation, meant, alternatives);
     }
     let tied: Vec<FunctionId> = tied(&alternatives).map(|(other, _)| other.function).collect();
-    if let Some(at) = claiming(&alternatives[..tied.len()]) {
+    if let Some(at) = ablation::found("local.claiming", claiming(&alternatives[..tied.len()])) {
         alternatives[..=at].rotate_right(1);
-    } else if tied.len() > 1 {
+    } else if ablation::holds("local.tie", tied.len() > 1) {
         let frames: Vec<Frame> = alternatives.iter().take(tied.len()).map(|(one, _)| one.frame.clone()).collect();
         let confidence = frames.iter().map(|frame| frame.confidence).sum::<f32>().min(1.0);
         let outcome = Outcome::Ask(Pending::Tie { functions: tied });
@@ -153,7 +159,7 @@ fn read(situation: &Situation<'_>, written: Option<FunctionId>) -> Decision {
     let call = alternatives[0].1.take();
     let best = &alternatives[0].0;
     let (frame, confidence) = (best.frame.clone(), in_doubt(&best.frame, best.right));
-    let is_question = || written.is_none() && situation.only_asks(frame.function);
+    let is_question = || ablation::holds("local.only_asks", written.is_none() && situation.only_asks(frame.function));
     let outcome = match (call, frame.asks()) {
         (Some(call), _) => called(&frame, call, is_doubtful(situation, best) || is_question()),
         (None, Some(about)) => Outcome::Ask(about),
@@ -216,7 +222,7 @@ fn is_learned(situation: &Situation<'_>) -> bool {
 /// eggs"), or are the rest of a name of which a slot has but a part.
 fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
     let texts: Vec<Span> = best.frame.slots.iter().filter_map(plain_text).collect();
-    if texts.iter().any(|text| is_cut(situation, &best.frame, *text)) {
+    if ablation::holds("local.cut_name", texts.iter().any(|text| is_cut(situation, &best.frame, *text))) {
         return true;
     }
     let definition = situation.knowledge.module.function(best.function);
@@ -229,7 +235,9 @@ fn may_lack(situation: &Situation<'_>, best: &Alternative) -> bool {
         let is_within = |name: &Vec<String>| words.windows(name.len()).skip(1).any(|some| some == name.as_slice());
         names.iter().filter(|name| !name.is_empty()).any(is_within)
     };
-    best.features.unseen > 0.0 && (best.features.left_over >= bars().left_over || texts.iter().any(holds_a_name))
+    best.features.unseen > 0.0
+        && (ablation::holds("local.left_over", best.features.left_over >= bars().left_over)
+            || ablation::holds("local.holds_a_name", texts.iter().any(holds_a_name)))
 }
 
 /// Where a value was said that no recognizer knows.
@@ -289,14 +297,15 @@ fn is_nothing(situation: &Situation<'_>, best: FunctionId, meant: f32) -> bool {
         own.is_some_and(|own| by_score(situation, own) > 0.0)
     };
     let is_foreign = is_unspaced_language(situation.knowledge.module.language()) || !is_shown(situation);
-    !situation.is_meant && (meant < situation.thresholds.in_scope || is_foreign && !is_said())
+    !situation.is_meant
+        && (meant < situation.thresholds.in_scope || ablation::holds("local.foreign_score", is_foreign && !is_said()))
 }
 
 /// Nothing is meant, or it is not said what: something is with a probability of `meant`.
 fn nothing(situation: &Situation<'_>, meant: f32, alternatives: Vec<(Alternative, Option<Call>)>) -> Decision {
     let outcome = match near(situation, &alternatives) {
         _ if situation.is_demanded => which(situation),
-        functions if functions.len() > 1 => Outcome::Ask(Pending::Tie { functions }),
+        functions if ablation::holds("local.near", functions.len() > 1) => Outcome::Ask(Pending::Tie { functions }),
         _ => Outcome::NoMatch,
     };
     let confidence = if outcome == Outcome::NoMatch { 1.0 - meant } else { meant };
@@ -356,7 +365,8 @@ fn alternatives(situation: &Situation<'_>, written: Option<FunctionId>) -> Vec<(
         }
         // What is said behind it all and nobody has read may matter; a value that is likely wrong makes a wrong call.
         let is_left = || remark::is_left(situation, &reading.spans_of(&[]), reading.function);
-        let is_doubtful = features.lowest_slot < bars().doubtful_value || is_left();
+        let is_doubtful = ablation::holds("local.doubtful_value", features.lowest_slot < bars().doubtful_value)
+            || ablation::holds("local.remark_is_left", is_left());
         if call.is_some() && situation.given.is_none() && is_doubtful {
             right = right.min(bars().unread_clause);
         }
@@ -388,7 +398,7 @@ fn tell_apart(
     let all: f32 = group.iter().map(|place| alternatives[*place].0.meant).sum();
     let weight = |place: &usize| (bars().levelled * (scores[*place] + changes[*place] - scores[0] - changes[0])).exp();
     let weights: f32 = group.iter().map(weight).sum();
-    if group.len() > 1 {
+    if ablation::holds("local.tell_apart", group.len() > 1) {
         for place in &group {
             alternatives[*place].0.meant = all * weight(place) / weights;
         }
@@ -400,7 +410,8 @@ fn tell_apart(
 fn read_given(situation: &Situation<'_>, function: FunctionId) -> Decision {
     let reading = Reading::new(situation, function);
     let mut decision = concluded(reading.judged(situation, 1.0), 1.0);
-    if answered::leaves_words(situation, &reading) && answered::lacks_values(situation, &reading) {
+    let lacks = answered::leaves_words(situation, &reading) && answered::lacks_values(situation, &reading);
+    if ablation::holds("local.lacking", lacks) {
         decision.confidence *= LACKING.score();
     }
     decision

@@ -16,6 +16,7 @@ mod courtesy;
 mod described;
 mod enumerated;
 pub(crate) mod expected;
+pub mod explanation;
 pub(crate) mod extent;
 pub(crate) mod features;
 pub mod filling;

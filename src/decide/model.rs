@@ -190,6 +190,15 @@ impl DecisionModel {
         self.judge(features).whole.probability(features)
     }
 
+    /// What makes the log-odds of [`Self::whole`]: the name of each feature with what it adds; what is there without any
+    /// is `bias`.
+    #[must_use]
+    pub fn parts_of_whole(&self, features: &Features) -> Vec<(&'static str, f32)> {
+        let whole = &self.judge(features).whole;
+        let parts = whole.terms.iter().zip(features.values()).map(|(term, value)| term.of(value));
+        std::iter::once(("bias", whole.bias)).chain(Features::NAMES.into_iter().zip(parts)).collect()
+    }
+
     /// What an utterance does beside an open form: the probability of each that is `possible`, 0 of the others.
     #[must_use]
     pub fn beside(&self, input: &BesideInput, possible: Beside<bool>) -> Beside<f32> {
@@ -209,6 +218,12 @@ impl DecisionModel {
     }
 }
 
+impl Term {
+    fn of(self, value: f32) -> f32 {
+        self.weight * value.max(self.low).min(self.high)
+    }
+}
+
 impl Logistic {
     /// The terms are in the order of `names`.
     fn read(names: &[&str], written: &WrittenLogistic) -> Result<Self, String> {
@@ -218,8 +233,7 @@ impl Logistic {
     }
 
     fn log_odds(&self, values: &[f32]) -> f32 {
-        let counted =
-            self.terms.iter().zip(values).map(|(term, value)| term.weight * value.max(term.low).min(term.high));
+        let counted = self.terms.iter().zip(values).map(|(term, value)| term.of(*value));
         self.bias + counted.sum::<f32>()
     }
 
@@ -262,6 +276,16 @@ mod tests {
     fn a_feature_that_does_not_exist_is_named() {
         let text = FILE.replacen("\"vectors\"", "\"vektors\"", 1);
         assert_eq!(DecisionModel::parse(&text).unwrap_err(), "there is no feature `vektors`");
+    }
+
+    #[test]
+    fn the_parts_make_the_whole() {
+        let model = DecisionModel::bundled();
+        for value in [-2.0, 0.0, 0.5, 3.0] {
+            let features = Features::all(value);
+            let sum: f32 = model.parts_of_whole(&features).iter().map(|(_, adds)| adds).sum();
+            assert!((logistic(sum) - model.whole(&features)).abs() < 1e-3, "{value}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Words between quotation marks are a value as it stands: all of it, and nothing but it.
 
 use crate::{
+    ablation,
     decide::{
         bars::bars,
         candidates::Weighing,
@@ -30,7 +31,9 @@ pub(super) fn settle(
         };
         match touching[..] {
             [at] if fillings[at].anchor.is_none() && is_of_it(fillings[at].span) => fillings[at].span = quotation,
-            [] if !is_settled => fillings.extend(unclaimed(weighing, quotation, fillings)),
+            [] if !is_settled => {
+                fillings.extend(ablation::found("quotation.unclaimed", unclaimed(weighing, quotation, fillings)));
+            }
             _ => {}
         }
     }

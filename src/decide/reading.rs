@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::{
+    ablation,
     call::{Call, Evidence, Proposal, RuledOut, SlotValue, Source, Verdict, ViolationKind, flag_within},
     decide::{
         arguments, asked,
         bars::bars,
         borders,
-        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Passed, Weighing},
+        candidates::{self, AnswerCandidate, Candidate, Found, FreeAnswer, Passed, SlotProposal, Weighing},
         courtesy, described, extent,
         filling::{self, Anchor, Filling, Rule},
         limits,
@@ -84,7 +85,8 @@ impl<'a> Reading<'a> {
         let weighing = Weighing::new(situation, function, &found, &expected, scores.as_deref());
         let candidates = weighing.candidates();
         let mut fillings = weighing.fillings(&candidates);
-        fillings.extend(dimensions(situation, definition, &found, &fillings));
+        let dimensions = dimensions(situation, definition, &found, &fillings);
+        ablation::pass("reading.dimensions", &mut fillings, |fillings| fillings.extend(dimensions));
         let is_read = scores.is_some() && asked::is_answered_by(situation, function, &expected, &fillings);
         let asks_for_number = match expected[..] {
             [slot] => definition.slot(slot).kind.is_number(),
@@ -92,19 +94,20 @@ impl<'a> Reading<'a> {
         };
         if !expected.is_empty() {
             let led = asked::led(situation, definition, &expected, &fillings);
-            replace(&mut fillings, led);
+            ablation::pass("asked.led", &mut fillings, |fillings| replace(fillings, led));
         }
         // A function with many exemplars needs none of the rules, where nothing was asked.
         let is_taught = expected.is_empty() && weighing.is_taught();
         if !is_taught {
             let named = written::named(situation, definition, scores.as_deref(), &fillings);
-            replace(&mut fillings, named);
+            ablation::pass("written.named", &mut fillings, |fillings| replace(fillings, named));
         }
         let said = situation.knowledge.templates.said(function, situation.utterance(), &anchors_of(&found));
         let said = said.filter(|_| !is_taught);
         let is_unasked = situation.is_meant && situation.expected.is_empty();
         let mut said = said.filter(|said| {
-            (said.is_telling() || is_unasked && said.introduces()) && !written::holds_name(situation, definition, said)
+            (said.is_telling() || is_unasked && ablation::holds("reading.introduces", said.introduces()))
+                && !ablation::holds("written.holds_name", written::holds_name(situation, definition, said))
         });
         if let Some(said) = &mut said {
             borders::settle(situation, &weighing, said);
@@ -120,12 +123,13 @@ impl<'a> Reading<'a> {
             && (found.is_empty() || asks_for_number && !is_known(expected[0]))
             && !is_read
             && let Some(whole) = asked::whole_answer(situation, function, &expected, &fillings)
+            && ablation::holds("asked.whole_answer", true)
         {
             fillings.retain(|filling| !filling.span.overlaps(whole.span) && filling.slot != whole.slot);
             fillings.extend(asked::items(situation, definition, whole));
         } else if !is_settled
             && let items = asked::counted_items(situation, definition, &expected, &anchors_of(&found), &fillings)
-            && !items.is_empty()
+            && ablation::holds("asked.counted_items", !items.is_empty())
         {
             fillings.retain(|filling| {
                 filling.slot != expected[0] && items.iter().all(|item| !item.span.overlaps(filling.span))
@@ -134,13 +138,18 @@ impl<'a> Reading<'a> {
         } else if !is_settled
             && !is_read
             && let Some(part) = asked::part_of_answer(situation, function, &expected, &anchors_of(&found), &fillings)
+            && ablation::holds("asked.part_of_answer", true)
         {
             fillings.push(part);
         }
         if !is_taught {
             extent::settle(situation, &weighing, &expected, &mut fillings);
-            postal::settle(situation, &weighing, &found, is_settled, &mut fillings);
-            quotation::settle(situation, &weighing, is_settled, &mut fillings);
+            ablation::pass("postal", &mut fillings, |fillings| {
+                postal::settle(situation, &weighing, &found, is_settled, fillings);
+            });
+            ablation::pass("quotation", &mut fillings, |fillings| {
+                quotation::settle(situation, &weighing, is_settled, fillings);
+            });
         }
         let is_own = |cue: &str| vocabulary::says(&situation.knowledge.module, cue);
         for free in fillings.iter_mut().filter(|one| one.anchor.is_none() && one.rule != Some(Rule::Quoted)) {
@@ -150,6 +159,7 @@ impl<'a> Reading<'a> {
         if let Some(asked) = &free_answer
             && let Some((span, confidence)) = weighing.answer(asked)
             && (asked.ruled.is_some() || confidence >= EVEN)
+            && ablation::holds("reading.chosen_answer", true)
             && !fillings.iter().any(|one| one.slot != asked.slot && one.is_exact() && one.span.overlaps(span))
         {
             fillings.retain(|one| one.slot != asked.slot && !one.span.overlaps(span));
@@ -161,22 +171,26 @@ impl<'a> Reading<'a> {
             is_taught
                 || expected.contains(&one.slot)
                 || is_of_template(one)
-                || !written::is_of_templates(situation, definition, one)
+                || !ablation::holds("written.is_of_templates", written::is_of_templates(situation, definition, one))
         });
         let remarked = remark::within(situation, function, &mut fillings);
         let courtesy = situation.analysis.acts.courtesy;
         fillings.retain(|filling| {
             let mention = filling.anchor.and_then(|at| found[at].1);
-            weighing.is_shown(filling.slot, filling.span) || !courtesy::is_no_value(courtesy, mention)
+            weighing.is_shown(filling.slot, filling.span)
+                || !ablation::holds("courtesy.is_no_value", courtesy::is_no_value(courtesy, mention))
         });
         fillings.retain(|filling| {
-            let is_unsaid = || asked::is_unsaid(situation, definition, filling.slot, filling.span);
+            let is_unsaid = || {
+                let is_unsaid = asked::is_unsaid(situation, definition, filling.slot, filling.span);
+                ablation::holds("asked.is_unsaid", is_unsaid)
+            };
             is_taught
                 || filling.anchor.is_some()
                 || is_of_template(filling)
                 || remarked == Some(*filling)
                 || weighing.is_shown(filling.slot, filling.span)
-                || !asked::is_empty_talk(situation, filling) && !is_unsaid()
+                || !ablation::holds("asked.is_empty_talk", asked::is_empty_talk(situation, filling)) && !is_unsaid()
         });
         if definition.exemplars.is_empty() && expected.is_empty() {
             described::settle(situation, definition, &found, scores.as_deref(), &mut fillings);
@@ -184,22 +198,25 @@ impl<'a> Reading<'a> {
         let mut values: Vec<Filled<'a>> =
             fillings.iter().map(|filling| Filled::new(situation, filling, &found, weighing.as_said(filling))).collect();
         for (at, value) in ranges::in_order(situation, definition, &mentioned(&values)) {
-            values[at].value = value;
+            values[at].value = ablation::made("ranges.in_order", values[at].value.clone(), value);
         }
         add_currency(situation, definition, &mut values);
         let mut ruled_out = situation.ruled_out(function);
         // A template that looks like a refusal is none. What a longer text denies is a part of it: "the piano goes in
         // the den, not the hall".
-        if is_settled {
+        if ablation::holds("reading.template_denies_nothing", is_settled && !ruled_out.is_empty()) {
             ruled_out.clear();
         }
         let is_within = |one: &RuledOut, filled: &Filled<'_>| {
             filled.mention.is_none() && filled.span.start < one.cue.start && filled.span.contains(one.cue)
         };
-        ruled_out.retain(|one| !values.iter().any(|filled| is_within(one, filled)));
+        ruled_out.retain(|one| {
+            !ablation::holds("reading.denied_within_text", values.iter().any(|filled| is_within(one, filled)))
+        });
         let is_excluded = |filled: &Filled<'a>| {
             definition.slot(filled.slot).kind != SlotKind::Boolean
                 && ruled_out.iter().any(|one| one.scope.overlaps(filled.span) && !one.said_for.contains(&filled.slot))
+                && ablation::holds("reading.excluded", true)
         };
         let (excluded, mut values): (Vec<Filled<'a>>, Vec<Filled<'a>>) = values.into_iter().partition(is_excluded);
         add_denied_flags(situation, definition, &ruled_out, &mut values);
@@ -252,7 +269,8 @@ impl<'a> Reading<'a> {
         };
         let mut free = best.fillings.iter().filter(|filling| filling.anchor.is_none());
         let runs_on = situation.may_be_several() && free.any(|filling| begins_within(filling.span));
-        (best.is_telling() && !is_rivalled && !runs_on).then_some(*function)
+        let runs_on = ablation::holds("reading.runs_on", runs_on);
+        ablation::found("reading.as_written", (best.is_telling() && !is_rivalled && !runs_on).then_some(*function))
     }
 
     /// How much the slots speak for the function, 0 to 1: the share of the required ones that are filled; for a
@@ -342,7 +360,7 @@ impl<'a> Reading<'a> {
             let is_said_otherwise = is_blank(one.span) || is_taken(one.span) || is_of_limit(one.span);
             !(is_said_otherwise || one.is_unit && is_named(one.span))
         })?;
-        Some(utterance.slice(unread.span).to_owned())
+        ablation::found("reading.unread", Some(utterance.slice(unread.span).to_owned()))
     }
 
     /// What the validator makes of it: the frame, and the call if it is valid and complete.
@@ -471,6 +489,17 @@ pub(crate) fn candidates(situation: &Situation<'_>, function: FunctionId) -> Vec
     weighed(situation, function, |weighing| weighing.candidates())
 }
 
+/// Everything that may fill a slot of the function, with how likely it does.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
+pub(crate) fn proposals(situation: &Situation<'_>, function: FunctionId) -> Vec<SlotProposal> {
+    weighed(situation, function, |weighing| weighing.proposals())
+}
+
+/// The words that the values of the function take up.
+pub(crate) fn covered(situation: &Situation<'_>, function: FunctionId) -> Vec<Span> {
+    Reading::new(situation, function).account(situation)
+}
+
 fn weighed<T>(situation: &Situation<'_>, function: FunctionId, ask: impl FnOnce(&Weighing<'_>) -> T) -> T {
     let asked = asked::awaited(situation, function);
     let found = found(situation, situation.knowledge.module.function(function), &asked);
@@ -507,11 +536,15 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
                 let is_expected = awaited.contains(&id)
                     || written::is_led(situation, function, id, mention.span, 1)
                     || written::is_apart(situation, function, id, mention.span);
-                is_expected && !is_of_others(situation, function, mention)
+                is_expected && !ablation::holds("reading.bare_of_others", is_of_others(situation, function, mention))
             };
             let own = |mention: &&Mention| {
                 let is_own = mention.recognizer == *recognizer;
-                is_own && if is_bare(mention) { is_meant(mention) } else { is_value(mention.score) }
+                is_own
+                    && match is_bare(mention) {
+                        true => ablation::holds("reading.bare_pattern", is_meant(mention)),
+                        false => !ablation::holds("reading.no_value", !is_value(mention.score)),
+                    }
             };
             for mention in situation.mentions().iter().filter(own).take_while(|_| !fuel::is_out()) {
                 // Spans are compared far faster than words are.
@@ -544,11 +577,15 @@ fn found<'a>(situation: &Situation<'a>, function: &Function, awaited: &[SlotId])
         found.1.is_some_and(|mention| builtin(module, mention) == Some(Builtin::Time) && mention.score >= HOUR.score())
     };
     let hours: Vec<Span> = anchors.iter().filter(|one| is_hour(one)).map(|(anchor, _)| anchor.span).collect();
-    let is_none = |span: Span| is_part(span) || hours.contains(&span);
+    let is_none = |span: Span| {
+        ablation::holds("reading.digits_within", is_part(span))
+            || ablation::holds("reading.hour_is_no_number", hours.contains(&span))
+    };
     // What has its unit with it is none: "2 hours" are 120 of minutes.
     let has_unit = |mention: &Mention| {
         let is_measured = situation.knowledge.module.recognizer(mention.recognizer).reading.unit.is_some();
-        is_measured && situation.utterance().slice(mention.span).split_whitespace().nth(1).is_some()
+        let has_unit = is_measured && situation.utterance().slice(mention.span).split_whitespace().nth(1).is_some();
+        ablation::holds("reading.number_has_unit", has_unit)
     };
     anchors.retain(|(anchor, mention)| {
         !mention.is_some_and(|mention| is_number(module, mention) && !has_unit(mention)) || !is_none(anchor.span) //
@@ -601,7 +638,10 @@ fn drop_misspelt(module: &Module, anchors: &mut Vec<Found<'_>>) {
     };
     let is_exact = |found: &Found<'_>| listed(found).is_some_and(|score| score >= EXACT.score());
     let exact: Vec<Span> = anchors.iter().filter(|one| is_exact(one)).map(|(anchor, _)| anchor.span).collect();
-    anchors.retain(|one| listed(one).is_none() || is_exact(one) || !exact.contains(&one.0.span));
+    anchors.retain(|one| {
+        let is_misspelt = listed(one).is_some() && !is_exact(one) && exact.contains(&one.0.span);
+        !ablation::holds("reading.drop_misspelt", is_misspelt)
+    });
 }
 
 /// A number that is too high or too low for one slot fills another one that may hold it: 250000 is no count of
@@ -620,7 +660,8 @@ fn drop_out_of_bounds(function: &Function, anchors: &mut Vec<Found<'_>>) {
         .map(|(anchor, _)| anchor.span)
         .collect();
     anchors.retain(|(anchor, mention)| {
-        mention.is_none_or(|mention| is_within(anchor.slot, mention)) || !fitting.contains(&anchor.span)
+        mention.is_none_or(|mention| is_within(anchor.slot, mention))
+            || !ablation::holds("reading.drop_out_of_bounds", fitting.contains(&anchor.span))
     });
 }
 
@@ -640,7 +681,8 @@ fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut
         matches!(unit, Some(Dimension::Length | Dimension::Mass | Dimension::Volume))
     };
     let counted: Vec<Span> = anchors.iter().filter(counts).map(|(anchor, _)| anchor.span).collect();
-    anchors.retain(|one| !measures(one) || !counted.contains(&one.0.span));
+    anchors
+        .retain(|one| !ablation::holds("reading.count_is_no_measure", measures(one) && counted.contains(&one.0.span)));
     let measured: Vec<Span> = anchors.iter().filter(|one| measures(one)).map(|(anchor, _)| anchor.span).collect();
     let is_plain = |one: &Found<'_>| {
         one.1.is_some_and(|mention| is_number(module, mention))
@@ -648,7 +690,7 @@ fn drop_unmeasured(situation: &Situation<'_>, function: &Function, anchors: &mut
     };
     anchors.retain(|one| {
         let is_unit_of = |span: &Span| span.overlaps(one.0.span) && asked::has_unit(situation, one.0.span);
-        !is_plain(one) || !measured.iter().any(is_unit_of)
+        !ablation::holds("reading.measure_is_no_count", is_plain(one) && measured.iter().any(is_unit_of))
     });
 }
 
@@ -665,11 +707,16 @@ fn keep_named(situation: &Situation<'_>, function: &Function, anchors: &mut Vec<
             rivals.iter().copied().filter(|slot| is_named(*slot)).collect()
         };
         let mut named = named_by(&|slot| {
-            asked::is_named_before(situation, function, slot, &rivals, span)
-                || asked::is_told_beside(situation, function, slot, span)
+            ablation::holds("asked.is_named_before", asked::is_named_before(situation, function, slot, &rivals, span))
+                || ablation::holds("asked.is_told_beside", asked::is_told_beside(situation, function, slot, span))
         });
         if named.is_empty() && is_count {
-            named = named_by(&|slot| asked::is_named_behind(situation, function, slot, &rivals, span));
+            named = named_by(&|slot| {
+                ablation::holds(
+                    "asked.is_named_behind",
+                    asked::is_named_behind(situation, function, slot, &rivals, span),
+                )
+            });
         }
         if let [slot] = named[..]
             && rivals.len() > 1
@@ -735,7 +782,8 @@ fn add_denied_flags<'a>(
     for id in function.slot_ids().filter(is_flag) {
         let negated: Vec<&RuledOut> = ruled_out.iter().filter(|one| !one.said_for.contains(&id)).collect();
         let label = function.slot(id).label();
-        let Some(span) = flag_within(situation.utterance(), label, &negated, languages) else { continue };
+        let span = flag_within(situation.utterance(), label, &negated, languages);
+        let Some(span) = ablation::found("reading.denied_flag", span) else { continue };
         values.retain(|filled| filled.slot != id);
         values.push(Filled {
             slot: id,
@@ -774,7 +822,9 @@ fn add_currency<'a>(situation: &Situation<'a>, function: &Function, values: &mut
         let slots: Vec<SlotId> =
             function.slot_ids().filter(|id| empty(id) && takes(function.slot(*id), &currency)).collect();
         // Of two currencies, which one is meant is not said by the amount.
-        if let [slot] = slots[..] {
+        if let [slot] = slots[..]
+            && ablation::holds("reading.add_currency", true)
+        {
             values.push(Filled { slot, value: currency, ..filled });
         }
     }

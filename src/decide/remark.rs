@@ -2,6 +2,7 @@
 //! work". It fills a slot for remarks where the function has an empty one; else it is left, and somebody should know.
 
 use crate::{
+    ablation,
     decide::{
         bars::bars,
         carrier,
@@ -30,10 +31,10 @@ pub(super) fn within(situation: &Situation<'_>, id: FunctionId, fillings: &mut V
     }
     // What the reader guesses of remarks may be there for a better reason.
     let (guessed, mut others): (Vec<Filling>, Vec<Filling>) = fillings.iter().partition(|one| one.slot == slot);
-    cut_sentence(situation, &mut others);
+    ablation::pass("remark.cut_sentence", &mut others, |others| cut_sentence(situation, others));
     let taken: Vec<Span> = others.iter().map(|one| one.span).collect();
     let span = clause(situation, id, &taken)?;
-    if guessed.iter().any(|one| !span.contains(one.span)) {
+    if guessed.iter().any(|one| !span.contains(one.span)) || !ablation::holds("remark.within", true) {
         return None;
     }
     let remark = Filling::by(Rule::Beside, slot, span);

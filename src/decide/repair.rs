@@ -1,6 +1,7 @@
 //! Where somebody corrects what they just said: "Lisbon, no wait, Porto". The last word counts.
 
 use crate::{
+    ablation,
     recognize::{
         ARTICLE, Mention,
         acts::{ACTS, Kind, Move, Moves, read},
@@ -47,22 +48,27 @@ pub(crate) fn repaired(
     let moves = acts.moves.iter().filter(|one| one.kind == Kind::Correct && one.confidence >= ACTS);
     let mut moves: Vec<Span> = moves.map(|one| one.cue).collect();
     moves.sort_unstable();
-    let cues = moves.into_iter().chain(denials(language, utterance)).chain(asides(language, utterance, mentions));
-    let cues: Vec<Span> = cues.filter(|cue| !is_own(utterance.slice(*cue))).collect();
+    let denials = denials(language, utterance).into_iter().filter(|_| ablation::holds("repair.denials", true));
+    let asides = asides(language, utterance, mentions).into_iter().filter(|_| ablation::holds("repair.asides", true));
+    let cues = moves.into_iter().chain(denials).chain(asides);
+    let cues: Vec<Span> =
+        cues.filter(|cue| !ablation::holds("repair.own_cue", is_own(utterance.slice(*cue)))).collect();
     let mut found = cues.iter().filter_map(|cue| {
-        let cue = joined(language, utterance, &cues, *cue);
+        let cue = ablation::made("repair.joined", *cue, joined(language, utterance, &cues, *cue));
         let words = Around::new(language, utterance, cue)?;
-        let retracted =
-            words.by_kind(mentions).or_else(|| words.by_beginning()).or_else(|| words.by_length(mentions))?;
+        let retracted = ablation::found("repair.by_kind", words.by_kind(mentions))
+            .or_else(|| ablation::found("repair.by_beginning", words.by_beginning()))
+            .or_else(|| ablation::found("repair.by_length", words.by_length(mentions)))?;
         Some((retracted, cue))
     });
-    let (retracted, cue) = found.next()?;
+    let (retracted, cue) = ablation::found("repair", found.next())?;
     let is_between = |word: &Span| retracted.end <= word.start && word.end <= cue.start;
     let is_said = |word: &&Span| is_between(word) && !says_nothing(language, &utterance.meant(**word));
     // What is said between the two stays, but for the no of "no, sorry".
     let between = Span::new(retracted.end, cue.start.max(retracted.end));
     let is_denial = reply::read(language, None, utterance.slice(between)).is_bare_no();
     let stays = !is_denial && utterance.words().iter().any(|word| is_said(&word));
+    let stays = ablation::holds("repair.between_stays", stays);
     let gap = if stays { retracted.end } else { cue.start };
     let after = utterance.words().iter().find(|word| word.start >= cue.end)?.start;
     let is_blank = |at: usize| retracted.start <= at && at < gap.max(retracted.end) || cue.start <= at && at < after;
@@ -80,7 +86,8 @@ pub(crate) fn last_word(utterance: &Utterance, acts: &Moves, is_own: &dyn Fn(&st
     let cues = acts.moves.iter().filter(corrects).map(|one| one.cue).filter(|cue| !is_own(utterance.slice(*cue)));
     let last = cues.max_by_key(|cue| cue.end);
     let first = last.and_then(|cue| utterance.words().iter().find(|word| word.start >= cue.end));
-    first.filter(|word| word.end <= text.end).map_or(text, |word| Span::new(word.start, text.end))
+    let last = first.filter(|word| word.end <= text.end).map_or(text, |word| Span::new(word.start, text.end));
+    ablation::made("repair.last_word", text, last)
 }
 
 /// The cue with those right beside it, by themselves too: "no wait, rather", "wait, make that".
@@ -207,7 +214,7 @@ impl<'a> Around<'a> {
         let within = old.iter().map(|mention| mention.span).filter(|span| last.contains(*span));
         let old = within.max_by_key(|span| (shared(*span), span.len()))?;
         let new = new.iter().map(|mention| mention.span).max_by_key(|span| span.len())?;
-        Some(self.with_repeated(old, new))
+        Some(ablation::made("repair.with_repeated", old, self.with_repeated(old, new)))
     }
 
     /// What is taken back, with the words beside it that are said again beside the new value: "12 Mill Lane, oops, 21

@@ -7,6 +7,7 @@
 use std::cell::OnceCell;
 
 use crate::{
+    ablation,
     call::{RuledOut, SlotValue, Source, kin},
     decide::{
         phrasings::{Phrasing, WORD, words_of},
@@ -39,11 +40,13 @@ impl Situation<'_> {
                 NegationKind::Retention => false,
                 NegationKind::Absence => true,
                 // What a function is for, it does not rule out.
-                NegationKind::Removal | NegationKind::Refusal => !is_own(negation.kind),
+                NegationKind::Removal | NegationKind::Refusal => {
+                    !ablation::holds("ruled_out.own_kind", is_own(negation.kind))
+                }
             })
             .map(|negation| {
                 let mut said_for = said_for.clone();
-                if self.refuses_another(function, negation) {
+                if ablation::holds("ruled_out.refuses_another", self.refuses_another(function, negation)) {
                     said_for.extend(&identifiers);
                 }
                 RuledOut { cue: negation.cue, scope: negation.scope, said_for }
@@ -122,16 +125,16 @@ impl Situation<'_> {
             if negation.kind == NegationKind::Absence && !(does && scope.len() == 1) {
                 return false;
             }
-            if does && !speaks_so {
+            if ablation::holds("ruled_out.refuses_own_verb", does && !speaks_so) {
                 return !elsewhere.iter().any(|word| kin(word, verb));
             }
-            if does && *goes {
+            if ablation::holds("ruled_out.refuses_going", does && *goes) {
                 // "I don't want to cancel": its exemplars may well speak of what is not wanted, but not so.
                 return name.iter().any(|known| kin(verb, known)) && !elsewhere.iter().any(|word| kin(word, verb));
             }
             // The function's own words stand in the refusal alone, and little is said beside it.
             let is_all = rest <= scope.len() && !*knows_rest.get_or_init(|| elsewhere.iter().any(is_known));
-            !speaks_so && !*goes && is_all && scope.iter().any(is_known)
+            ablation::holds("ruled_out.own_words", !speaks_so && !*goes && is_all && scope.iter().any(is_known))
         })?;
         let said = self
             .utterance()

@@ -1,6 +1,7 @@
 //! Which parts of an utterance each ask for something of their own, and what a turn looks like from within one part.
 
 use crate::{
+    ablation,
     call::SlotValue,
     decide::{
         analysis::Part,
@@ -40,6 +41,7 @@ fn is_doubtful(whole: &Situation<'_>) -> bool {
             best.function != meant.function
                 && means_something(whole, clause)
                 && lead(&clause.candidates, meant.function) >= bars().doubtful
+                && ablation::holds("segments.doubtful", true)
         })
     })
 }
@@ -73,11 +75,11 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
         }
         let part = Part { span: Span::new(start.take().unwrap_or(span.start), span.end), ..clause.clone() };
         match requests.last_mut() {
-            Some(before) if take_other_values(whole, before, &part) => {}
-            Some(before) if are_apart(&before.candidates, &part.candidates) => {
+            Some(before) if ablation::holds("segments.other_values", take_other_values(whole, before, &part)) => {}
+            Some(before) if ablation::holds("segments.apart", are_apart(&before.candidates, &part.candidates)) => {
                 by_function |= !differ_in_values(whole, before, &part);
             }
-            Some(before) if !differ_in_values(whole, before, &part) => {
+            Some(before) if !ablation::holds("segments.differ_in_values", differ_in_values(whole, before, &part)) => {
                 before.span.end = span.end;
                 if score > best(before) {
                     before.candidates = part.candidates;
@@ -89,7 +91,7 @@ fn several(whole: &Situation<'_>) -> Vec<Part> {
         }
         requests.push(part);
     }
-    if requests.len() < 2 || by_function && !outweigh(whole, &requests) {
+    if requests.len() < 2 || ablation::holds("segments.outweighed", by_function && !outweigh(whole, &requests)) {
         return Vec::new();
     }
     requests

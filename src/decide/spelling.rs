@@ -13,6 +13,7 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    ablation,
     decide::vocabulary,
     language::{Language, common::Common},
     module::Module,
@@ -116,7 +117,8 @@ impl Spelling {
         let mentions = mentions();
         let is_value = |span: Span| mentions.iter().any(|mention| mention.span.overlaps(span));
         let words = strange.iter().filter(|strange| !is_value(strange.span));
-        words.filter_map(|strange| Some(Respelt { span: strange.span, word: self.meant(language, strange)? })).collect()
+        let meant = |strange: &Strange<'_>| ablation::found("spelling", self.meant(language, strange));
+        words.filter_map(|strange| Some(Respelt { span: strange.span, word: meant(strange)? })).collect()
     }
 
     fn strange<'u>(&self, language: &OfLanguage, utterance: &'u Utterance) -> Vec<Strange<'u>> {

@@ -1,6 +1,7 @@
 //! Questions about what was done, a state or a rule. What acts is never called by one: it is put to the person.
 
 use crate::{
+    ablation,
     conversation::Pending,
     decide::{
         carrier,
@@ -19,13 +20,16 @@ impl Situation<'_> {
     /// The utterance asks what was done, or what has become of it, by its grammar.
     pub(crate) fn asks_what_was_done(&self) -> bool {
         let language = Language::or_english(self.knowledge.module.language());
-        language.asks_what_was_done(self.utterance().text())
+        ablation::holds("state.asks_what_was_done", language.asks_what_was_done(self.utterance().text()))
     }
 
     /// The same, or it asks about a state or a rule, as far as that was learned. What is led as a request is one,
     /// unless it asks to be told something: "can you tell me whether ...".
     pub(crate) fn asks_about_state(&self) -> bool {
-        let is_learned = || self.speech_act().is_some_and(|act| act.asks() >= EVEN) && !self.is_led_as_request();
+        let is_learned = || {
+            ablation::holds("state.learned", self.speech_act().is_some_and(|act| act.asks() >= EVEN))
+                && !ablation::holds("state.led_as_request", self.is_led_as_request())
+        };
         self.asks_what_was_done() || is_learned()
     }
 

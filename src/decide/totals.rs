@@ -1,6 +1,7 @@
 //! "Two duvets, one king and one single": a number of things that the words behind it split up into items of their own.
 
 use crate::{
+    ablation,
     decide::filling::Said,
     module::{Function, SlotId, Step},
 };
@@ -47,5 +48,5 @@ pub(super) fn split(function: &Function, said: &[Said]) -> Option<Split> {
         && parts.iter().all(|part| part.len() > 1)
         && said[behind[0]].span.start >= said[head].span.end
         && said[total].value.as_u64() == Some(sum);
-    is_split.then_some(Split { total, head, parts })
+    ablation::holds("totals.split", is_split).then_some(Split { total, head, parts })
 }

@@ -2,6 +2,7 @@
 //! a value or behind it, and words of the templates that are nobody's value.
 
 use crate::{
+    ablation,
     decide::{
         asked,
         bars::bars,
@@ -47,7 +48,11 @@ pub(super) fn settle(
                 && other.span.end < own.span.end
                 && may_end(situation, weighing, (own, other), fillings)
         };
-        fillings.iter().find(|other| is_open && is_its(other)).copied().unwrap_or(*own)
+        fillings
+            .iter()
+            .find(|other| is_open && ablation::holds("written.ends_early", is_its(other)))
+            .copied()
+            .unwrap_or(*own)
     });
     let settled: Vec<Filling> = settled.collect();
     let takes = |own: &Filling, one: &Filling| {
@@ -98,12 +103,14 @@ fn may_hold(situation: &Situation<'_>, weighing: &Weighing<'_>, own: &Filling, o
     let is_number = weighing.definition().slot(one.slot).kind.is_number();
     let is_longer = span.len() > one.span.len();
     let is_led = || weighing.lead(own.slot, span) > weighing.lead(one.slot, one.span);
-    is_number && !is_longer && is_led()
+    let is_choice = || is_choice_within(situation, weighing.definition(), own, one);
+    let is_unled = || is_amidst && weighing.lead(one.slot, one.span) < 1.0;
+    ablation::holds("written.led_number", is_number && !is_longer && is_led())
         || is_longer
-            && (is_number
-                || is_choice_within(situation, weighing.definition(), own, one)
-                || is_reason(situation, span)
-                || is_amidst && weighing.lead(one.slot, one.span) < 1.0)
+            && (ablation::holds("written.number_within", is_number)
+                || ablation::holds("written.choice_within", is_choice())
+                || ablation::holds("written.reason", is_reason(situation, span))
+                || ablation::holds("written.amidst", is_unled()))
 }
 
 /// "Note that the family is coming": what is chosen from for a slot that nobody has to fill stands within the sentence
@@ -239,9 +246,11 @@ pub(super) fn named(
             let is_likely = |span: &Span| {
                 let is_one = spans.iter().filter(|word| span.contains(**word)).count() == 1;
                 let read = scores.and_then(|scores| scores.score(slot, *span));
-                !is_one || read.is_none_or(|score| score >= bars().unlikely_word)
+                let is_unlikely = is_one && read.is_some_and(|score| score < bars().unlikely_word);
+                !ablation::holds("written.unlikely_word", is_unlikely)
             };
-            let span = ahead().filter(is_likely).or_else(|| behind().filter(is_likely));
+            let behind = || ablation::found("written.named_behind", behind().filter(is_likely));
+            let span = ablation::found("written.named_ahead", ahead().filter(is_likely)).or_else(behind);
             if let Some(span) = span.filter(|span| is_free(*span, &named)) {
                 named.push(Filling::by(Rule::Named, slot, span));
                 break;

@@ -2,6 +2,7 @@
 //! else, or does nothing to it.
 
 use crate::{
+    ablation,
     call::SlotValue,
     decide::{
         answered, asked, carrier,
@@ -172,7 +173,7 @@ impl OpenForm<'_> {
     /// What the utterance asks for by itself, other than the form.
     pub(crate) fn elsewhere(&self, free: &Situation<'_>) -> Elsewhere {
         let is_written = self.is_written_elsewhere(free);
-        if !is_written && answered::answered(free).is_some() {
+        if ablation::holds("beside.answered", !is_written && answered::answered(free).is_some()) {
             return Elsewhere::default();
         }
         // By itself it is judged as any utterance is.
@@ -252,7 +253,7 @@ impl OpenForm<'_> {
     fn is_written_elsewhere(&self, free: &Situation<'_>) -> bool {
         let nothing = Expected::default();
         let written = Reading::as_written(&Situation { expected: &nothing, ..*free });
-        written.is_some_and(|function| function != self.id)
+        ablation::holds("beside.written_elsewhere", written.is_some_and(|function| function != self.id))
     }
 
     /// "It's called The Long Road": words that only lead to an answer stand before the value.

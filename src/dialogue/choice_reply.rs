@@ -1,6 +1,7 @@
 //! The reply to "did you mean this or that?": what was asked for before is then read as what was chosen.
 
 use crate::{
+    ablation,
     conversation::Act,
     decide::{
         bars::bars,
@@ -37,17 +38,18 @@ pub(crate) fn choice_reply(dialogue: &Dialogue<'_>, functions: &[String], uttera
         Kind::Pick(Pick::Last) => tied.last().copied(),
         _ => None,
     });
-    if let Some(function) = picked {
+    if let Some(function) = ablation::found("choice.picked", picked) {
         let acts = chosen(dialogue, function, utterance).into_iter().collect();
         return Interpretation::of(acts, ANSWERED.score());
     }
     let mut other = new_request(dialogue, &dialogue.situation, &dialogue.state.forms);
     let is_other = |act: &Act| matches!(act, Act::Inform { function, .. } if !tied.contains(function));
-    if other.acts.iter().any(is_other) && other.meant >= bars().otherwise {
+    if ablation::holds("choice.other", other.acts.iter().any(is_other) && other.meant >= bars().otherwise) {
         return other;
     }
     let among = chosen_among(dialogue, &tied);
-    let Some(function) = named(module, &tied, dialogue.situation.utterance().text()).or_else(|| one_of(&among)) else {
+    let named = ablation::found("choice.named", named(module, &tied, dialogue.situation.utterance().text()));
+    let Some(function) = named.or_else(|| ablation::found("choice.decided", one_of(&among))) else {
         other.acts.clear();
         return Interpretation { tied, ..other };
     };

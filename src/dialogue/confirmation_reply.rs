@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
+    ablation,
     call::SlotValue,
     conversation::{Act, State, Who, next::completed},
     decide::{
@@ -38,7 +39,8 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return Interpretation::of(vec![Act::Yes], if is_read { reply.confidence } else { ANSWERED.score() });
     }
     // "No, leave it as it is", with or without a reason that changes nothing.
-    if reply.answer != YesNo::Affirmative && open.acts().any(|one| one.kind == Kind::Keep) {
+    let is_kept = reply.answer != YesNo::Affirmative && open.acts().any(|one| one.kind == Kind::Keep);
+    if ablation::holds("confirm.keep", is_kept) {
         if analysis.acts.rest.is_none() {
             return Interpretation::of(vec![Act::Cancel], ACTS);
         }
@@ -48,12 +50,12 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
             return if asks_beside { found.in_place_of(open) } else { Interpretation::of(vec![Act::Cancel], ACTS) };
         }
     }
-    if let Some(found) = refused_for(dialogue, open) {
+    if let Some(found) = ablation::found("refusal.refused_for", refused_for(dialogue, open)) {
         return found;
     }
     let is_no_answer = matches!(reply.answer, YesNo::Irrelevant | YesNo::Indifferent);
     // Who says the same once more means what they are asked about, and has not agreed.
-    if is_no_answer && says_again(dialogue) {
+    if ablation::holds("confirm.says_again", is_no_answer && says_again(dialogue)) {
         return Interpretation::of(vec![Act::Recall], ACTS);
     }
     if dialogue.told.reply.is_none()
@@ -65,6 +67,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         return Interpretation { task, ..Interpretation::default() };
     }
     let is_denied = reply.answer != YesNo::Affirmative && dialogue.situation.refusal(open.id).is_some();
+    let is_denied = ablation::holds("confirm.denied", is_denied);
     // "No, don't cancel it" refuses the call, and leaves nothing to change.
     let is_refused = is_denied && !open.is_told_values(&dialogue.situation);
     if !is_refused && reply.is_bare_no() && !account.is_contradictory() {
@@ -82,7 +85,7 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
     } else if reply.answer == YesNo::Negative && !account.is_contradictory() {
         found = found.instead_of(open);
         // A no to what was read out, with the same values, is a no to all of it.
-        if !found.changes(open) {
+        if ablation::holds("confirm.no_to_all", !found.changes(open)) {
             found.acts.retain(|act| !matches!(act, Act::Inform { function, .. } if *function == open.id));
         }
     }
@@ -93,9 +96,9 @@ pub(crate) fn confirmation_reply(dialogue: &Dialogue<'_>, open: &OpenForm<'_>) -
         _ if is_refused => Act::Cancel,
         YesNo::Negative if !account.is_contradictory() => Act::No,
         // What is to be another way is asked.
-        _ if analysis.acts.change().is_some() && !open.form.is_doubtful => Act::No,
+        _ if ablation::holds("confirm.change", analysis.acts.change().is_some() && !open.form.is_doubtful) => Act::No,
         _ if account.agrees => return found,
-        _ => match open.corrects_text(&dialogue.situation) {
+        _ => match ablation::found("confirm.corrects_text", open.corrects_text(&dialogue.situation)) {
             Some(said) => Act::Inform { function: open.id, said, another: false },
             None => return found,
         },

@@ -2,6 +2,7 @@
 //! Maple Street 4". It is the last call once more, with the values that it names.
 
 use crate::{
+    ablation,
     call::{SlotValue, kin},
     conversation::{Act, End, Form, Manner, Origin, Said, merge::CERTAIN, policy::changing},
     decide::{
@@ -38,23 +39,30 @@ const FEW: usize = 4;
 /// `request` is the utterance read by itself; it stands where nothing says that the last call is meant.
 pub(crate) fn follow_up(dialogue: &Dialogue<'_>, request: Interpretation) -> Interpretation {
     let Some(called) = last_call(dialogue) else { return request };
-    if called.is_asked_about(dialogue, &request) {
+    if ablation::holds("follow_up.asked_about", called.is_asked_about(dialogue, &request)) {
         let notes = vec!["it asks about the last call, which is told".to_owned()];
         return Interpretation { notes, ..Interpretation::of(vec![Act::Recount], KNOWN.score()) };
     }
     let ellipsis = Ellipsis::new(dialogue, called);
     let with = |origin: Origin| move |(said, confidence): (Said, f32)| (Said { origin, ..said }, confidence);
-    if called.function.acts() && !called.is_corrected(dialogue) && ellipsis.is_request(&request) {
+    let is_request = called.function.acts() && !called.is_corrected(dialogue) && ellipsis.is_request(&request);
+    if ablation::holds("follow_up.request", is_request) {
         return ellipsis.of_last_call(request);
     }
     let first = if called.is_corrected(dialogue) { Origin::Correction } else { Origin::FollowUp };
     let found = ellipsis
         .read(&request)
         .map(with(first))
-        .or_else(|| corrected(dialogue, &called, &request).map(with(Origin::Correction)))
-        .or_else(|| ellipsis.supplement(dialogue, &request).map(with(Origin::Addition)));
+        .or_else(|| {
+            let corrected = corrected(dialogue, &called, &request);
+            ablation::found("follow_up.corrected", corrected).map(with(Origin::Correction))
+        })
+        .or_else(|| {
+            let supplement = ellipsis.supplement(dialogue, &request);
+            ablation::found("follow_up.supplement", supplement).map(with(Origin::Addition))
+        });
     let Some((said, confidence)) = found else { return ellipsis.of_last_call(request) };
-    let (act, note) = match called.changed(dialogue, &said) {
+    let (act, note) = match ablation::found("follow_up.changed", called.changed(dialogue, &said)) {
         Some(change) => (change, "what was called last is changed by another function"),
         None => (Act::Again { said }, "it is the last call once more, but for what is said"),
     };
@@ -215,9 +223,9 @@ impl<'a> Ellipsis<'a> {
 
     /// Nothing is said but values of that function, each in a place that it had or may have.
     fn read(&self, request: &Interpretation) -> Option<(Said, f32)> {
-        self.values(request).or_else(|| {
+        ablation::found("follow_up.values", self.values(request)).or_else(|| {
             let is_request = !request.acts.is_empty() && request.meant >= bars().otherwise;
-            if is_request { None } else { self.text() }
+            if is_request { None } else { ablation::found("follow_up.text", self.text()) }
         })
     }
 
@@ -246,9 +254,12 @@ impl<'a> Ellipsis<'a> {
         };
         let is_value = |word: &Span| {
             let said = self.situation.utterance().folded_in(*word);
-            values.iter().any(|span| span.overlaps(*word) || self.is_written_to(*span, *word))
-                || (lacks_the_rest || leads(word)) && own.contains(&said)
-                || lacks_the_rest && described.contains(&said)
+            let is_joined = || values.iter().any(|span| self.is_written_to(*span, *word));
+            values.iter().any(|span| span.overlaps(*word))
+                || ablation::holds("follow_up.written_to", is_joined())
+                || ablation::holds("follow_up.own_word", lacks_the_rest && own.contains(&said))
+                || ablation::holds("follow_up.leading_word", leads(word) && own.contains(&said))
+                || ablation::holds("follow_up.described", lacks_the_rest && described.contains(&said))
         };
         let confidence = found.values.iter().map(|value| value.confidence).fold(KNOWN.score(), f32::min);
         found.manner = Manner::Correct;
@@ -318,7 +329,8 @@ impl<'a> Ellipsis<'a> {
         let words = self.situation.utterance().words();
         let content = self.content();
         let (first, last) = (content.first()?, content.last()?);
-        let span = self.with_name(Span::new(first.start, last.end));
+        let span = Span::new(first.start, last.end);
+        let span = ablation::made("follow_up.with_name", span, self.with_name(span));
         let within: Vec<&Span> = words.iter().filter(|word| span.contains(**word)).collect();
         let is_one = within.len() <= FEW && !within.iter().any(|word| self.is_cue(**word));
         if !is_one || !words.iter().any(|word| self.is_cue(*word)) {

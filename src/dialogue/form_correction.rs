@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::{
+    ablation,
     call::SlotValue,
     conversation::{Manner, Said},
     decide::{asked, situation::Situation},
@@ -42,7 +43,7 @@ impl OpenForm<'_> {
             self.is_bare(&text, text.words().iter())
         };
         // A bare number takes the place of one that was said so too; else of what was said last.
-        if is_bare && filled.iter().any(|(known, _)| is_alike(known)) {
+        if ablation::holds("form.bare_number", is_bare && filled.iter().any(|(known, _)| is_alike(known))) {
             filled.retain(|(known, _)| is_alike(known));
         }
         let read_by: Vec<(u32, FormReading)> = filled
@@ -50,7 +51,8 @@ impl OpenForm<'_> {
             .filter_map(|(known, slot)| Some((known.turn, self.reads_all(own, slot, part, read.confidence)?)))
             .collect();
         let is_open = is_bare && matches!(&read_by[..], [(one, _), (other, _), ..] if one == other);
-        let Some((_, alone)) = read_by.into_iter().next().filter(|_| !is_open) else { return false };
+        let alone = read_by.into_iter().next().filter(|_| !is_open);
+        let Some((_, alone)) = ablation::found("form.corrects_by_kind", alone) else { return false };
         read.confidence = alone.confidence;
         read.said.values.extend(alone.said.values);
         true
@@ -74,6 +76,9 @@ impl OpenForm<'_> {
         if mention.score <= ARTICLE.score()
             || self.known_of_kind(slot).is_some_and(|known| known.value == mention.value)
         {
+            return false;
+        }
+        if !ablation::holds("form.corrects_beside", true) {
             return false;
         }
         let slot = self.function.slot(slot);

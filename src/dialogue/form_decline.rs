@@ -2,6 +2,7 @@
 //! what is to be another way.
 
 use crate::{
+    ablation,
     conversation::{Act, Expects},
     decide::situation::Situation,
     dialogue::{open_form::OpenForm, slot_reference::Named},
@@ -25,7 +26,8 @@ impl OpenForm<'_> {
             return true;
         }
         let is_declined = self.acts().any(|one| matches!(one.kind, Kind::Unknown | Kind::Skip | Kind::Keep));
-        is_declined && self.acts.rest.is_none_or(|rest| rest.len() <= SHORT_REST)
+        let is_short = self.acts.rest.is_none_or(|rest| rest.len() <= SHORT_REST);
+        ablation::holds("decline.declined", is_declined && is_short)
     }
 
     /// True if nobody has to answer what was asked.
@@ -40,7 +42,7 @@ impl OpenForm<'_> {
         let Some(odds) = free.speech_act() else { return false };
         let may_be_value = self.asked_slots().iter().any(|slot| self.function.slot(*slot).takes_any_words());
         let least = if may_be_value { odds.reply.max(DECLINED) } else { DECLINED };
-        self.is_optional() && !self.has_acts() && odds.decline >= least
+        ablation::holds("decline.sounds_declined", self.is_optional() && !self.has_acts() && odds.decline >= least)
     }
 
     /// "No notes": what was asked for is named only to be ruled out.
@@ -66,14 +68,16 @@ impl OpenForm<'_> {
         });
         let is_about_change = matches!(self.state.expects, Some(Expects::Change { .. }));
         let whole = || is_about_change.then(|| named(Span::new(0, free.utterance().len()))).flatten();
-        if let Some(filled) = changed.or_else(whole) {
+        let whole = || ablation::found("decline.named_for_change", whole());
+        if let Some(filled) = ablation::found("decline.changed", changed).or_else(whole) {
             return Some(Act::Clear { place: filled.pointer.clone() });
         }
         // "Leave it" says nothing of a value that is needed: nothing is to be done.
         let is_needed = |slot: &SlotId| self.function.slot(*slot).required;
         let keeps = self.acts().any(|one| one.kind == Kind::Keep);
         let asked = self.asked_slots();
-        (keeps && !asked.is_empty() && asked.iter().all(is_needed)).then_some(Act::Cancel)
+        let is_left = keeps && !asked.is_empty() && asked.iter().all(is_needed);
+        ablation::holds("decline.keeps", is_left).then_some(Act::Cancel)
     }
 
     /// Its words say that a value is not known, not wanted or stays as it is, whatever is said beside that: "no idea,
@@ -86,9 +90,9 @@ impl OpenForm<'_> {
             _ => false,
         };
         reply.rest.is_none() && matches!(reply.answer, YesNo::Negative | YesNo::Indifferent)
-            || reply.answer == YesNo::Negative && self.is_optional()
+            || ablation::holds("decline.no_to_optional", reply.answer == YesNo::Negative && self.is_optional())
             || self.acts.moves.iter().any(is_pass)
-            || self.denies_asked(free)
+            || ablation::holds("decline.denies_asked", self.denies_asked(free))
     }
 
     /// What was asked for is left out.

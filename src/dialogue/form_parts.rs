@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::{
+    ablation,
     call::{SlotValue, Source},
     conversation::{Manner, Removal, Said, merge::count_slot},
     decide::{asked, situation::Situation, vocabulary::words_of},
@@ -228,7 +229,7 @@ impl OpenForm<'_> {
             let asked = self.asked_slot().filter(|asked| self.is_shown_before(*asked, *slot))?;
             filled(asked, self.words_before(situation, *after)?)
         };
-        known.windows(2).filter_map(gap).chain(led_on()).collect()
+        known.windows(2).filter_map(gap).chain(ablation::found("form.words_before", led_on())).collect()
     }
 
     /// The last words before a value that say something, up to a comma.
@@ -399,18 +400,19 @@ impl OpenForm<'_> {
         if let Some(asked) = self.asked_slot().filter(|_| self.fits_asked(own, part)) {
             return Some(asked);
         }
-        if let Some(named) = self.named_before(own, &mentions) {
+        if let Some(named) = ablation::found("form.corrected_named", self.named_before(own, &mentions)) {
             return Some(named);
         }
         let known = self.function.slot_ids().filter_map(|slot| Some((turn_of(slot)?, slot)));
         let latest = known.filter(|(_, slot)| finds(*slot)).max();
-        if let Some((_, slot)) = latest {
+        if let Some((_, slot)) = ablation::found("form.corrected_latest", latest) {
             return Some(slot);
         }
         let new = fold(own.utterance().slice(part));
         let is_number = new.trim().parse::<f64>().is_ok();
         let numbers = self.function.slot_ids().filter(|slot| is_number && self.function.slot(*slot).kind.is_number());
-        if let Some((_, slot)) = numbers.filter_map(|slot| Some((turn_of(slot)?, slot))).max() {
+        let number = numbers.filter_map(|slot| Some((turn_of(slot)?, slot))).max();
+        if let Some((_, slot)) = ablation::found("form.corrected_number", number) {
             return Some(slot);
         }
         let alike = |filled: &SlotValue| {
@@ -421,10 +423,10 @@ impl OpenForm<'_> {
         if !mentions.is_empty() && alike(nearest) < HARDLY_OTHER {
             return None;
         }
-        if alike(nearest) >= ALIKE {
+        if ablation::holds("form.corrected_alike", alike(nearest) >= ALIKE) {
             return self.function.slot_at(&SlotPath::of_pointer(&nearest.pointer));
         }
-        self.only_text().filter(|_| self.asked.is_empty())
+        ablation::found("form.corrected_only_text", self.only_text().filter(|_| self.asked.is_empty()))
     }
 
     /// "The postcode is 2041": the slot that the words right before a value name, if the value may be its own.

@@ -4,6 +4,7 @@ use jiff::civil::{Date, Time};
 use serde_json::Value;
 
 use crate::{
+    ablation,
     call::{SlotValue, Source},
     conversation::{Act, Aside, Manner, Said, merge::CERTAIN},
     decide::{
@@ -73,53 +74,59 @@ impl OpenForm<'_> {
             confidence: 1.0,
             leaves_words: false,
         };
-        if let Some(value) = self.settled(own) {
+        if let Some(value) = ablation::found("form.settled", self.settled(own)) {
             read.confidence = ANSWERED.score();
             read.said.values.push(value);
             return read;
         }
-        if self.read_acts(own, &mut read) || self.replaced(own, &mut read) {
+        if self.read_acts(own, &mut read)
+            || ablation::holds("form.replaced", !own.negations().is_empty()) && self.replaced(own, &mut read)
+        {
             return read;
         }
         // Words of acts are no values: "actually" is no name.
-        let part = self.part().or_else(|| self.unpicked(own));
+        let part = self.part().or_else(|| ablation::found("form.unpicked", self.unpicked(own)));
         if part.is_none() && self.is_settled_by_acts() {
             read.confidence = ACTS;
             return read;
         }
-        let part = self.widened(own, part.unwrap_or(Span::new(0, own.utterance().len())));
+        let part = part.unwrap_or(Span::new(0, own.utterance().len()));
+        let part = ablation::made("form.widened", part, self.widened(own, part));
         let view = own.analysis.within(&Part { span: part, ..own.analysis.whole.clone() });
         let mut found = self.aligned(&own.within(&view), &mut read);
-        if self.adds_to_known(&found) {
+        if ablation::holds("form.adds_to_known", self.adds_to_known(&found)) {
             read.said.manner = Manner::Fill;
         }
         if self.corrects_one(own, part, &found, &mut read) {
             return read;
         }
         let values = found.values.len();
-        self.keep_sure(own, &mut found);
-        found.values.extend(self.between(&own.within(&view), &found.values));
+        ablation::pass("form.keep_sure", &mut found, |found| self.keep_sure(own, found));
+        let between = self.between(&own.within(&view), &found.values);
+        ablation::pass("form.between", &mut found.values, |values| values.extend(between));
         // Words of what is not sure enough are left over.
         read.leaves_words |= found.values.len() < values;
-        if let Some(all) = self.completes(own, part) {
+        if let Some(all) = ablation::found("form.completes", self.completes(own, part)) {
             found.values = all;
             read.leaves_words = false;
         }
-        if let Some(all) = self.in_sequence(&own.within(&view), part, &found.values) {
+        let sequence = self.in_sequence(&own.within(&view), part, &found.values);
+        if let Some(all) = ablation::found("form.in_sequence", sequence) {
             found.values = all;
             read.leaves_words = false;
         }
-        if let Some(chosen) = self.chosen_by_word(own, &found.values) {
+        if let Some(chosen) = ablation::found("form.chosen_by_word", self.chosen_by_word(own, &found.values)) {
             found.values.retain(|value| value.pointer != chosen.pointer);
             found.values.push(chosen);
         }
-        self.keep_to_asked(own, &mut found.values);
-        self.move_to_likelier(own, &mut found.values);
-        self.take_apart(own, &mut found.values);
-        self.name_item(own, &mut found.values);
+        ablation::pass("form.keep_to_asked", &mut found.values, |values| self.keep_to_asked(own, values));
+        ablation::pass("form.move_to_likelier", &mut found.values, |values| self.move_to_likelier(own, values));
+        ablation::pass("form.take_apart", &mut found.values, |values| self.take_apart(own, values));
+        ablation::pass("form.name_item", &mut found.values, |values| self.name_item(own, values));
         let replaces =
             |value: &SlotValue| self.has_other(value) && (value.recognizer.is_some() || self.is_called(own, value));
-        if self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces) {
+        let is_correction = self.may_correct(own) && !found.values.is_empty() && found.values.iter().all(replaces);
+        if ablation::holds("form.corrects_known", is_correction) {
             // "The 20th", where nothing is asked but whether all is right.
             read.said.manner = Manner::Correct;
         }
@@ -145,7 +152,7 @@ impl OpenForm<'_> {
         let mut found = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
         // What was asked may be one of many things that are said, as exemplars have them.
         let is_unspaced = is_unspaced_language(self.module.language());
-        if (read.leaves_words || is_unspaced) && !is_correction {
+        if (read.leaves_words || is_unspaced) && !is_correction && ablation::holds("form.read_unasked", true) {
             situation.expected = &nothing;
             let reading = Reading::new(&situation, self.id);
             let other = said(&reading.judged(&situation, 1.0).0, self.state.turn, Some(self.form));
@@ -155,9 +162,10 @@ impl OpenForm<'_> {
                 found = other;
             }
         }
-        self.drop_other_kinds(&situation, &mut found);
-        self.drop_replies(&situation, &mut found);
-        found.values.extend(self.unclaimed(&situation, &found.values));
+        ablation::pass("form.drop_other_kinds", &mut found, |found| self.drop_other_kinds(&situation, found));
+        ablation::pass("form.drop_replies", &mut found, |found| self.drop_replies(&situation, found));
+        let unclaimed = self.unclaimed(&situation, &found.values);
+        ablation::pass("form.unclaimed", &mut found.values, |values| values.extend(unclaimed));
         found
     }
 
@@ -178,7 +186,7 @@ impl OpenForm<'_> {
     fn keep_agreed(&self, own: &Situation<'_>, found: &mut Said) {
         let agrees = self.corrects && own.analysis.reply.answer == YesNo::Affirmative;
         if agrees && own.analysis.acts.change().is_none() {
-            found.values.retain(|value| !self.is_loose(own, value));
+            found.values.retain(|value| !ablation::holds("form.keep_agreed", self.is_loose(own, value)));
         }
     }
 
@@ -216,15 +224,17 @@ impl OpenForm<'_> {
         let is_guess = |value: &SlotValue| value.recognizer.is_none() && value.confidence < EVEN;
         match read.said.manner {
             Manner::Correct => {
-                if let Some(count) = self.counted(own, part)
+                if let Some(count) = ablation::found("form.counted", self.counted(own, part))
                     && self.fill(own, count, part, read)
                 {
                     return true;
                 }
-                if (self.replaces(found) || self.is_named(own, found)) && !self.fits_asked(own, part) {
+                if (self.replaces(found) || ablation::holds("form.corrects_named", self.is_named(own, found)))
+                    && !ablation::holds("form.fits_asked", self.fits_asked(own, part))
+                {
                     return false;
                 }
-                if let Some(slot) = self.corrected(own, part)
+                if let Some(slot) = ablation::found("form.corrected", self.corrected(own, part))
                     && self.fill(own, slot, part, read)
                 {
                     return true;
@@ -296,7 +306,8 @@ impl OpenForm<'_> {
         let known: Vec<Span> = found.values.iter().filter_map(|value| value.span).collect();
         let bar = if is_unspaced_language(self.module.language()) { PLAIN.score() } else { EVEN };
         found.values.retain(|value| {
-            if is_answer && self.is_asked(value) || value.span.is_some_and(|span| is_enclosed(span, &known)) {
+            let is_enclosed = || value.span.is_some_and(|span| is_enclosed(span, &known));
+            if is_answer && self.is_asked(value) || ablation::holds("form.enclosed", is_enclosed()) {
                 return true;
             }
             match value.recognizer {
@@ -346,7 +357,7 @@ impl OpenForm<'_> {
                     }
                 }
                 Kind::Replace { old, new } => {
-                    if let Some(value) = self.replaced_within(own, old, new) {
+                    if let Some(value) = ablation::found("form.replaced_within", self.replaced_within(own, old, new)) {
                         read.said.manner = Manner::Correct;
                         read.said.values.push(value);
                         is_read = true;
@@ -375,7 +386,8 @@ impl OpenForm<'_> {
     /// "Morgan Rhys, and actually make it three": what stands before a change is the answer to what was asked, if that is
     /// not filled yet.
     fn answered_before(&self, own: &Situation<'_>, read: &mut FormReading) {
-        let Some(cue) = own.analysis.acts.change().map(|one| one.cue.start) else { return };
+        let cue = own.analysis.acts.change().map(|one| one.cue.start);
+        let Some(cue) = ablation::found("form.answered_before", cue) else { return };
         let Some(asked) = self.asked_slot().filter(|_| !read.said.values.iter().any(|value| self.is_asked(value)))
         else {
             return;
@@ -534,6 +546,9 @@ impl OpenForm<'_> {
                     .find_map(|month| of_month(month, day, from).filter(|one| one < end))
                     .filter(is_on_its_side)
             };
+            let of_known = || ablation::found("form.day_of_known_month", of_known());
+            let until_known = || ablation::found("form.day_until_known", until_known());
+            let follows = ablation::found("form.day_follows", follows);
             if let Some(related) = follows.or_else(of_known).or_else(until_known) {
                 value.value = related.to_string().into();
             }
@@ -554,7 +569,8 @@ impl OpenForm<'_> {
                 let takes = slot.is_some_and(|slot| slot.recognizers.contains(&mention.recognizer));
                 takes && (mention.value == *value || mention.others.contains(value))
             };
-            let Some(mention) = own.mentions().iter().find(is_its) else { return true };
+            let mention = own.mentions().iter().find(is_its);
+            let Some(mention) = ablation::found("form.relate_hours", mention) else { return true };
             said.values.push(SlotValue {
                 pointer: aside.pointer.clone(),
                 value: value.clone(),

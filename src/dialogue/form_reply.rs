@@ -3,6 +3,7 @@
 //! The form has the first claim on an utterance. Another function is opened only by what the form cannot explain.
 
 use crate::{
+    ablation,
     call::SlotValue,
     conversation::{Act, Said, merge::CERTAIN},
     decide::{
@@ -76,7 +77,7 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     }
     let mut elsewhere = open.elsewhere(free);
     // Words that fit the form are said of it. Something else needs evidence of its own.
-    if !elsewhere.has_own_evidence() {
+    if ablation::holds("reply.no_own_evidence", !elsewhere.frames.is_empty() && !elsewhere.has_own_evidence()) {
         elsewhere = Elsewhere::default();
     }
     let weighed = open.weigh(free, &reading, &elsewhere);
@@ -84,7 +85,8 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     // Words that may be anything are no answer where they clearly ask for something else: a wrong value is worse than one
     // question more.
     let is_plain = weighed.input.led == 0.0 && reading.said.values.iter().all(|value| value.recognizer.is_none());
-    if effect == Effect::Tells && is_plain && elsewhere.sure() >= bars().otherwise {
+    let is_other = effect == Effect::Tells && is_plain && elsewhere.sure() >= bars().otherwise;
+    if ablation::holds("reply.clearly_elsewhere", is_other) {
         (effect, sure) = (Effect::Elsewhere, elsewhere.sure());
     }
     let is_answer = |value: &SlotValue| value.recognizer.is_none() && open.is_asked(value);
@@ -94,7 +96,8 @@ fn heard(free: &Situation<'_>, open: &OpenForm<'_>) -> Heard {
     // A change is put to the person once more, so that a wrong one costs little.
     let changes = |value: &SlotValue| value.recognizer.is_some() && open.has_other(value);
     let is_change = is_told && reading.said.values.iter().all(changes);
-    if open.asked.is_empty() && is_change && matches!(effect, Effect::Nothing | Effect::Declines) {
+    let is_change = open.asked.is_empty() && is_change && matches!(effect, Effect::Nothing | Effect::Declines);
+    if ablation::holds("reply.change_tells", is_change) {
         effect = Effect::Tells;
     }
     if !matches!(effect, Effect::Tells | Effect::Elsewhere) {

@@ -4,6 +4,7 @@
 //! the question that was asked, something said of the open form, a request of its own.
 
 use crate::{
+    ablation,
     conversation::{Act, Expects, State},
     decide::{analysis::Analysis, expected::Expected},
     dialogue::{
@@ -32,14 +33,15 @@ pub(crate) fn expected(module: &Module, state: &State) -> Option<Expected> {
 
 /// See [the module](self).
 pub(crate) fn interpret(dialogue: &Dialogue<'_>) -> Interpretation {
-    if let Some(act) = reply_to_offer(dialogue).or_else(|| courtesy_act(dialogue)) {
+    let courtesy = || ablation::found("interpret.courtesy", courtesy_act(dialogue));
+    if let Some(act) = ablation::found("interpret.offer", reply_to_offer(dialogue)).or_else(courtesy) {
         return Interpretation { tied: offered(dialogue), ..Interpretation::of(vec![act], ACTS) };
     }
-    if let Some(found) = conversation_act(dialogue) {
+    if let Some(found) = ablation::found("interpret.act", conversation_act(dialogue)) {
         return found;
     }
     let found = answer(dialogue);
-    if found.acts.is_empty() && is_polite(dialogue) {
+    if ablation::holds("interpret.polite", found.acts.is_empty() && is_polite(dialogue)) {
         return Interpretation { acts: vec![Act::Polite], task: None, ..found };
     }
     found
@@ -93,15 +95,19 @@ fn answer(dialogue: &Dialogue<'_>) -> Interpretation {
             let request = new_request(dialogue, &dialogue.situation, &dialogue.state.forms);
             follow_up(dialogue, request)
         }
-        (Some(Expects::Change { .. }), Some(_)) if changes_nothing(dialogue) => {
+        (Some(Expects::Change { .. }), Some(_))
+            if ablation::holds("interpret.changes_nothing", changes_nothing(dialogue)) =>
+        {
             Interpretation::of(vec![Act::Cancel], ACTS)
         }
         (Some(Expects::Yes { .. }), Some(form)) => confirmation_reply(dialogue, &form),
-        (expects, Some(form)) => refused_for(dialogue, &form).unwrap_or_else(|| {
-            let found = form_reply(dialogue, &form);
-            // It was refused before.
-            if matches!(expects, Some(Expects::Change { .. })) { found.instead_of(&form) } else { found }
-        }),
+        (expects, Some(form)) => {
+            ablation::found("refusal.refused_for", refused_for(dialogue, &form)).unwrap_or_else(|| {
+                let found = form_reply(dialogue, &form);
+                // It was refused before.
+                if matches!(expects, Some(Expects::Change { .. })) { found.instead_of(&form) } else { found }
+            })
+        }
     }
 }
 
@@ -122,7 +128,7 @@ fn conversation_act(dialogue: &Dialogue<'_>) -> Option<Interpretation> {
     let of_conversation = |one: &Move| {
         let act = match one.kind {
             // "Yes, cancel it", where something else is put: nobody knows which is meant.
-            Kind::Cancel if agrees => return None,
+            Kind::Cancel if ablation::holds("interpret.agrees_to_cancel", agrees) => return None,
             Kind::Cancel => Act::Cancel,
             Kind::Restart => Act::Restart,
             Kind::Recall => Act::Recall,

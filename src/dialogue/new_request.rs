@@ -1,6 +1,7 @@
 //! An utterance that opens what it asks for.
 
 use crate::{
+    ablation,
     call::SlotValue,
     conversation::{Act, Form, Pending, Said, merge::CERTAIN},
     decide::{
@@ -54,7 +55,7 @@ pub(crate) fn new_request(dialogue: &Dialogue<'_>, situation: &Situation<'_>, op
 fn decided(situation: &Situation<'_>) -> (Requests, Decision) {
     let requests = Requests::find(situation);
     let decision = local::decide(&situation.with(&requests));
-    if is_one_function(&decision.frames) {
+    if ablation::holds("new.one_function", is_one_function(&decision.frames)) {
         let module = &situation.knowledge.module;
         let one = Requests::one(situation.analysis);
         let whole = local::decide(&situation.with(&one));
@@ -74,7 +75,7 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
         let function = frame.function;
         let is_first = !acts.iter().any(|act| matches!(act, Act::Inform { function: other, .. } if *other == function));
         if is_first && !is_open(function) {
-            let unheard = unheard(dialogue, function);
+            let unheard = ablation::found("new.unheard", unheard(dialogue, function));
             acts.extend(unheard.map(|said| Act::Inform { function, said, another: false }));
         }
         let mut whole = said(frame, turn, None);
@@ -95,9 +96,9 @@ fn opened(dialogue: &Dialogue<'_>, situation: &Situation<'_>, decision: &Decisio
             let is_kept = |value: &SlotValue| {
                 value.recognizer.is_some() || value.confidence >= WORTH_KEEPING.score() || is_put(value)
             };
-            whole.values.retain(is_kept);
+            whole.values.retain(|value| !ablation::holds("new.worth_keeping", !is_kept(value)));
         }
-        let part = portion(&mut whole, situation);
+        let part = ablation::found("new.portion", portion(&mut whole, situation));
         acts.push(Act::Inform { function, said: whole, another: !is_first });
         acts.extend(part.map(|said| Act::Inform { function, said, another: false }));
     }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::{
+    ablation,
     call::SlotValue,
     conversation::{Form, merge::is_within},
     decide::{situation::Situation, vocabulary::words_of},
@@ -53,7 +54,9 @@ impl Named<'_> {
             });
             found.next().filter(|_| found.next().is_none())
         };
-        exact.or_else(|| find(&has_all)).or_else(|| find(&is_whole)).or_else(described)
+        let described = || ablation::found("reference.described", described());
+        let is_one = || ablation::found("reference.one_word", find(&is_whole));
+        exact.or_else(|| find(&has_all)).or_else(is_one).or_else(described)
     }
 
     /// The pointers of the form's values that are meant: by their words, by what a recognizer makes of these, or by
@@ -74,7 +77,8 @@ impl Named<'_> {
                 || !text.is_empty() && (own.as_deref() == Some(&text) || value.as_deref() == Some(&text))
         };
         let all: Vec<String> = form.slots.iter().filter(is_meant).map(|filled| filled.pointer.clone()).collect();
-        if all.is_empty() { self.by_one_of_its_words(form).into_iter().collect() } else { all }
+        let by_word = || ablation::found("reference.by_word", self.by_one_of_its_words(form)).into_iter().collect();
+        if all.is_empty() { by_word() } else { all }
     }
 
     /// "The soup", where "tomato soup" is the only value that has this word.

@@ -3,6 +3,8 @@
 mod acts;
 mod fast;
 mod hashed;
+#[cfg(feature = "ablation")]
+mod kept;
 mod options;
 mod queue;
 mod reader;
@@ -105,13 +107,16 @@ pub enum EmbedError {
 /// [`EmbedError::Load`] for options or model files that cannot be used, [`EmbedError::Runtime`] for a missing or unfit
 /// ONNX Runtime, [`EmbedError::Remote`] if a server had to be asked for its dimensions and did not answer.
 pub async fn open(options: &EmbedOptions) -> Result<SharedEmbedder, EmbedError> {
-    Ok(match options.kind {
+    let opened: SharedEmbedder = match options.kind {
         Kind::Bundled => Arc::new(fast::open(fast::Model::bundled(), options).await?),
         Kind::Fastembed => Arc::new(fast::open(fast::Model::listed(&options.fastembed)?, options).await?),
         Kind::Directory => Arc::new(fast::open(fast::Model::directory(&options.directory)?, options).await?),
         Kind::Remote => Arc::new(remote::open(&options.remote, options.queue).await?),
         Kind::Hashed => Arc::new(Hashed::new(&options.hashed)),
-    })
+    };
+    #[cfg(feature = "ablation")]
+    let opened: SharedEmbedder = Arc::new(kept::Kept::new(opened));
+    Ok(opened)
 }
 
 /// Scales to length 1; `None` if that is impossible (no length, or a number that is not finite).

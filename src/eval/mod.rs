@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+#[cfg(feature = "ablation")]
+mod ablated;
 mod answer;
 pub mod cases;
 pub mod compare;
@@ -210,10 +212,14 @@ pub async fn evaluate(
     if let Some(first) = cases.cases.first() {
         warm_up(understander, snapshot, first).await;
     }
+    #[cfg(feature = "ablation")]
+    crate::ablation::take_fired();
     for (index, case) in cases.cases.iter().enumerate() {
         progress(index, all);
         if let Some(task) = tally.resolve(case) {
             tally.run(understander, snapshot, case, &task, options).await?;
+            #[cfg(feature = "ablation")]
+            ablated::case((understander, snapshot), (case, &task), options, &tally).await?;
         }
     }
     let mut dialogues = Dialogues::default();
@@ -225,6 +231,8 @@ pub async fn evaluate(
         tally.problems.extend(odd.into_iter().chain(hindrance).map(problem));
         if is_run {
             dialogue::run(understander, snapshot, dialogue, options, &mut dialogues).await?;
+            #[cfg(feature = "ablation")]
+            ablated::dialogue((understander, snapshot), dialogue, options).await?;
         }
     }
     progress(all, all);

@@ -26,7 +26,7 @@ pub(super) struct Tally<'a> {
     pub observations: Vec<Observation>,
     confusions: BTreeMap<(String, String), usize>,
     slots: BTreeMap<(String, String), Counts>,
-    answers: Vec<CaseResult>,
+    pub answers: Vec<CaseResult>,
     pub wrong: Vec<WrongCase>,
     pub problems: Vec<Problem>,
     features: Vec<String>,

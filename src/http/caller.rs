@@ -84,6 +84,11 @@ impl Caller {
         }
     }
 
+    /// What its key is called; empty where there are no keys.
+    pub(super) fn name(&self) -> String {
+        self.holder.as_ref().map(|holder| holder.key.name.clone()).unwrap_or_default()
+    }
+
     /// Whether the key is for this module, too.
     pub(super) fn sees(&self, module: &ModuleName) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.key.may_use(module))
@@ -101,6 +106,11 @@ impl Caller {
     /// Whether conversations may be kept here for it.
     pub(super) fn may_keep(&self) -> bool {
         self.holder.as_ref().is_none_or(|holder| holder.key.has(Scope::Sessions))
+    }
+
+    /// Whether it may be told how the module works, and not only what an utterance means.
+    pub(super) fn may_inspect(&self) -> bool {
+        self.holder.as_ref().is_none_or(|holder| holder.key.has(Scope::Inspect))
     }
 
     /// Where the caller's answer of this id is kept. What another key is answered is another one.

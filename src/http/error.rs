@@ -69,11 +69,19 @@ pub enum Fault {
     ResponseNotFound,
     /// Somebody else's turn came between, or is not done.
     SessionConflict,
+    /// A change that does not say what it changes.
+    NoPrecondition,
+    /// Somebody else changed the module meanwhile.
+    ModuleChanged,
+    /// The module's directory cannot be written.
+    ReadOnlyModule,
+    FileNotFound,
+    VersionNotFound,
 }
 
 impl Fault {
     #[cfg(test)]
-    const ALL: [Self; 28] = [
+    const ALL: [Self; 33] = [
         Self::InvalidJson,
         Self::InvalidBody,
         Self::MissingParameter,
@@ -102,6 +110,11 @@ impl Fault {
         Self::PreviousResponseNotFound,
         Self::ResponseNotFound,
         Self::SessionConflict,
+        Self::NoPrecondition,
+        Self::ModuleChanged,
+        Self::ReadOnlyModule,
+        Self::FileNotFound,
+        Self::VersionNotFound,
     ];
 
     const fn row(self) -> (StatusCode, &'static str) {
@@ -134,6 +147,11 @@ impl Fault {
             Self::PreviousResponseNotFound => (StatusCode::BAD_REQUEST, "previous_response_not_found"),
             Self::ResponseNotFound => (StatusCode::NOT_FOUND, "response_not_found"),
             Self::SessionConflict => (StatusCode::CONFLICT, "session_conflict"),
+            Self::NoPrecondition => (StatusCode::PRECONDITION_REQUIRED, "precondition_required"),
+            Self::ModuleChanged => (StatusCode::PRECONDITION_FAILED, "module_changed"),
+            Self::ReadOnlyModule => (StatusCode::CONFLICT, "module_read_only"),
+            Self::FileNotFound => (StatusCode::NOT_FOUND, "file_not_found"),
+            Self::VersionNotFound => (StatusCode::NOT_FOUND, "version_not_found"),
         }
     }
 }
@@ -159,11 +177,13 @@ pub enum Failure {
     SessionsUnavailable,
     /// What is stored of a session is damaged, or its key is not configured.
     SessionUnreadable,
+    /// A version of a module cannot be kept, so that there would be no way back.
+    HistoryUnavailable,
 }
 
 impl Failure {
     #[cfg(test)]
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Internal,
         Self::ModelServer,
         Self::ModelServerTimeout,
@@ -176,6 +196,7 @@ impl Failure {
         Self::NoModule,
         Self::SessionsUnavailable,
         Self::SessionUnreadable,
+        Self::HistoryUnavailable,
     ];
 
     const fn row(self) -> (StatusCode, &'static str, &'static str) {
@@ -228,6 +249,11 @@ impl Failure {
                 "session_unreadable",
                 "what is kept of the session cannot be read; deleting it lets it begin anew",
             ),
+            Self::HistoryUnavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "history_unavailable",
+                "versions of modules cannot be kept or read at the moment (modules.history), so nothing was changed",
+            ),
         }
     }
 
@@ -238,7 +264,8 @@ impl Failure {
             | Self::ModelServerTimeout
             | Self::EmbeddingServer
             | Self::NoModelServer
-            | Self::SessionUnreadable => Some(false),
+            | Self::SessionUnreadable
+            | Self::HistoryUnavailable => Some(false),
             Self::Internal
             | Self::Starting
             | Self::Stopping
@@ -259,6 +286,7 @@ impl Failure {
             | Self::SessionsUnavailable => Some(RETRY_AFTER_SECONDS),
             Self::Internal
             | Self::SessionUnreadable
+            | Self::HistoryUnavailable
             | Self::ModelServer
             | Self::ModelServerTimeout
             | Self::EmbeddingServer

@@ -64,6 +64,27 @@ impl FromRequestParts<AppState> for ModuleSegment {
     }
 }
 
+/// The `{module}` of a path, and the segment behind it that names a part of it.
+pub(super) struct Within {
+    pub(super) module: ModuleName,
+    pub(super) part: String,
+}
+
+impl FromRequestParts<AppState> for Within {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, ApiError> {
+        let bad = |reason: String| ApiError::fault(Fault::InvalidModuleName, reason).about("module");
+        let Path((module, part)) = Path::<(String, String)>::from_request_parts(parts, app)
+            .await
+            .map_err(|_| bad("a name in the path is not percent-encoded UTF-8".to_owned()))?;
+        let module = ModuleName::new(&module).map_err(|error| bad(error.to_string()))?;
+        let Ok(caller) = Caller::from_request_parts(parts, app).await;
+        caller.may_use(&module)?;
+        Ok(Self { module, part })
+    }
+}
+
 /// A JSON object as a body, and the permit to act on it.
 pub(super) struct Admitted<T> {
     pub(super) permit: Permit,

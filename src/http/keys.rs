@@ -359,6 +359,11 @@ impl Keys {
         Ok(Some(holder))
     }
 
+    /// Whether requests need a key.
+    pub(super) fn are_asked_for(&self) -> bool {
+        !self.open && self.loaded().required
+    }
+
     /// Sessions that the key with this id may have, where that is bounded.
     pub(super) fn sessions(&self, id: &str) -> Option<u64> {
         self.loaded().holders.get(id).and_then(|holder| holder.key.sessions)

@@ -12,6 +12,7 @@
 //! | `conversations` | who keeps a conversation between requests, and sessions |
 //! | `chat` | the chat completions of the `OpenAI` API, and modules as its models |
 //! | `responses` | the same in the form of its Responses API |
+//! | `authoring` | modules by API: files, changes, versions, measurements |
 //! | `predict`, `retrieve`, `modules`, `health` | one resource each: request, response, handlers |
 //! | `json` | long answers in one piece |
 //! | `opendu` | the modes of `OpenDU` clients: skill, slot, binary |
@@ -19,8 +20,10 @@
 //! | `metrics` | what the service did, in numbers |
 //! | `mock` | a stand-in for the services that a module calls |
 //! | `mount` | a service with a protocol of its own, beside the routes or instead of them |
+//! | `inspector` | a page that shows what answers rest on, and mends modules |
 //! | `openapi` | what that document says beside the routes |
 
+mod authoring;
 mod builds;
 mod caller;
 mod chat;
@@ -29,6 +32,7 @@ mod conversations;
 mod error;
 mod extract;
 mod health;
+mod inspector;
 mod json;
 pub mod keys;
 mod metrics;

@@ -28,7 +28,11 @@ pub(super) struct Document;
 /// Adds the errors that each route can answer; the same envelope for all.
 fn add_all_errors(document: &mut utoipa::openapi::OpenApi) {
     for (path, item) in &mut document.paths.paths {
-        for operation in [item.get.as_mut(), item.post.as_mut(), item.delete.as_mut()].into_iter().flatten() {
+        for operation in
+            [item.get.as_mut(), item.post.as_mut(), item.put.as_mut(), item.patch.as_mut(), item.delete.as_mut()]
+                .into_iter()
+                .flatten()
+        {
             add_errors(path, operation);
         }
     }

@@ -1,4 +1,4 @@
-use std::{path::PathBuf, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use super::chat::ChatOptions;
 use crate::shares::Shares;
@@ -111,6 +111,14 @@ impl HttpOptions {
         Duration::from_millis(self.shutdown_ms)
     }
 
+    /// Whether nobody but this machine reaches what is for operators.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        let host = self.admin.as_deref().and_then(|admin| admin.rsplit_once(':')).map_or(&*self.host, |(host, _)| host);
+        let host = host.trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+    }
+
     /// One for each turn that may run at once.
     #[must_use]
     pub fn turns(&self) -> Shares {
@@ -163,6 +171,25 @@ fn is_address(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_only_this_machine_reaches_is_private() {
+        for (host, admin, expected) in [
+            ("127.0.0.1", None, true),
+            ("localhost", None, true),
+            ("[::1]", None, true),
+            ("0.0.0.0", None, false),
+            ("::", None, false),
+            ("uptake.internal", None, false),
+            ("0.0.0.0", Some("127.0.0.1:3004"), true),
+            ("127.0.0.1", Some("[::]:3004"), false),
+            ("127.0.0.1", Some("[::1]:3004"), true),
+        ] {
+            let admin = admin.map(str::to_owned);
+            let options = HttpOptions { host: host.to_owned(), admin, ..HttpOptions::default() };
+            assert_eq!(options.is_private(), expected, "{host} {:?}", options.admin);
+        }
+    }
 
     #[test]
     fn an_address_for_operators_has_a_port() {

@@ -12,7 +12,7 @@ use utoipa::{
 };
 
 use super::{
-    ApiError, AppState,
+    ApiError, AppState, Fault,
     caller::Caller,
     conversations::{Keeping, Repeat, Spoken, language},
     extract::{self, ModuleSegment, Unread},
@@ -57,6 +57,10 @@ pub(super) struct PredictRequest {
     session_id: Option<String>,
     /// With `session_id`: only if the session is still at this revision, else 409.
     revision: Option<u64>,
+    /// Tell everything that the answer rests on: `uptake.explanations`, and the words that went to a model server and
+    /// came back. Where there are keys, the key needs the scope `inspect` too.
+    #[serde(default)]
+    explain: bool,
     /// BCP 47 language in which questions are worded. The module's if absent.
     #[schema(example = "en")]
     language: Option<String>,
@@ -153,6 +157,10 @@ async fn call(
     let utterance = extract::utterance(request.utterance, app.turns.max_utterance)?;
     let keeping = Keeping::read(request.state, request.session_id, request.revision, caller, Keeping::New)?;
     let language = language(request.language)?;
+    if request.explain && !caller.may_inspect() {
+        let message = "the key may not be told what answers rest on: it needs the scope `inspect`";
+        return Err(ApiError::fault(Fault::NotAllowed, message).about("explain"));
+    }
     let snapshot = app.module(name).await?;
     let module = &snapshot.module;
     let home = request::time_zone(module, &app.turns.time_zone);
@@ -164,6 +172,7 @@ async fn call(
         budget: request.budget.map(Into::into).unwrap_or_default(),
         language,
         owner: caller.as_owner(),
+        explain: request.explain,
         ..TurnRequest::default()
     };
     let spoken = Spoken {

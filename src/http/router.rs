@@ -8,26 +8,42 @@ use axum::{
     http::header,
     middleware,
     response::{IntoResponse, Response},
+    routing::get,
 };
 use utoipa::OpenApi as _;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    ApiError, AppState, Fault, HttpOptions, chat,
+    ApiError, AppState, Fault, HttpOptions,
+    authoring::{change, files, measure, versions},
+    chat,
     conversations::{events, observe, session},
-    health,
-    middleware::{Edge, around, deadline, in_flight},
+    health, inspector,
+    middleware::{Edge, INSPECTOR, around, deadline, in_flight},
     modules,
     mount::Mounted,
     openapi::{self, Document},
     predict, responses, retrieve,
 };
 
+/// The page for people; it is no part of the API.
+fn inspector(edge: &Edge) -> Router<AppState> {
+    let [enter, page, file] = INSPECTOR;
+    let routes = Router::new()
+        .route(enter, get(inspector::enter))
+        .route(page, get(inspector::page))
+        .route(file, get(inspector::file));
+    routes.route_layer(middleware::from_fn_with_state(edge.clone(), in_flight))
+}
+
 /// The whole service, and what else is asked at its address; without what has an address of its own (`http.admin`).
 pub fn router(app: AppState, mounted: Option<Mounted>) -> Router {
     let edge = app.edge();
     let described = if app.options.admin.is_some() { for_clients(&edge) } else { described(&edge) };
     let (mut routes, _) = described.split_for_parts();
+    if app.options.admin.is_none() {
+        routes = routes.merge(inspector(&edge));
+    }
     if let Some(mounted) = mounted {
         routes = routes.merge(mounted.routes(&edge));
     }
@@ -37,8 +53,10 @@ pub fn router(app: AppState, mounted: Option<Mounted>) -> Router {
 /// What is asked at the address of `http.admin`.
 pub fn admin_router(app: AppState) -> Router {
     let edge = app.edge();
-    let (routes, _) = for_operators(&edge).split_for_parts();
-    complete(routes, &edge, app)
+    // The inspector asks what is said to a module, too.
+    let asked = timed(OpenApiRouter::new().routes(routes!(predict::predict)), &edge);
+    let (routes, _) = for_operators(&edge).merge(asked).split_for_parts();
+    complete(routes.merge(inspector(&edge)), &edge, app)
 }
 
 fn complete(routes: Router<AppState>, edge: &Edge, app: AppState) -> Router {
@@ -71,9 +89,20 @@ fn for_clients(edge: &Edge) -> OpenApiRouter<AppState> {
 /// What whoever runs the service asks: modules, health, documents, numbers.
 fn for_operators(edge: &Edge) -> OpenApiRouter<AppState> {
     // Builds take as long as they take, and go on by themselves; everything else has `http.timeout_ms`.
-    let builds =
-        OpenApiRouter::new().routes(routes!(modules::index, modules::index_by_get)).routes(routes!(modules::load));
-    let modules = OpenApiRouter::new().routes(routes!(modules::list)).routes(routes!(modules::describe));
+    let builds = OpenApiRouter::new()
+        .routes(routes!(modules::index, modules::index_by_get))
+        .routes(routes!(modules::load))
+        .routes(routes!(change::patch))
+        .routes(routes!(files::put))
+        .routes(routes!(versions::restore))
+        .routes(routes!(measure::measure));
+    let modules = OpenApiRouter::new()
+        .routes(routes!(modules::list))
+        .routes(routes!(modules::describe))
+        .routes(routes!(files::list))
+        .routes(routes!(files::read))
+        .routes(routes!(versions::list))
+        .routes(routes!(versions::read));
     let health =
         OpenApiRouter::new().routes(routes!(health::healthz)).routes(routes!(health::readyz)).routes(routes!(describe));
     builds
@@ -114,10 +143,7 @@ pub(super) async fn method_not_allowed(request: Request) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use axum::{
-        body::{Body, to_bytes},
-        routing::get,
-    };
+    use axum::body::{Body, to_bytes};
     use serde_json::Value;
     use tower::ServiceExt as _;
 

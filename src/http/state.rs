@@ -109,6 +109,11 @@ impl AppState {
         }
     }
 
+    /// Whether what shows and changes how modules work is offered: to who has a key, or to this machine alone.
+    pub(super) fn is_guarded(&self) -> bool {
+        self.0.keys.are_asked_for() || self.options.is_private()
+    }
+
     #[must_use]
     pub fn phase(&self) -> Phase {
         match self.0.phase.load(Ordering::Acquire) {

@@ -9,7 +9,10 @@ use super::{
     pattern::{self, Classes, Element},
     phrases::Phrases,
 };
-use crate::text::words::{Word, phrase_words};
+use crate::{
+    ablation,
+    text::words::{Word, phrase_words},
+};
 
 /// What a pattern stands for; its holes and numbers complete it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -198,7 +201,8 @@ impl Acts {
             rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(behind).all(says)
         };
         let mut all = self.phrases.beginning_with(&words[at].text).iter();
-        all.find(|phrase| roles.contains(&phrase.meaning) && fits(&phrase.rest)).map(|phrase| phrase.rest.len() + 1)
+        let is_meant = |meaning: &Role| roles.contains(meaning) && ablation::admits("acts.words", meaning);
+        all.find(|phrase| fits(&phrase.rest) && is_meant(&phrase.meaning)).map(|phrase| phrase.rest.len() + 1)
     }
 
     /// What a number that may count choices says, from 1.

@@ -14,7 +14,7 @@ use super::{
     PackError,
     pattern::{self, Classes, Element},
 };
-use crate::text::words::Word;
+use crate::{ablation, text::words::Word};
 
 /// A courtesy. Of several in one utterance, the one that comes last in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -88,6 +88,15 @@ pub enum Meaning {
     /// Yes or no.
     Answer,
     Says(Courtesy),
+}
+
+impl Meaning {
+    fn is_admitted(self) -> bool {
+        match self {
+            Self::Says(courtesy) => ablation::admits("courtesy", &courtesy),
+            Self::Filler | Self::Answer => ablation::admits("courtesy", &self),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -184,7 +193,8 @@ impl Courtesies {
             let (elements, meaning) = &self.rules[*index];
             let mut of_rule = Vec::new();
             match_on(elements, words, (at, at), &mut of_rule);
-            ends.extend(of_rule.into_iter().filter(|end| *end > at).map(|end| (end, *meaning)));
+            of_rule.retain(|end| *end > at && meaning.is_admitted());
+            ends.extend(of_rule.into_iter().map(|end| (end, *meaning)));
         }
         ends
     }

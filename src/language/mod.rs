@@ -20,6 +20,8 @@ pub mod acts;
 pub mod common;
 pub mod courtesy;
 pub mod effects;
+#[cfg(feature = "ablation")]
+pub(crate) mod emptied;
 pub mod facts;
 pub mod negation;
 pub mod pattern;
@@ -35,7 +37,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use acts::Acts;
 use common::Common;
@@ -89,26 +91,35 @@ struct Files {
 
 struct Pack {
     code: &'static str,
-    language: LazyLock<Language>,
+    files: Files,
+    language: OnceLock<Language>,
+}
+
+impl Pack {
+    fn language(&'static self) -> &'static Language {
+        #[cfg(feature = "ablation")]
+        if let Some(language) = emptied::language(self) {
+            return language;
+        }
+        self.language.get_or_init(|| Language::parse(self.code, &self.files).expect("the tests read every pack"))
+    }
 }
 
 macro_rules! pack {
     ($code:literal) => {
         Pack {
             code: $code,
-            language: LazyLock::new(|| {
-                let files = Files {
-                    values: include_str!(concat!($code, "/values.toml")),
-                    negation: include_str!(concat!($code, "/negation.toml")),
-                    replies: include_str!(concat!($code, "/replies.toml")),
-                    acts: include_str!(concat!($code, "/acts.toml")),
-                    words: include_str!(concat!($code, "/words.toml")),
-                    effects: include_str!(concat!($code, "/effects.toml")),
-                    sentences: include_str!(concat!($code, "/sentences.toml")),
-                    common: include_str!(concat!($code, "/common.txt")),
-                };
-                Language::parse($code, &files).expect("the tests read every pack")
-            }),
+            files: Files {
+                values: include_str!(concat!($code, "/values.toml")),
+                negation: include_str!(concat!($code, "/negation.toml")),
+                replies: include_str!(concat!($code, "/replies.toml")),
+                acts: include_str!(concat!($code, "/acts.toml")),
+                words: include_str!(concat!($code, "/words.toml")),
+                effects: include_str!(concat!($code, "/effects.toml")),
+                sentences: include_str!(concat!($code, "/sentences.toml")),
+                common: include_str!(concat!($code, "/common.txt")),
+            },
+            language: OnceLock::new(),
         }
     };
 }
@@ -124,12 +135,12 @@ impl Language {
     #[must_use]
     pub fn of(tag: &str) -> Option<&'static Self> {
         let code = tag::language(tag);
-        PACKS.iter().find(|pack| pack.code == code).map(|pack| &*pack.language)
+        PACKS.iter().find(|pack| pack.code == code).map(Pack::language)
     }
 
     #[must_use]
     pub fn english() -> &'static Self {
-        &PACKS[0].language
+        PACKS[0].language()
     }
 
     /// The language that a BCP 47 tag names, or English.
@@ -146,7 +157,7 @@ impl Language {
 
     /// Every language with a pack.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        PACKS.iter().map(|pack| &*pack.language)
+        PACKS.iter().map(Pack::language)
     }
 
     /// Every other language with a pack.

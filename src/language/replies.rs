@@ -1,11 +1,17 @@
 //! What words have to do with answering a yes-or-no question.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt::Debug,
+};
 
 use serde::Deserialize;
 
 use super::{PackError, phrases::Phrases};
-use crate::text::words::{Word, phrase_words};
+use crate::{
+    ablation,
+    text::words::{Word, phrase_words},
+};
 
 /// The part that a word or phrase has in an answer. A phrase has one; of several that begin alike, the longest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -150,13 +156,13 @@ impl Replies {
     /// The longest phrase that begins at `at`, and its length in words.
     #[must_use]
     pub fn phrase(&self, words: &[Word], at: usize) -> Option<(Role, usize)> {
-        longest(&self.phrases, words, at)
+        longest("replies", &self.phrases, words, at)
     }
 
     /// How many words at `at` are function words or politeness: the longest such phrase.
     #[must_use]
     pub fn glue(&self, words: &[Word], at: usize) -> usize {
-        longest(&self.glue, words, at).map_or(0, |((), length)| length)
+        longest("replies.glue", &self.glue, words, at).map_or(0, |((), length)| length)
     }
 
     /// True of a function word.
@@ -205,7 +211,7 @@ impl Replies {
 }
 
 /// What the longest phrase that begins at `at` means, and its length in words.
-fn longest<M: Copy>(phrases: &Phrases<M>, words: &[Word], at: usize) -> Option<(M, usize)> {
+fn longest<M: Copy + Debug>(list: &'static str, phrases: &Phrases<M>, words: &[Word], at: usize) -> Option<(M, usize)> {
     let behind = words.get(at + 1..)?;
     let fits = |rest: &[Box<str>]| {
         // "No, wait" is not "no wait".
@@ -213,7 +219,8 @@ fn longest<M: Copy>(phrases: &Phrases<M>, words: &[Word], at: usize) -> Option<(
         rest.len() <= behind.len() && rest.iter().map(AsRef::as_ref).zip(behind).all(says)
     };
     let mut all = phrases.beginning_with(&words[at].text).iter();
-    all.find(|phrase| fits(&phrase.rest)).map(|phrase| (phrase.meaning, phrase.rest.len() + 1))
+    let found = all.find(|phrase| fits(&phrase.rest) && ablation::admits(list, &phrase.meaning));
+    found.map(|phrase| (phrase.meaning, phrase.rest.len() + 1))
 }
 
 /// Each run of one letter as one.

@@ -32,7 +32,7 @@ pub use listener::Listener;
 pub use options::{BreakerOptions, CacheOptions, FallbackOptions, LlmOptions, Secret, SetupError};
 pub use probe::{Capabilities, Support};
 pub use server::Server;
-pub use wire::reply as read_reply;
+pub use wire::{reply as read_reply, shown, shown_reply};
 
 /// One request for a chat completion, in the terms of the protocol but without its JSON. Cheap to clone: each layer
 /// that may ask again keeps one.

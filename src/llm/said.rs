@@ -12,7 +12,11 @@ pub(super) fn without_said(error: LlmError, request: &ChatRequest) -> LlmError {
             content.as_deref().into_iter().chain(tool_calls.iter().map(|call| call.arguments.as_str())).collect()
         }
     });
-    error.told(|text| text.unless_said(said))
+    match error {
+        // The words of our own client, about a connection on which no answer came: a certificate that does not hold, say.
+        error @ LlmError::Connect(_) => error,
+        error => error.told(|text| text.unless_said(said)),
+    }
 }
 
 #[cfg(test)]

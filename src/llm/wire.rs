@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    ChatReply, ChatRequest, LlmError, LlmOptions, Message, ToolCall, ToolChoice, Usage,
+    ChatReply, ChatRequest, LlmError, LlmOptions, Message, Tool, ToolCall, ToolChoice, Usage,
     dialect::{Complaint, Field, Fields},
     written,
 };
@@ -39,19 +39,8 @@ pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields)
         is_sent
     };
     let messages: Vec<SentMessage<'_>> = request.messages.iter().map(SentMessage::from).collect();
-    let tools: Vec<SentTool<'_>> = request
-        .tools
-        .iter()
-        .map(|tool| SentTool {
-            kind: FUNCTION,
-            function: SentFunction {
-                name: &tool.name,
-                description: &tool.description,
-                parameters: &tool.parameters,
-                strict: offer(Field::Strict, tool.strict),
-            },
-        })
-        .collect();
+    let tools: Vec<SentTool<'_>> =
+        request.tools.iter().map(|tool| sent_tool(tool, offer(Field::Strict, tool.strict))).collect();
     let has_tools = !tools.is_empty();
     let temperature = request.temperature.or(options.temperature);
     let temperature = temperature.filter(|_| offer(Field::Temperature, true));
@@ -78,6 +67,40 @@ pub(super) fn body(request: &ChatRequest, options: &LlmOptions, refused: Fields)
     };
     let body = serde_json::to_vec(&body).expect("strings, numbers and JSON values always serialize");
     Sent { body, optional, temperature }
+}
+
+/// What a request says, for people: as it is sent, without what a server's configuration adds.
+#[must_use]
+pub fn shown(request: &ChatRequest) -> Value {
+    let messages: Vec<SentMessage<'_>> = request.messages.iter().map(SentMessage::from).collect();
+    let mut shown = json!({ "messages": messages });
+    if !request.tools.is_empty() {
+        let tool = |tool: &'_ Tool| json!(sent_tool(tool, tool.strict));
+        shown["tools"] = request.tools.iter().map(tool).collect();
+        shown["tool_choice"] = json!(SentChoice::from(&request.tool_choice));
+    }
+    if let Some((name, schema)) = &request.response_schema {
+        shown["response_format"] = json!({"name": name, "schema": schema});
+    }
+    shown
+}
+
+/// The message of a reply, for people.
+#[must_use]
+pub fn shown_reply(reply: &ChatReply) -> Value {
+    let mut shown = json!({ "content": reply.content });
+    if !reply.tool_calls.is_empty() {
+        shown["tool_calls"] = reply.tool_calls.iter().map(|call| json!(SentCall::from(call))).collect();
+    }
+    if reply.cut {
+        shown["cut"] = json!(true);
+    }
+    shown
+}
+
+fn sent_tool(tool: &Tool, strict: bool) -> SentTool<'_> {
+    let Tool { name, description, parameters, .. } = tool;
+    SentTool { kind: FUNCTION, function: SentFunction { name, description, parameters, strict } }
 }
 
 /// The model that a request goes to.

@@ -101,7 +101,7 @@ fn metadata(path: &Path) -> io::Result<Option<fs::Metadata>> {
     }
 }
 
-fn file_names() -> impl Iterator<Item = &'static str> {
+pub(super) fn file_names() -> impl Iterator<Item = &'static str> {
     SCHEMA_FILES.into_iter().chain(other_files())
 }
 

@@ -7,6 +7,7 @@
 
 use super::Mention;
 use crate::{
+    ablation,
     language::{Language, negation::Role},
     text::{
         Span, Utterance,
@@ -83,6 +84,7 @@ impl<'a> Reader<'a> {
                         && rest.iter().enumerate().all(|(offset, word)| text(start + 1 + offset) == &**word)
                 };
                 let phrases = language.negation.beginning_with(text(start)).iter().filter(|phrase| fits(&phrase.rest));
+                let phrases = phrases.filter(|phrase| ablation::admits("negation", &phrase.meaning));
                 phrases.map(|phrase| (start + 1 + phrase.rest.len(), phrase.meaning)).collect()
             })
             .collect();
@@ -143,7 +145,7 @@ impl<'a> Reader<'a> {
         let within = |&(from, to, is_flag): &(usize, usize, bool)| {
             from <= token && end <= to && (to - from > end - token || !is_flag)
         };
-        (!self.mentions.iter().any(within)).then_some(Cue { end, role })
+        (!ablation::holds("negation.within_mention", self.mentions.iter().any(within))).then_some(Cue { end, role })
     }
 
     /// True before `token` if a wish may begin there.
@@ -231,7 +233,7 @@ impl<'a> Reader<'a> {
                 // "no 5" and "no. 5" are a number.
                 let number = if self.text(end) == "." { end + 1 } else { end };
                 let is_number = self.tokens.get(number).is_some_and(|token| token.kind == TokenKind::Digits);
-                if self.is(token, Role::Number) && is_number {
+                if ablation::holds("negation.number", self.is(token, Role::Number) && is_number) {
                     return (None, number);
                 }
                 match self.scope_after(end, NegationKind::Absence) {
@@ -245,7 +247,7 @@ impl<'a> Reader<'a> {
             },
             Role::Refusal | Role::OpeningRefusal => {
                 let verb = if self.is(end, Role::Lead) { end + 1 } else { end };
-                if let Some(kept) = self.has(verb, Role::Keeping) {
+                if let Some(kept) = ablation::found("negation.keeping", self.has(verb, Role::Keeping)) {
                     return (None, kept);
                 }
                 if let Some(other) = self.cue(verb) {
@@ -303,7 +305,8 @@ impl<'a> Reader<'a> {
         while token < self.tokens.len() && token - from < LONGEST {
             let inside = token > from;
             if self.is_break(token) {
-                if self.text(token) == "," && inside && !is_doing && self.list_goes_on(token) {
+                let goes_on = self.text(token) == "," && inside && !is_doing && self.list_goes_on(token);
+                if ablation::holds("negation.list", goes_on) {
                     token += 1;
                     continue;
                 }

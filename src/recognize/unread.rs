@@ -106,7 +106,7 @@ enum Part {
     /// "every".
     Every,
     /// "half of", "double".
-    PartOf,
+    Factor,
     /// "less", "and a bit".
     OtherAmount,
 }
@@ -319,7 +319,7 @@ impl<'s> Borders<'s> {
                 Sense::Clock(_) => Part::Clock,
                 Sense::Minus => Part::Minus,
                 Sense::Every => Part::Every,
-                Sense::PartOf => Part::PartOf,
+                Sense::PartOf => Part::Factor,
                 Sense::OtherAmount => Part::OtherAmount,
                 _ => return None,
             })
@@ -376,7 +376,7 @@ impl<'s> Borders<'s> {
             Part::Number if linked == Some(Link::To) => self.goes_up_to(kind, value, true),
             Part::Number => true,
             Part::Minus => kind.is_amount() && linked.is_none(),
-            Part::PartOf => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
+            Part::Factor => kind.is_amount() && matches!(linked, None | Some(Link::Joint)),
             Part::Every => matches!(kind, Kind::Day | Kind::Moment) && linked.is_none(),
             Part::Month | Part::Fixed => kind.has_day(),
             Part::Weekday(day) => kind.has_day() && linked != Some(Link::To) && !is_weekday(value, day),
@@ -417,7 +417,7 @@ impl<'s> Borders<'s> {
             Part::HalfOfDay => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
             Part::Clock => matches!(kind, Kind::Hour | Kind::Moment) && linked.is_none(),
             Part::OtherAmount => kind.is_amount() && linked.is_none(),
-            Part::Count | Part::Minus | Part::Every | Part::PartOf => false,
+            Part::Count | Part::Minus | Part::Every | Part::Factor => false,
         }
     }
 

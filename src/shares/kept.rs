@@ -5,7 +5,7 @@ use std::{collections::HashMap, hash::Hash};
 
 use lru::LruCache;
 
-/// See [the module](self). No owner finds what another one had kept, by the same key either.
+/// A memory that owners share. No owner finds what another one had kept, by the same key either.
 #[derive(Debug)]
 pub struct Kept<O: Hash + Eq, K: Hash + Eq, V> {
     /// Only owners that have something.

@@ -150,6 +150,7 @@ impl Understander {
         trace.notes.extend([assisted.notes, found.notes, notes].concat());
         trace.alternatives = found.alternatives;
         trace.beside = found.beside;
+        trace.explanations = self.explained(&request, &situation, &frames, &trace.alternatives).await;
         let analysed = took.recognize + took.embed + took.retrieve;
         trace.timings.decide = (milliseconds(started) - analysed - (ledger.llm_ms() - asked_before)).max(0.0);
         let (confidence, decided_by, usage) = (found.confidence, assisted.decided_by, Usage::default());

@@ -48,7 +48,9 @@ pub use crate::{
         strategy::{DecidedBy, best_strategy},
     },
     decide::{
+        candidates::SlotProposal,
         expected::{Asked, Expected, Hint},
+        explanation::Explanation,
         outcome::{Alternative, Frame},
     },
     dialogue::{
@@ -70,7 +72,12 @@ pub use yes_no::Answered;
 
 use crate::{
     assist::{ask::Decided, history::Heard, ledger::Ledger},
-    decide::{outcome as decide, situation::Requests, state_question::put_if_asked},
+    decide::{
+        explanation::explain,
+        outcome as decide,
+        situation::{Requests, Situation},
+        state_question::put_if_asked,
+    },
     dialogue::question,
     embed::SharedEmbedder,
     llm::{Server, Usage},
@@ -162,7 +169,7 @@ impl Understander {
         let requests = self.cores.free(request).await.run(|| self.fuel.burn(|| Requests::find(&whole)));
         let situation = whole.with(&requests);
         took.retrieve += milliseconds(clock);
-        let trace = Trace::new(&situation, took);
+        let mut trace = Trace::new(&situation, took);
         let brief = self.brief(snapshot, request, situation, &heard.before);
         // What is too long to be read here is shown to nobody else either.
         let is_cut = self.fuel.is_out();
@@ -175,7 +182,26 @@ impl Understander {
             decided.decision.doubt();
             decided.decision.notes.push(CUT_SHORT.to_owned());
         }
+        let Decided { decision, .. } = &decided;
+        trace.explanations = self.explained(request, &situation, &decision.frames, &decision.alternatives).await;
         Ok(concluded(&snapshot.module, request.language.as_deref(), &analysis.acts, trace, decided))
+    }
+
+    /// What the readings rest on, if the request wants to know: those that became something, then those that were weighed,
+    /// else the best candidates.
+    pub(crate) async fn explained(
+        &self,
+        request: &TurnRequest,
+        situation: &Situation<'_>,
+        frames: &[Frame],
+        alternatives: &[Alternative],
+    ) -> Vec<Explanation> {
+        if !request.explain || self.fuel.is_out() {
+            return Vec::new();
+        }
+        let weighed = frames.iter().map(|frame| frame.function).chain(alternatives.iter().map(|one| one.function));
+        let functions = weighed.chain(situation.candidates().iter().map(|candidate| candidate.function));
+        self.cores.free(request).await.run(|| self.fuel.burn(|| explain(situation, functions, alternatives)))
     }
 
     /// This one for a request, with what that may burn; the same where it works for one already.
@@ -197,8 +223,8 @@ impl Understander {
     /// What the whole of a request may spend, from now on.
     pub(crate) fn ledger(&self, snapshot: &Snapshot, request: &TurnRequest) -> Ledger {
         let now = tokio::time::Instant::now();
-        Ledger::new(self.options.allowance(), &snapshot.module.settings.llm, request.budget, now)
-            .of(request.owner.clone())
+        let ledger = Ledger::new(self.options.allowance(), &snapshot.module.settings.llm, request.budget, now);
+        ledger.of(request.owner.clone()).keeping_words(request.explain)
     }
 
     /// The functions that the utterance may mean, best first, at most `limit`; nothing is decided.

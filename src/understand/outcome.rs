@@ -12,6 +12,7 @@ use crate::{
     },
     decide::{
         analysis::{Analysis, Part},
+        explanation::Explanation,
         outcome::{Alternative, Frame},
         situation::Situation,
     },
@@ -103,6 +104,8 @@ pub struct Trace {
     pub alternatives: Vec<Alternative>,
     /// What the utterance may do to the form that was open, where that was weighed.
     pub beside: Option<Weighed>,
+    /// What the readings rest on beyond their features, where the request wants to know.
+    pub explanations: Vec<Explanation>,
     /// Each answer of the model server and what was wrong with it.
     pub attempts: Vec<Attempt>,
     /// Why `auto` decided as it did, in words; notes on anything dropped or repaired.

@@ -41,6 +41,8 @@ pub struct TurnRequest {
     pub owner: Owner,
     /// Nobody waits for it: it gives way to what somebody waits for.
     pub in_background: bool,
+    /// Somebody wants to see everything that the answer rests on, at the price of some more work.
+    pub explain: bool,
 }
 
 impl TurnRequest {

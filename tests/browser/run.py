@@ -1,4 +1,5 @@
-"""Runs chat frontends in a real browser, before the service that was built: a person talks, and a call is made and told.
+"""Runs chat frontends, and the inspector, in a real browser before the service that was built: a person talks, and a call is made and
+told.
 
 The frontend's requests go through a recorder, so that tests can send them again without any of this."""
 
@@ -22,6 +23,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(ROOT / "tests/conformance"))
 
+from inspector import inspector  # noqa: E402
 from record import Recorder  # noqa: E402
 from services import Service, only_this_machine  # noqa: E402
 from talk import FRONT, ORDER, QUESTION  # noqa: E402
@@ -256,6 +258,7 @@ FRONTENDS = {
     "open-webui-front": open_webui_front,
     "gradio": gradio,
     "chainlit": chainlit,
+    "inspector": inspector,
 }
 
 

@@ -82,6 +82,40 @@ mod alone {
         golden("tests/fixtures/help.txt", &all);
     }
 
+    /// What teaches must be right, and without a warning.
+    #[test]
+    fn a_new_module_works_and_is_not_made_twice() {
+        let shell = Shell::new();
+        let modules = shell.directory.path().join("modules");
+        ends(&shell.run(&["new", "lamp"]), 0);
+        let told: Value = serde_json::from_str(&ends(&shell.run(&["check", "modules/lamp", "--json"]), 0)).unwrap();
+        assert_eq!((&told["modules"][0]["errors"], &told["modules"][0]["warnings"]), (&0.into(), &0.into()), "{told}");
+        for file in ["exemplars.json", "recognizers.json", "module.toml"] {
+            let text = std::fs::read_to_string(modules.join("lamp").join(file)).unwrap();
+            let named = text.split("../").nth(1).and_then(|rest| rest.split(['"', '\n']).next()).expect("a schema");
+            assert!(modules.join(named).is_file(), "{file} names {named}");
+        }
+        std::fs::write(modules.join("lamp/exemplars.json"), "{}").unwrap();
+        ends(&shell.run(&["new", "lamp"]), 2);
+        assert_eq!(std::fs::read_to_string(modules.join("lamp/exemplars.json")).unwrap(), "{}");
+        for name in ["../lamp", "a b", ".hidden", ""] {
+            ends(&shell.run(&["new", name]), 2);
+        }
+    }
+
+    #[test]
+    fn shells_complete_and_manuals_are_written() {
+        let shell = Shell::new();
+        for (name, sign) in [("bash", "complete -F"), ("zsh", "#compdef uptake"), ("fish", "complete -c uptake")] {
+            let script = ends(&shell.run(&["completions", name]), 0);
+            assert!(script.contains(sign) && script.contains("round-trip"), "{name}: {script}");
+        }
+        let into = shell.directory.path().join("man");
+        ends(&shell.run(&["man", &into.display().to_string()]), 0);
+        let page = std::fs::read_to_string(into.join("uptake-eval.1")).expect("a page for each command");
+        assert!(page.contains(".TH") && page.contains("round\\-trip"), "{page}");
+    }
+
     /// As on a disk that is full.
     #[cfg(target_os = "linux")]
     #[test]

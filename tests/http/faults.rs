@@ -76,14 +76,16 @@ async fn every_client_gets_an_answer_or_a_typed_error() {
         proxy.set(fault);
         let strategies = ["tools", "auto", "structured", "staged"].repeat(6);
         let answers = join_all(strategies.iter().map(|strategy| say(&service, strategy))).await;
+        let mut of_server = 0;
         for (strategy, answer) in strategies.into_iter().zip(answers) {
             assert_sound(&answer, &format!("{fault:?}, {strategy}"));
             if strategy == "auto" {
                 assert_eq!(answer.status, 200, "{fault:?}: auto answers by itself");
-                let decided_by = answer.json()["uptake"]["decided_by"].clone();
-                assert_eq!(decided_by == "local", fault != Fault::None, "{fault:?}: {}", answer.text);
+                of_server += usize::from(answer.json()["uptake"]["decided_by"] != "local");
             }
         }
+        // A server that says the same to all loses its say: which of its answers came before that is for the load to tell.
+        assert_eq!(of_server > 0, fault == Fault::None, "{fault:?}: {of_server} answers are the server's");
     }
 }
 

@@ -70,7 +70,9 @@ async fn a_server_that_hangs_leaves_room_for_local_answers() {
     proxy.set(Fault::Stall);
     let base_url = Some(proxy.base_url.clone());
     let options = LlmOptions { base_url, timeout_ms: NEVER_MS, probe: false, ..LlmOptions::default() };
-    let (asked, waiting) = (options.max_concurrency, options.max_concurrency + options.max_queue);
+    // One owner leaves a quarter of both to others.
+    let asked = options.max_concurrency * 3 / 4;
+    let waiting = asked + options.max_queue * 3 / 4;
     let servers = llm::connect(&options).expect("valid options");
     let turns = UnderstandOptions { sure: 1.0, deadline_ms: NEVER_MS, ..UnderstandOptions::default() };
     let http = HttpOptions { timeout_ms: NEVER_MS, ..HttpOptions::default() };

@@ -58,6 +58,7 @@ async fn each_scope_opens_its_routes_and_no_other() {
     let document = Service::new(&[]).get("/openapi.json").await.json();
     for (path, operations) in document["paths"].as_object().expect("paths") {
         let concrete = path.replace("{module}", "weather").replace("{model}", "weather");
+        let concrete = concrete.replace("{file}", "exemplars.json").replace("{version}", "1");
         let concrete = concrete.replace("{id}", "order-5f0c1e9a7d3b2c4e");
         for method in operations.as_object().expect("operations").keys() {
             let method: Method = method.to_uppercase().parse().expect("a method");
@@ -89,6 +90,10 @@ async fn each_scope_opens_its_routes_and_no_other() {
                     vec!["sessions", "admin"]
                 }
                 path if path.starts_with("/v1/index/") || path.starts_with("/v1/load/") => vec!["edit", "admin"],
+                "/v1/modules/{module}" | "/v1/modules/{module}/files/{file}" if method != Method::GET => {
+                    vec!["edit", "admin"]
+                }
+                path if path.ends_with("/restore") => vec!["edit", "admin"],
                 path if path.starts_with("/v1/modules") => vec!["inspect", "admin"],
                 "/openapi.json" | "/metrics" => vec!["inspect", "admin"],
                 _ => vec!["predict", "admin"],

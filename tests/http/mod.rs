@@ -1,9 +1,11 @@
+mod authoring;
 mod chat;
 mod conversations;
 mod faults;
 mod guard;
 mod healing;
 mod hostile;
+mod inspector;
 mod keys;
 mod metrics;
 mod openapi;

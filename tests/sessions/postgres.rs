@@ -99,7 +99,7 @@ async fn a_url_may_ask_for_tls_and_for_its_certificate_to_be_checked() {
 /// At once, and with the reason.
 async fn assert_is_not_believed(address: &str) {
     let options = SessionOptions { url: StoreUrl::new(address), wait_ms: 30_000, ..SessionOptions::default() };
-    let error = Sessions::open(&options).unwrap().begin(&id("a")).await.err();
+    let error = Sessions::open(&options).expect("an address").begin(&id("a")).await.err();
     assert!(
         matches!(&error, Some(StoreError::Unavailable(text)) if text.contains("certificate")),
         "{address}: {error:?}"

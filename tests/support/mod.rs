@@ -139,11 +139,12 @@ impl Service {
         for module in modules {
             copy(&from.join(module), &root.join(module));
         }
-        let index = directory.path().join("index");
+        let (index, history) = (directory.path().join("index"), directory.path().join("history"));
         let (options, turns) = patient(options, turns);
         let places = ModulesOptions {
             root,
             index,
+            history,
             retry_ms: 20,
             reload_wait_ms: SLOW_MS,
             ad_hoc_ms: SLOW_MS,

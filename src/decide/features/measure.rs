@@ -123,22 +123,38 @@ pub(crate) struct Account {
 /// `covered` are the values of the function.
 pub(crate) fn account(situation: &Situation<'_>, function: FunctionId, covered: &[Span]) -> Account {
     let (utterance, vocabulary) = (situation.utterance(), &situation.knowledge.vocabulary);
-    let language = situation.knowledge.module.language();
     let (mut all, mut left, mut unknown) = (0.0, 0.0, 0_usize);
     for word in utterance.words() {
         let folded = utterance.folded_in(*word);
         let weight = vocabulary.weight(&folded);
         all += weight;
-        let is_explained = covered.iter().any(|span| span.overlaps(*word))
-            || vocabulary.has(function, &folded)
-            || situation.negations().iter().any(|negation| negation.cue.overlaps(*word))
-            || reply::says_nothing(language, &folded);
+        let is_explained = is_explained(situation, function, covered, (*word, &folded));
         if !is_explained {
             left += weight;
         }
         unknown += usize::from(!is_explained && !vocabulary.knows(&folded));
     }
     Account { explained: if all > 0.0 { 1.0 - left / all } else { 1.0 }, left_over: left, unknown }
+}
+
+fn is_explained(
+    situation: &Situation<'_>,
+    function: FunctionId,
+    covered: &[Span],
+    (word, folded): (Span, &str),
+) -> bool {
+    covered.iter().any(|span| span.overlaps(word))
+        || situation.knowledge.vocabulary.has(function, folded)
+        || situation.negations().iter().any(|negation| negation.cue.overlaps(word))
+        || reply::says_nothing(situation.knowledge.module.language(), folded)
+}
+
+/// The words for which nothing accounts, with what each weighs in [`Account::left_over`].
+pub(crate) fn left_over(situation: &Situation<'_>, function: FunctionId, covered: &[Span]) -> Vec<(Span, f32)> {
+    let utterance = situation.utterance();
+    let words = utterance.words().iter().map(|word| (*word, utterance.folded_in(*word)));
+    let left = words.filter(|(word, folded)| !is_explained(situation, function, covered, (*word, folded)));
+    left.map(|(word, folded)| (word, situation.knowledge.vocabulary.weight(&folded))).collect()
 }
 
 fn of_words(situation: &Situation<'_>, function: FunctionId, covered: &[Span], features: &mut Features) {

@@ -42,10 +42,10 @@ fn vectors() -> Vectors {
 }
 
 /// Products of 8 bits differ between processors. The examples were made on one with VNNI instructions; on one without,
-/// vectors were up to 0.0025 apart, states 0.034 and scores 0.28.
-const OF_VECTORS: f32 = 4e-3;
-const OF_STATES: f32 = 5e-2;
-const OF_SCORES: f32 = 0.4;
+/// vectors were up to 0.0025 apart, states 0.053 and scores 0.28.
+const OF_VECTORS: f32 = 8e-3;
+const OF_STATES: f32 = 0.1;
+const OF_SCORES: f32 = 0.8;
 
 fn near(own: &[f32], theirs: &[f32], tolerance: f32) -> bool {
     own.iter().zip(theirs).all(|(own, theirs)| (own - theirs).abs() < tolerance)

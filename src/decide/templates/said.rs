@@ -13,6 +13,7 @@ use super::{
     words::{Gap, Token, gaps, tokens},
 };
 use crate::{
+    ablation,
     decide::{
         bars::bars,
         carrier::{self, Around},
@@ -97,6 +98,7 @@ impl Said {
             && other.others.len() < MOST_OTHERS
             && self.fillings != other.fillings
             && !other.others.contains(&self.fillings)
+            && ablation::holds("said.rivals", true)
     }
 
     /// From the first value to the last.
@@ -269,7 +271,7 @@ impl<'a> Compared<'a> {
     fn says_unit(&self, slot: SlotId, word: usize) -> bool {
         let (unit, word) = (self.function.places[slot.index()].unit, self.words.get(word));
         let mut units = word.into_iter().flat_map(|word| self.templates.language.units(&word.folded));
-        unit.is_some_and(|own| units.any(|unit| unit == own))
+        ablation::holds("said.unit", unit.is_some_and(|own| units.any(|unit| unit == own)))
     }
 
     /// The slot filled with free text.
@@ -283,7 +285,7 @@ impl<'a> Compared<'a> {
             for to in from + 1..=self.words.len().min(from + LONGEST) {
                 let said = &self.words[from..to];
                 let says_nothing = said.iter().all(|word| self.says_nothing(word)) && !self.may_be_name(said)
-                    || is_joined && !self.gaps[to].has_mark && said.iter().all(is_title)
+                    || ablation::holds("said.title", is_joined && !self.gaps[to].has_mark && said.iter().all(is_title))
                     || self.is_polite(self.text(from, to));
                 if self.gaps[from].joins || self.gaps[to].joins || says_nothing {
                     continue;
@@ -326,7 +328,7 @@ impl<'a> Compared<'a> {
                 || self.templates.language.words.is_indefinite(&word.folded)
                 || self.templates.language.words.answers.subjects.contains(&word.folded)
         };
-        words.len() > 1 && !words.iter().any(is_small)
+        ablation::holds("said.small_name", words.len() > 1 && !words.iter().any(is_small))
     }
 
     /// True for what stands behind an answer where a word is a character: です.
@@ -339,7 +341,7 @@ impl<'a> Compared<'a> {
         let followed = fillings.iter().rev().skip(1).filter(|one| one.anchor.is_none());
         followed.map(|one| one.span).any(|span| {
             let mut inside = self.utterance.words().iter().zip(&self.words).filter(|(word, _)| span.contains(**word));
-            inside.any(|(_, word)| self.joins(word))
+            ablation::holds("said.addition_goes_on", inside.any(|(_, word)| self.joins(word)))
         })
     }
 
@@ -421,14 +423,16 @@ impl<'a> Compared<'a> {
             // "Chairs for at most 60"
             let is_limit = self.function.places[anchor.slot.index()].is_limit
                 && limits::words_beside(self.utterance, &self.templates.code, anchor.span).is_some();
-            claimed |= is_limit && !is_elsewhere && !is_all;
-            claimed |= is_all && !is_elsewhere && !is_only_led || is_behind_mark || (is_led && !is_common);
+            claimed |= ablation::holds("said.limit", is_limit && !is_elsewhere && !is_all);
+            claimed |= is_all && !is_elsewhere && !ablation::holds("said.only_led", is_only_led)
+                || ablation::holds("said.behind_mark", is_behind_mark)
+                || (is_led && !is_common);
             if !is_common {
                 others.insert(anchor.slot);
             }
         }
         // Values of several slots are a request of their own.
-        claimed |= others.len() > 1;
+        claimed |= ablation::holds("said.several_values", others.len() > 1);
         (marks, claimed || has_stop)
     }
 

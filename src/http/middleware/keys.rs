@@ -26,12 +26,19 @@ use crate::http::{
 /// What is told to everybody: that the service is there, alive, and ready.
 pub(super) const PUBLIC: [&str; 3] = ["/hello", "/healthz", "/readyz"];
 
+/// The page of the inspector and its files, which say nothing before their person has given them a key.
+pub(in crate::http) const INSPECTOR: [&str; 3] = ["/inspector", "/inspector/", "/inspector/{file}"];
+
+fn is_public(route: &str) -> bool {
+    PUBLIC.contains(&route) || INSPECTOR.contains(&route)
+}
+
 /// Finds out who asks, once, for everything behind it, and refuses who may not.
 pub(super) async fn keys(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
     let caller = Caller::of(&request);
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_default();
-    if PUBLIC.contains(&route.as_str()) {
+    if is_public(&route) {
         request.extensions_mut().insert(caller);
         return next.run(request).await;
     }
@@ -83,6 +90,19 @@ fn needed(method: &Method, route: &str) -> Scope {
         "/v1/modules" | "/v1/modules/{module}" | "/openapi.json" | "/metrics" if method == Method::GET => {
             Scope::Inspect
         }
+        "/v1/modules/{module}/files"
+        | "/v1/modules/{module}/files/{file}"
+        | "/v1/modules/{module}/versions"
+        | "/v1/modules/{module}/versions/{version}"
+            if method == Method::GET =>
+        {
+            Scope::Inspect
+        }
+        // A measurement shows what could be read, and changes nothing.
+        "/v1/modules/{module}/measure" => Scope::Inspect,
+        "/v1/modules/{module}"
+        | "/v1/modules/{module}/files/{file}"
+        | "/v1/modules/{module}/versions/{version}/restore" => Scope::Edit,
         _ if route.starts_with("/v1/sessions/") || route.starts_with("/v1/responses/") => Scope::Sessions,
         // A route that does not exist tells nothing but that.
         "" => Scope::Predict,

@@ -23,6 +23,7 @@ use crate::shares::Shares;
 
 pub(super) use count::in_flight;
 pub(super) use deadline::deadline;
+pub(super) use keys::INSPECTOR;
 pub(super) use limits::{NoRoom, too_many_bytes};
 
 /// What the layers share. Cheap to clone; clones share.

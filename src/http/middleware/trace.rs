@@ -28,5 +28,34 @@ pub(super) fn layer() -> Layer {
 fn span(request: &Request) -> Span {
     let id = request.extensions().get::<RequestId>().map(RequestId::as_str).unwrap_or_default();
     let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str);
-    tracing::info_span!("request", method = %request.method(), route, id)
+    tracing::info_span!("request", method = named(request.method()), route, id)
+}
+
+/// The method as it may stand in a log: a client may write any word for it, as long as a head may be.
+pub(super) fn named(method: &Method) -> &str {
+    let known = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+        Method::TRACE,
+        Method::CONNECT,
+    ];
+    if known.contains(method) { method.as_str() } else { "unknown" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_a_client_made_up_is_not_logged() {
+        let long = "X".repeat(60_000);
+        for (method, shown) in [("GET", "GET"), ("OPTIONS", "OPTIONS"), ("get", "unknown"), (&*long, "unknown")] {
+            assert_eq!(named(&Method::from_bytes(method.as_bytes()).unwrap()), shown);
+        }
+    }
 }

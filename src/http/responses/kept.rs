@@ -87,7 +87,7 @@ pub(super) struct Known {
     /// As that of what it goes on from.
     pub is_hidden: bool,
     /// What the kept part of it takes, until the request is answered.
-    room: Option<Share>,
+    _room: Option<Share>,
 }
 
 /// What came before, by the response that the request goes on from.
@@ -109,7 +109,7 @@ pub(super) async fn before(app: &AppState, caller: &Caller, previous: Option<&st
     };
     let (place, is_hidden) = ("previous_response_id".to_owned(), kept.is_hidden);
     let items = kept.conversation().map(|value| Item { value, place: place.clone() }).collect();
-    Ok(Known { items, is_hidden, room: Some(room) })
+    Ok(Known { items, is_hidden, _room: Some(room) })
 }
 
 /// Puts what is referred to in the place of each reference, as far as it is kept. Each counts as if it had been sent: few

@@ -31,7 +31,7 @@ pub(super) fn stands_alone(text: &str, place: &Range<usize>) -> bool {
     leads_to_it && !before.starts_with('>') && after.chars().all(|c| matches!(c, '.' | ',' | ';' | '!'))
 }
 
-/// True of what has words of its sentence before and behind it: "one could write <tool_call>... but nothing fits".
+/// True of what has words of its sentence before and behind it: "one could write `<tool_call>` ... but nothing fits".
 pub(super) fn is_in_a_sentence(text: &str, place: &Range<usize>) -> bool {
     let line = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);

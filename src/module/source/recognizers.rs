@@ -39,6 +39,13 @@ pub(in crate::module) fn read(
         findings.push(Diagnostic::error("bad-recognizer", file, "", message));
         return SourceRecognizers::default();
     };
+    // Where an editor finds what may be here.
+    let without = map.get("$schema").filter(|named| named.is_string()).map(|_| {
+        let mut map = map.clone();
+        map.shift_remove("$schema");
+        map
+    });
+    let map = without.as_ref().unwrap_or(map);
     let is_wrapper = |key: &str| map.get(key).is_some_and(|value| value.is_object() && value.get("rec_type").is_none());
     let (patterns, read) = (PatternBudget::new(limits), SourceRecognizers::default());
     let mut reader = Reader { file, limits, findings, entries: 0, over: false, patterns, read };

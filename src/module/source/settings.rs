@@ -1,5 +1,6 @@
 //! `module.toml`: every member is checked against one table of what may be there, so that all faults come at once.
 
+use serde_json::{Map, Value, json};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -183,6 +184,38 @@ const SETTINGS: Expect = Expect::Table(&[
         ])),
     ),
 ]);
+
+/// What `module.toml` may hold, for editors.
+pub(in crate::module) fn json_schema() -> Value {
+    SETTINGS.json_schema()
+}
+
+impl Expect {
+    fn json_schema(&self) -> Value {
+        let by_language =
+            json!({"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]});
+        match self {
+            Self::Text => json!({"type": "string"}),
+            Self::Bool => json!({"type": "boolean"}),
+            Self::Share => json!({"type": "number", "minimum": 0, "maximum": 1}),
+            Self::Temperature => json!({"type": "number", "minimum": 0, "maximum": 2}),
+            Self::Count => json!({"type": "integer", "minimum": 0}),
+            Self::Positive => json!({"type": "integer", "minimum": 1}),
+            Self::Whole => json!({"type": "integer"}),
+            Self::OneOf(words) => json!({ "enum": words }),
+            Self::Wording | Self::Template => by_language,
+            Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Self::Rules => json!({"type": "array", "items": {"oneOf": [{"type": "string"}, RULE.json_schema()]}}),
+            Self::Any => json!({}),
+            Self::WordOr(words, inner) => json!({"oneOf": [{"enum": words}, inner.json_schema()]}),
+            Self::Table(members) => {
+                let properties = members.iter().map(|(name, inner)| ((*name).to_owned(), inner.json_schema()));
+                json!({"type": "object", "properties": properties.collect::<Map<_, _>>(), "additionalProperties": false})
+            }
+            Self::Named(inner) => json!({"type": "object", "additionalProperties": inner.json_schema()}),
+        }
+    }
+}
 
 /// The settings as written; names in them are not looked up yet.
 pub(in crate::module) fn read(text: &str, findings: &mut Findings) -> Option<Settings> {

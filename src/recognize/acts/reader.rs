@@ -1,6 +1,7 @@
 //! The grammar: finds the patterns of a table in a reply, and what is left beside them.
 
 use crate::{
+    ablation,
     language::{
         acts::{Acts, Makes, Place, Role, Rule},
         courtesy::{Courtesies, Courtesy, Meaning},
@@ -146,7 +147,10 @@ impl<'a> Reader<'a> {
             found.retain(|found| found.rule.place != Place::Alone);
         }
         let rest = self.rest(&found);
-        let only_leads = |index: usize| found.get(index + 1).is_some_and(|next| self.leads_to(&found[index], next));
+        let only_leads = |index: usize| {
+            let leads = found.get(index + 1).is_some_and(|next| self.leads_to(&found[index], next));
+            ablation::holds("acts.leads_to", leads)
+        };
         let moves = (0..found.len()).filter(|index| !only_leads(*index));
         let moves = moves.filter_map(|index| self.made(&found[index], rest.is_some())).collect();
         Moves { moves, rest, courtesy: self.courtesy() }
@@ -170,6 +174,7 @@ impl<'a> Reader<'a> {
         for at in from..to {
             let Some(so_far) = reached[at - from] else { continue };
             let phrases = Courtesies::all().ends(self.words, at).into_iter();
+            let phrases = phrases.filter(|(_, meaning)| !(at > from && self.is_denied(at, *meaning)));
             let phrases = phrases.map(|(end, meaning)| (end, Polite::of(meaning)));
             for (end, step) in phrases.chain(others(at)).filter(|(end, _)| *end <= to) {
                 let next = so_far.and(step);
@@ -183,6 +188,15 @@ impl<'a> Reader<'a> {
             // A name by itself is an answer, or a request.
             _ if whole.is_named => None,
             courtesy => Some(courtesy),
+        }
+    }
+
+    /// "Hace falta" asks what it is good for; "no hace falta" declines.
+    fn is_denied(&self, at: usize, meaning: Meaning) -> bool {
+        let is_question = meaning == Meaning::Says(Courtesy::Purpose);
+        is_question && !self.words[at].is_apart && {
+            let mut before = Courtesies::all().ends(self.words, at - 1).into_iter();
+            before.any(|phrase| phrase == (at, Meaning::Answer))
         }
     }
 
@@ -201,12 +215,15 @@ impl<'a> Reader<'a> {
         let mut before = (0..starts.len()).take_while(is_before).map(|index| clause(index).1).last();
         let mut behind = (0..starts.len()).rev().take_while(is_behind).map(|index| clause(index).0).last();
         // What stands in quotation marks was said by somebody else.
-        let has_quote = |from: usize, to: usize| text[from..to].iter().any(|mark| QUOTES.contains(mark));
+        let has_quote = |from: usize, to: usize| {
+            ablation::holds("acts.quoted", text[from..to].iter().any(|mark| QUOTES.contains(mark)))
+        };
         before = before.filter(|end| *end < self.words.len() && !has_quote(0, last(*end - 1)));
         behind = behind.filter(|start| *start > 0 && !has_quote(last(*start), text.len()));
         let gap = |at: usize| (last(at - 1), place(at));
         // "Tell him: thanks"
-        behind = behind.filter(|start| !text[gap(*start).0..gap(*start).1].contains(&':'));
+        behind =
+            behind.filter(|start| !ablation::holds("acts.told_on", text[gap(*start).0..gap(*start).1].contains(&':')));
         let before = before.map(|end| Span::new(place(0), passed_marks(&text, gap(end))));
         let behind = behind.map(|start| Span::new(passed_commas(&text, gap(start)), text.len()));
         before.into_iter().chain(behind).collect()
@@ -237,7 +254,8 @@ impl<'a> Reader<'a> {
         let name = self.words.get(start..end)?;
         let is_over = self.words.get(end).is_none_or(|word| word.is_apart);
         let is_name = !name[0].is_apart && (naming.is_some() || name.iter().all(|word| word.is_capital));
-        (is_over && name.len() <= LONGEST_NAME && is_name).then_some(end)
+        let is_introduction = is_over && name.len() <= LONGEST_NAME && is_name;
+        ablation::holds("acts.introduction", is_introduction).then_some(end)
     }
 
     /// True for "actually" of "actually, remove the olives", which corrects by removing, and "also" of "also add a
@@ -273,6 +291,7 @@ impl<'a> Reader<'a> {
         let rules = self.acts.rules_at(&self.words[at]);
         let found = rules.filter_map(|rule| self.matched(rule, at, floor));
         let fits = found.filter(|found| self.is_placed(found, floor, last));
+        let fits = fits.filter(|found| ablation::admits("acts", &found.rule.makes));
         // Of equals, the first of the table.
         fits.reduce(|best, other| if weight(&other) > weight(&best) { other } else { best })
     }
@@ -399,6 +418,7 @@ impl<'a> Reader<'a> {
             let Some(word) = self.words.get(end) else { return Some(end) };
             let joint = self.phrase(end, &[Role::And]);
             let goes_on = hole == Hole::Named && word.is_apart && self.is_listed(end, makes);
+            let goes_on = ablation::holds("acts.listed", goes_on);
             let is_over = word.is_apart && !goes_on
                 || self.phrase(end, &[Role::But]).is_some()
                 || self.polite[end]
@@ -497,7 +517,8 @@ impl<'a> Reader<'a> {
         let is_kana = |at: usize| self.words.get(at).is_some_and(is_kana);
         let goes_on = |at: usize| is_kana(at) && !self.words[at].is_apart;
         let is_polite = || self.acts.phrase(self.words, at + 1, &[Role::Filler]).is_some_and(|length| length > 1);
-        is_kana(at) && (at > 0 && is_kana(at - 1) && goes_on(at) || goes_on(at + 1) && !is_polite())
+        let is_syllable = is_kana(at) && (at > 0 && is_kana(at - 1) && goes_on(at) || goes_on(at + 1) && !is_polite());
+        ablation::holds("acts.syllable", is_syllable)
     }
 
     /// A clause may end before `at`.
@@ -562,7 +583,7 @@ impl<'a> Reader<'a> {
             Makes::Nothing => return None,
         };
         let mut confidence = found.rule.sure;
-        if beside && found.rule.place == Place::Clause {
+        if ablation::holds("acts.beside_content", beside && found.rule.place == Place::Clause) {
             confidence = match found.rule.makes {
                 // "Not sure, maybe 9": there is a value.
                 Makes::Unknown | Makes::Skip => not_to_be_acted_on(confidence),
@@ -572,7 +593,7 @@ impl<'a> Reader<'a> {
             };
         }
         // "Actually, when do you close?"
-        if found.rule.makes == Makes::Correct && self.asks_behind(found.all.1) {
+        if ablation::holds("acts.asks_behind", found.rule.makes == Makes::Correct && self.asks_behind(found.all.1)) {
             confidence = not_to_be_acted_on(confidence);
         }
         Some(Move { kind, cue: span(found.cue), confidence })

@@ -1,6 +1,7 @@
 //! The answer at the beginning of a reply.
 
 use crate::{
+    ablation,
     language::replies::{Replies, Role},
     recognize::{
         certainty::Certainty,
@@ -66,7 +67,8 @@ impl Answer {
         while let Some(next) = parser.step(at) {
             at = next;
         }
-        if parser.answer.said.is_none() && parser.hedged && at >= words.len() && !parser.answer.is_open {
+        let is_hedged = parser.answer.said.is_none() && parser.hedged && at >= words.len() && !parser.answer.is_open;
+        if ablation::holds("reply.hedged_yes", is_hedged) {
             parser.say(YesNo::Affirmative, Certainty::Likely, true, at);
         }
         let is_plea = |word: &Word| replies.pleas.contains(&word.text);
@@ -165,11 +167,12 @@ impl Parser<'_> {
         }
         // "No, that's fine" declines all the same.
         let declined = self.answer.said.is_some_and(|said| said.answer == YesNo::Negative);
-        if declined && is_weak && !self.corrected {
+        if ablation::holds("reply.declined_politely", declined && is_weak && !self.corrected) {
             return self.pass(next);
         }
         // "Absolutely not"
-        if self.role(next) == Some(Role::Not) && !self.words[next].is_apart && self.closes(next + 1) {
+        let is_denied = self.role(next) == Some(Role::Not) && !self.words[next].is_apart && self.closes(next + 1);
+        if ablation::holds("reply.absolutely_not", is_denied) {
             return;
         }
         let certainty = if is_weak { WEAK } else { SAID };
@@ -181,7 +184,7 @@ impl Parser<'_> {
 
     fn no(&mut self, at: usize, next: usize) {
         // "Cancel it", where that was the question.
-        if self.question.has(&self.words[at].text) {
+        if ablation::holds("reply.no_of_question", self.question.has(&self.words[at].text)) {
             // "No, don't cancel"
             if self.answer.said.is_some_and(|said| said.answer == YesNo::Negative) && !self.corrected {
                 return self.pass(next);
@@ -266,7 +269,7 @@ impl Parser<'_> {
             end += 1;
         }
         // A choice of one thing is no yes.
-        if names && self.question.is_choice {
+        if ablation::holds("reply.choice", names && self.question.is_choice) {
             return None;
         }
         // To name what a negative statement denies is to contradict it.

@@ -17,6 +17,7 @@
 //! - **"Do you mind ...?"** is granted by a no: "go ahead" and "not at all" are [`YesNo::Negative`].
 
 use crate::{
+    ablation,
     language::{
         Language,
         replies::{Replies, Role},
@@ -118,7 +119,8 @@ pub fn read(language: &str, question: Option<&str>, reply: &str) -> Reply {
     }
     let is_bare = |read: &Reply| read.is_bare_yes() || read.is_bare_no();
     // The question is in the own language: a word of it, repeated, does not agree in another one.
-    own.others().map(|other| read_in(other, None, reply, false)).find(is_bare).unwrap_or(read)
+    let other = own.others().map(|other| read_in(other, None, reply, false)).find(is_bare);
+    ablation::found("reply.other_language", other).unwrap_or(read)
 }
 
 /// `respells`: a misspelt word is read as the word of the language that it is nearest to.
@@ -130,7 +132,7 @@ fn read_in(language: &'static Language, question: Option<&str>, reply: &str, res
     for word in &mut words {
         if respells
             && !question.has(&word.text)
-            && let Some(meant) = replies.meant_by(&word.text)
+            && let Some(meant) = ablation::found("reply.misspelt", replies.meant_by(&word.text))
         {
             meant.clone_into(&mut word.text);
             misspelt = true;
@@ -176,11 +178,11 @@ impl Reader<'_> {
         let starts_asking = matches!(self.replies.phrase(self.words, answer.end), Some((Role::Asks, _)));
         let asks_back =
             rest.is_some() && (starts_asking || self.words[answer.end..].iter().any(|token| token.asked.is_some()));
-        if asks_back && said.is_weak {
+        if ablation::holds("reply.weak_asks_back", asks_back && said.is_weak) {
             // "Sure" and a question: the question was merely heard.
             return reply(YesNo::Irrelevant, Certainty::Guessed, self.rest(0..self.words.len()));
         }
-        if self.question.minds {
+        if ablation::holds("reply.minds", self.question.minds) {
             match meant {
                 YesNo::Affirmative if said.does.is_some() => {}
                 // "Yes" may mean "yes, do".
@@ -190,7 +192,7 @@ impl Reader<'_> {
                 }
                 YesNo::Negative | YesNo::Irrelevant => {}
             }
-        } else if self.question.is_negative_statement {
+        } else if ablation::holds("reply.negative_statement", self.question.is_negative_statement) {
             match (said.does, meant) {
                 (Some(false), _) => (meant, certainty) = (YesNo::Affirmative, Certainty::Usual),
                 (Some(true), _) => (meant, certainty) = (YesNo::Negative, Certainty::Usual),
@@ -206,7 +208,7 @@ impl Reader<'_> {
     fn unsettled(&self, is_open: bool) -> Reply {
         let all = self.rest(0..self.words.len());
         let irrelevant = |certainty| reply(YesNo::Irrelevant, certainty, all);
-        if let Some(reply) = self.at_the_end() {
+        if let Some(reply) = ablation::found("reply.at_the_end", self.at_the_end()) {
             return reply;
         }
         if is_open {
@@ -224,7 +226,8 @@ impl Reader<'_> {
         let joint = (1..self.words.len()).find(|at| self.is(*at, Role::Joint)).unwrap_or(self.words.len());
         let named: Vec<&Word> =
             self.words[..joint].iter().filter(|token| !self.replies.is_common(&token.text)).collect();
-        if !named.is_empty() && named.iter().all(|token| self.question.has(&token.text)) {
+        let repeats = !named.is_empty() && named.iter().all(|token| self.question.has(&token.text));
+        if ablation::holds("reply.repeats", repeats) {
             if self.question.is_choice {
                 return irrelevant(Certainty::Sure);
             }

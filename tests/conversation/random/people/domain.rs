@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-use super::language::{FunctionWords, Said, SlotWords, Words, any_of, filled};
+use super::language::{FunctionWords, Said, SlotWords, Words, filled};
 use crate::support::Service;
 
 /// Modules for each language.
@@ -34,16 +34,13 @@ pub(super) struct Function {
 pub(super) struct Domain<'w> {
     pub(super) module: String,
     pub(super) words: &'w Words,
-    /// The words of all languages: people mix them, above all in courtesies.
-    everywhere: &'w [Words],
     pub(super) functions: Vec<Function>,
     /// The service makes the calls itself.
     pub(super) is_acting: bool,
 }
 
 impl<'w> Domain<'w> {
-    pub(super) fn new(everywhere: &'w [Words], place: usize, variant: u64) -> Self {
-        let words = &everywhere[place];
+    pub(super) fn new(words: &'w Words, variant: u64) -> Self {
         let mut rng = Rng::with_seed(variant);
         let functions = FUNCTIONS
             .into_iter()
@@ -55,7 +52,7 @@ impl<'w> Domain<'w> {
             })
             .collect();
         let module = format!("talk_{}_{variant}", words.tag);
-        Self { module, words, everywhere, functions, is_acting: variant % 3 == 2 }
+        Self { module, words, functions, is_acting: variant % 3 == 2 }
     }
 
     fn function(&self, name: &str) -> Option<&Function> {
@@ -72,13 +69,6 @@ impl<'w> Domain<'w> {
 
     pub(super) fn slot(&self, name: &str) -> &SlotWords {
         &self.words.slots[name]
-    }
-
-    /// A courtesy of one of these kinds, one in five in another language.
-    pub(super) fn any_courtesy(&self, kinds: &[&str], rng: &mut Rng) -> &'w str {
-        let is_foreign = rng.u8(..5) == 0;
-        let words = if is_foreign { &self.everywhere[rng.usize(..self.everywhere.len())] } else { self.words };
-        any_of(&words.courtesies, kinds, rng)
     }
 
     pub(super) fn any_value(&self, slot: &str, rng: &mut Rng) -> Said {

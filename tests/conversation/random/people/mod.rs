@@ -13,7 +13,6 @@ mod checks;
 mod domain;
 mod language;
 mod plan;
-mod remembered;
 mod talk;
 
 use std::{
@@ -42,7 +41,6 @@ use self::{
     domain::{Domain, VARIANTS},
     language::languages,
     plan::Plan,
-    remembered::Remembered,
     talk::talk,
 };
 use super::number;
@@ -110,7 +108,7 @@ async fn people_in_dialogues() {
     let mut shown = String::new();
     for seed in first..first + most {
         let (place, variant) = ((seed % 5) as usize, seed / 50 % VARIANTS);
-        let domain = people.domains.entry((place, variant)).or_insert_with(|| Domain::new(&words, place, variant));
+        let domain = people.domains.entry((place, variant)).or_insert_with(|| Domain::new(&words[place], variant));
         if people.written.insert(domain.module.clone()) {
             domain.write(&people.service, &people.elsewhere.url);
         }
@@ -152,7 +150,6 @@ async fn service() -> Service {
     let embedder = embed::open(&EmbedOptions::default())
         .await
         .expect("the bundled model needs the ONNX Runtime library: run scripts/get-onnxruntime once");
-    let embedder = Remembered::over(embedder);
     let sessions = SessionOptions { url: StoreUrl::new("memory:"), ..SessionOptions::default() };
     let conversations = Conversations::open(&sessions, &ConversationOptions::default()).expect("good options");
     let actor = Actor::open(&ActionOptions {

@@ -106,8 +106,6 @@ pub(super) struct Event {
     pub(super) moment: Moment,
     pub(super) happens: Happening,
     pub(super) text: String,
-    /// What parts a courtesy from what it is said with.
-    pub(super) joint: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -182,20 +180,14 @@ impl Planner<'_> {
             self.moment(place, Moment::Slot(slot), true);
             self.moves(place, function, slot, &values);
         }
-        self.moment(place, Moment::Confirm, true);
-        self.confirmation(place, function, &values);
+        self.moment(place, Moment::Confirm, false);
+        self.confirmation(place, function);
         self.after(place, function, &values);
         Wish { function: function.name, values, opening, whole, agrees_after: self.rng.bool() }
     }
 
     fn event(&mut self, wish: usize, moment: Moment, happens: Happening, text: String) {
-        // How people part them; where a language writes no spaces, its own comma is the only mark.
-        const JOINTS: [&str; 4] = [", ", ", ", "! ", ". "];
-        let joint = match self.domain.words.joint.as_str() {
-            ", " => JOINTS[self.rng.usize(..JOINTS.len())],
-            _ => "、",
-        };
-        self.events.push(Event { wish, moment, happens, text, joint });
+        self.events.push(Event { wish, moment, happens, text });
     }
 
     /// Courtesies and asides around one moment.
@@ -204,16 +196,12 @@ impl Planner<'_> {
         let often = if moment == Moment::Opening { COURTESY / 3 } else { COURTESY };
         if self.happens(often) {
             let kinds = ["thanks", "greeting", "waiting", "farewell", "thinking"];
-            let text = self.domain.any_courtesy(&kinds, self.rng).to_owned();
+            let text = any_of(&words.courtesies, &kinds, self.rng).to_owned();
             self.event(wish, moment.clone(), Happening::Courtesy, text);
         }
         if moment != Moment::Opening && self.happens(ASIDE) {
-            // Also a question about what was done, before anything was.
-            let text = match self.rng.u8(..6) {
-                0 => any(&words.after.done, self.rng),
-                _ => any_of(&words.asides, &["talk", "clarify", "talk", "help"], self.rng),
-            };
-            self.event(wish, moment.clone(), Happening::Aside, text.to_owned());
+            let text = any_of(&words.asides, &["talk", "clarify", "talk", "help"], self.rng).to_owned();
+            self.event(wish, moment.clone(), Happening::Aside, text);
         }
         if self.happens(ATTACHED) {
             let is_before = self.rng.bool();
@@ -221,10 +209,9 @@ impl Planner<'_> {
             let kinds: &[&str] = match (is_before, &moment) {
                 (true, Moment::Confirm) => &["thanks", "greeting"],
                 (true, _) => &["thanks", "greeting", "thinking"],
-                (false, Moment::Confirm) => &["thanks"],
-                (false, _) => &["thanks", "farewell"],
+                (false, _) => &["thanks"],
             };
-            let text = self.domain.any_courtesy(kinds, self.rng).to_owned();
+            let text = any_of(&words.courtesies, kinds, self.rng).to_owned();
             let happens = if is_before { Happening::Before } else { Happening::Behind };
             self.event(wish, moment.clone(), happens, text);
         }
@@ -257,15 +244,6 @@ impl Planner<'_> {
                 self.event(wish, Moment::Slot(asked), Happening::Beside { slot }, text);
             }
         }
-        self.interlude(wish, Moment::Slot(asked));
-        if self.happens(CANCEL) {
-            let text = any(&words.replies.cancel, self.rng).to_owned();
-            self.event(wish, Moment::Slot(asked), Happening::Cancel, text);
-        }
-    }
-
-    /// A request of what reads, in the midst of another one.
-    fn interlude(&mut self, wish: usize, moment: Moment) {
         if self.happens(INTERLUDE) {
             let among: Vec<&Function> = self.domain.functions.iter().filter(|function| !function.acts).collect();
             let function = among[self.rng.usize(..among.len())];
@@ -276,19 +254,16 @@ impl Planner<'_> {
                 values[place % values.len()].words()
             };
             let happens = Happening::Interlude { function: function.name };
-            self.event(wish, moment, happens, filled(template, &value));
+            self.event(wish, Moment::Slot(asked), happens, filled(template, &value));
+        }
+        if self.happens(CANCEL) {
+            let text = any(&words.replies.cancel, self.rng).to_owned();
+            self.event(wish, Moment::Slot(asked), Happening::Cancel, text);
         }
     }
 
-    fn confirmation(&mut self, wish: usize, function: &Function, values: &BTreeMap<&'static str, Said>) {
+    fn confirmation(&mut self, wish: usize, function: &Function) {
         let words = self.domain.words;
-        self.interlude(wish, Moment::Confirm);
-        if self.happens(CORRECT) {
-            let slot = self.required(function);
-            let value = self.other_value(slot, &values[slot]);
-            let text = with(any(&words.replies.set, self.rng), &value.words(), &self.domain.slot(slot).name);
-            self.event(wish, Moment::Confirm, Happening::Correct { slot, value }, text);
-        }
         if self.happens(HEDGED) {
             let text = any(&words.replies.hedged, self.rng).to_owned();
             self.event(wish, Moment::Confirm, Happening::Hedged, text);
@@ -309,7 +284,7 @@ impl Planner<'_> {
             let (happens, text) = match self.rng.u8(..16) {
                 0..=3 => {
                     let kinds = ["thanks", "farewell", "waiting", "greeting"];
-                    (Happening::Courtesy, self.domain.any_courtesy(&kinds, self.rng).to_owned())
+                    (Happening::Courtesy, any_of(&words.courtesies, &kinds, self.rng).to_owned())
                 }
                 4..=6 => (Happening::AsksAfter { slot }, any(&words.after.done, self.rng).to_owned()),
                 7..=8 => (Happening::AsksAfter { slot }, any(&words.after.doubt, self.rng).to_owned()),

@@ -436,6 +436,7 @@ impl Person<'_> {
 
     /// With the courtesies that go with what is said in this moment.
     fn attached(&mut self, moment: Option<&Moment>, matter: String, means: Means) -> Utterance {
+        let joint = &self.domain.words.joint;
         let mut said = Utterance { text: matter.clone(), means, matter: Some(matter), beside: Vec::new() };
         for event in &mut self.plan.events {
             if event.wish != self.place || Some(&event.moment) != moment || !event.happens.is_attached() {
@@ -443,15 +444,9 @@ impl Person<'_> {
             }
             let text = std::mem::take(&mut event.text);
             event.moment = Moment::Slot("");
-            let joined = |one: &str, other: &str| {
-                // Behind the end of a sentence no other mark stands.
-                let is_ended = one.ends_with(['.', '!', '?', '。', '！', '？']);
-                let joint = if is_ended { event.joint.trim_start_matches([',', '!', '.', '、']) } else { event.joint };
-                format!("{one}{joint}{other}")
-            };
             said.text = match event.happens {
-                Happening::Before => joined(&text, &said.text),
-                _ => joined(&said.text, &text),
+                Happening::Before => format!("{text}{joint}{}", said.text),
+                _ => format!("{}{joint}{text}", said.text),
             };
             said.beside.push(text);
         }

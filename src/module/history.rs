@@ -1,0 +1,190 @@
+//! The versions of a module's files that were made here, with who made them and why: for looking back, and for going
+//! back. The directory of the module stays the truth; what is changed there by hand is seen at the next change here.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::directory::Files;
+
+/// Versions of one module that are kept, and bytes; the oldest go first.
+const MOST: usize = 200;
+const MOST_BYTES: u64 = 64 << 20;
+
+/// One state of a module's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    /// From 1, in their order.
+    pub id: u64,
+    /// Names the content.
+    pub tag: String,
+    /// When it was made, or first seen, by RFC 3339.
+    pub at: String,
+    /// The key's name; empty where there are no keys.
+    pub author: String,
+    pub reason: String,
+    /// Names of the files that differ from the version before.
+    pub changed: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    version: Version,
+    files: BTreeMap<String, String>,
+}
+
+/// The versions of one module.
+#[derive(Debug, Clone)]
+pub struct History(PathBuf);
+
+impl History {
+    /// Those that are kept in this directory, which need not be there yet.
+    #[must_use]
+    pub const fn at(directory: PathBuf) -> Self {
+        Self(directory)
+    }
+
+    /// Newest first.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; a version that cannot be is left out.
+    pub fn list(&self) -> io::Result<Vec<Version>> {
+        let mut versions: Vec<Version> =
+            self.ids()?.into_iter().filter_map(|id| Some(self.kept(id)?.version)).collect();
+        versions.reverse();
+        Ok(versions)
+    }
+
+    /// A version with its files.
+    #[must_use]
+    pub fn get(&self, id: u64) -> Option<(Version, Files)> {
+        let Kept { version, files } = self.kept(id)?;
+        Some((version, Files::of_texts(files)))
+    }
+
+    /// Keeps `after` as a version, and `before` too unless it is the newest one already. Before anything is changed, so
+    /// that there is a way back.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn keep(&self, before: &Files, after: &Files, author: &str, reason: &str) -> io::Result<Version> {
+        fs::create_dir_all(&self.0)?;
+        let ids = self.ids()?;
+        let mut next = ids.last().copied().unwrap_or_default() + 1;
+        let newest = ids.last().and_then(|id| self.get(*id));
+        if newest.as_ref().is_none_or(|(version, _)| version.tag != before.tag()) {
+            let earlier = newest.map(|(_, files)| files).unwrap_or_default();
+            let why = if earlier.is_empty() { "as it was found" } else { "changed outside of this service" };
+            self.put(next, &earlier, before, "", why)?;
+            next += 1;
+        }
+        let version = self.put(next, before, after, author, reason)?;
+        self.forget();
+        Ok(version)
+    }
+
+    /// Takes a version back that did not come to be.
+    pub fn take_back(&self, id: u64) {
+        let _ = fs::remove_file(self.path(id));
+    }
+
+    fn put(&self, id: u64, before: &Files, after: &Files, author: &str, reason: &str) -> io::Result<Version> {
+        let at = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default().to_string();
+        let (author, reason) = (author.to_owned(), reason.to_owned());
+        let version = Version { id, tag: after.tag(), at, author, reason, changed: before.differing(after) };
+        // What is no text is no file that this could be told of.
+        let files =
+            after.iter().filter_map(|(name, bytes)| Some((name.to_owned(), str::from_utf8(bytes).ok()?.to_owned())));
+        let kept = Kept { version, files: files.collect() };
+        let draft = self.0.join(format!(".{}.new", Uuid::new_v4().simple()));
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
+        file.write_all(&serde_json::to_vec(&kept)?)?;
+        file.sync_all()?;
+        fs::rename(&draft, self.path(id))?;
+        Ok(kept.version)
+    }
+
+    fn forget(&self) {
+        let ids = self.ids().unwrap_or_default();
+        let mut bytes = 0;
+        for (count, id) in ids.iter().rev().enumerate() {
+            bytes += fs::metadata(self.path(*id)).map_or(0, |found| found.len());
+            // The newest, and what it was made of.
+            if count >= 2 && (count >= MOST || bytes > MOST_BYTES) {
+                self.take_back(*id);
+            }
+        }
+    }
+
+    fn kept(&self, id: u64) -> Option<Kept> {
+        serde_json::from_slice(&fs::read(self.path(id)).ok()?).ok()
+    }
+
+    fn path(&self, id: u64) -> PathBuf {
+        self.0.join(format!("{id:08}.json"))
+    }
+
+    /// In their order.
+    fn ids(&self) -> io::Result<Vec<u64>> {
+        let entries = match fs::read_dir(&self.0) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let mut ids: Vec<u64> =
+            names.filter_map(|name| Path::new(&name).to_str()?.strip_suffix(".json")?.parse().ok()).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(text: &str) -> Files {
+        Files::of_texts([("schema.json".to_owned(), text.to_owned())])
+    }
+
+    #[test]
+    fn every_state_can_be_found_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let history = History::at(directory.path().join("lamp"));
+        assert!(history.list().unwrap().is_empty());
+        let kept = history.keep(&files("a"), &files("b"), "ann", "better").unwrap();
+        assert_eq!((kept.id, kept.changed.as_slice()), (2, ["schema.json".to_owned()].as_slice()));
+        assert_eq!(history.keep(&files("b"), &files("c"), "ben", "").unwrap().id, 3);
+        // Somebody edited the file meanwhile.
+        assert_eq!(history.keep(&files("x"), &files("y"), "ann", "").unwrap().id, 5);
+        let told: Vec<(u64, String)> = history.list().unwrap().into_iter().map(|one| (one.id, one.author)).collect();
+        assert_eq!(
+            told.iter().map(|(id, who)| (*id, who.as_str())).collect::<Vec<_>>(),
+            [(5, "ann"), (4, ""), (3, "ben"), (2, "ann"), (1, "")]
+        );
+        let texts = [(1, "a"), (2, "b"), (3, "c"), (4, "x"), (5, "y")];
+        assert!(texts.iter().all(|(id, text)| history.get(*id).unwrap().1 == files(text)));
+        assert!(history.get(6).is_none());
+        history.take_back(5);
+        assert_eq!(history.list().unwrap()[0].id, 4);
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten() {
+        let directory = tempfile::tempdir().unwrap();
+        let history = History::at(directory.path().to_owned());
+        for step in 0..MOST + 5 {
+            history.keep(&files(&step.to_string()), &files(&(step + 1).to_string()), "", "").unwrap();
+        }
+        let versions = history.list().unwrap();
+        assert_eq!((versions.len(), versions[0].id), (MOST, MOST as u64 + 6));
+    }
+}
