@@ -14,8 +14,9 @@ const OF_SLOPE: f64 = 100.0;
 /// How much lower, in log-odds, the probability of an exemplar that is left out is than that of what people say: nothing of
 /// its kind may be left. Of SNIPS with ten exemplars for each function and two modules by strangers.
 const HARDER: f64 = 0.3;
-/// Steps of Newton's method; it is there after a few.
+/// Steps of Newton's method; it is there after a few. A step is halved so often at most.
 const STEPS: usize = 50;
+const HALVES: i32 = 30;
 const NEARLY_NOTHING: f64 = 1e-9;
 
 /// From the general probability that a whole answer is right to the module's own: its log-odds, times a slope, and more or
@@ -44,24 +45,15 @@ impl Calibration {
             .collect();
         let (mut slope, mut offset) = (1.0_f64, 0.0_f64);
         for _ in 0..STEPS {
-            let mut gradient = [OF_SLOPE * (1.0 - slope), -OF_OFFSET * offset];
-            let mut curvature = [OF_SLOPE, 0.0, OF_OFFSET];
-            for (odds, right) in &cases {
-                let probability = 1.0 / (1.0 + (-(slope * odds + offset)).exp());
-                let (gap, spread) = (right - probability, probability * (1.0 - probability));
-                gradient[0] += gap * odds;
-                gradient[1] += gap;
-                curvature[0] += spread * odds * odds;
-                curvature[1] += spread * odds;
-                curvature[2] += spread;
-            }
-            let [of_slope, both, of_offset] = curvature;
-            let determinant = of_slope * of_offset - both * both;
-            let step = [
-                (of_offset * gradient[0] - both * gradient[1]) / determinant,
-                (of_slope * gradient[1] - both * gradient[0]) / determinant,
-            ];
-            (slope, offset) = (slope + step[0], offset + step[1]);
+            let step = newton(&cases, slope, offset);
+            // A whole step may go too far where the curve is flat.
+            let parts = (0..HALVES).map(|halved| 0.5_f64.powi(halved));
+            let now = surprise(&cases, slope, offset);
+            let better = parts
+                .map(|part| (slope + part * step[0], offset + part * step[1]))
+                .find(|(slope, offset)| surprise(&cases, *slope, *offset) < now);
+            let Some(better) = better else { break };
+            (slope, offset) = better;
             if step[0].abs() + step[1].abs() < NEARLY_NOTHING {
                 break;
             }
@@ -82,6 +74,38 @@ impl Calibration {
         }
         logistic(self.slope * log_odds(general) + self.offset).min(general)
     }
+}
+
+/// How unlikely the cases are with this slope and offset, and these themselves: a negative log-likelihood.
+fn surprise(cases: &[(f64, f64)], slope: f64, offset: f64) -> f64 {
+    let before = OF_SLOPE * (slope - 1.0).powi(2) / 2.0 + OF_OFFSET * offset.powi(2) / 2.0;
+    let of = |(odds, right): &(f64, f64)| {
+        let own = slope * odds + offset;
+        // The logarithm of 1 + e^own, for any own.
+        own.max(0.0) + (-own.abs()).exp().ln_1p() - right * own
+    };
+    before + cases.iter().map(of).sum::<f64>()
+}
+
+/// The step of slope and offset to where the surprise would be least if its curve were a parabola.
+fn newton(cases: &[(f64, f64)], slope: f64, offset: f64) -> [f64; 2] {
+    let mut gradient = [OF_SLOPE * (1.0 - slope), -OF_OFFSET * offset];
+    let mut curvature = [OF_SLOPE, 0.0, OF_OFFSET];
+    for (odds, right) in cases {
+        let probability = 1.0 / (1.0 + (-(slope * odds + offset)).exp());
+        let (gap, spread) = (right - probability, probability * (1.0 - probability));
+        gradient[0] += gap * odds;
+        gradient[1] += gap;
+        curvature[0] += spread * odds * odds;
+        curvature[1] += spread * odds;
+        curvature[2] += spread;
+    }
+    let [of_slope, both, of_offset] = curvature;
+    let determinant = of_slope * of_offset - both * both;
+    [
+        (of_offset * gradient[0] - both * gradient[1]) / determinant,
+        (of_slope * gradient[1] - both * gradient[0]) / determinant,
+    ]
 }
 
 /// What is known of a version of a module: its own calibration once there is one, until then that of the version before.
