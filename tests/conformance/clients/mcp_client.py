@@ -187,7 +187,7 @@ async def error_429():
     async with connected("narrow") as client:
         # A server that just started answers slowly at first, and the turn that makes it busy has its time.
         await understand(client, talk.CALL)
-        script({**calls("send_parcel", city="Oslo"), "delay": 0.6})
+        script({**calls("send_parcel", city="Oslo"), "delay": 1.1})
         other = asyncio.create_task(understand(client, talk.REMOTE, "remote"))
         await asyncio.to_thread(await_model_server, "served")
         result = await understand(client, talk.CALL)
